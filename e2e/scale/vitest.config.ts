@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import type { ViteUserConfigExport } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 
-// pg loads its own parts with require, for which the condition `import` gives the wrong module.
+// pg loads its own parts with require, for which the condition `import` resolves to the wrong module.
 const conditions = ['@cobbler/source'];
 
-/** Tests of `cobbler serve` on Restate and PostgreSQL: they need both and are not in `npm test`. */
+/** Tests of `cobbler serve` on Restate and PostgreSQL. They need both servers, so `npm test` does not include them. */
 const config: ViteUserConfigExport = defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   resolve: { conditions },

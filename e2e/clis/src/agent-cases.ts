@@ -154,7 +154,7 @@ function caller(tool: AgentTool, budget: Budget): (args: Record<string, unknown>
   };
 }
 
-/** What stands on top of the programs. */
+/** Cases of the harness and the tools that are built on the programs. */
 export const wholeCases: readonly Case[] = [
   {
     name: 'agent tool: create, send after a restart, async and destroy with both programs [S2.1, S2.23]',
@@ -240,7 +240,7 @@ async function killedInTheMiddle(rig: Rig, program: 'claude' | 'codex'): Promise
   expectEqual([rest, left(rig.marker)], [0, []], 'what is left after the next start');
 }
 
-/** The program on the PATH, its key in the environment, nothing else. */
+/** Options that use the program on the PATH and its key from the environment. */
 async function commandLine(rig: Rig, backend: string): Promise<void> {
   const bin = join(rig.area, 'bin');
   mkdirSync(bin);

@@ -5,7 +5,7 @@ import { claudeCode, codex } from '@cobbler/delegate';
 import type { Rig } from './rig.ts';
 import { expect, expectEqual, until } from './rig.ts';
 
-/** One case with the real programs. */
+/** A case with the real programs. */
 export interface Case {
   readonly name: string;
   run(rig: Rig): Promise<void>;
@@ -24,9 +24,9 @@ const backends: Readonly<Record<string, Make>> = {
 
 const unknownId = '0f9b1c6e-1a2b-4c3d-8e4f-000000000000';
 
-/** What every program has to do, by whatever way it is spoken to. */
+/** Cases for every program and every way to control it. */
 export const cliCases: readonly Case[] = Object.entries(backends).flatMap(([name, make]) =>
-  // Codex without an app server asks nobody: its tool has to be allowed beforehand.
+  // Codex without an app server does not request approval, so its tool must be allowed beforehand.
   Object.entries(cases(make, name === 'codex' ? 'edit' : 'gate')).map(([what, run]) => ({
     name: `${name}: ${what}`,
     run,
@@ -65,7 +65,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
     },
     'a tool call that read-only denies [P20]': async (rig) => {
       const result = await make(rig).run(job(rig, 'scene:shell made-by-shell'));
-      // Codex does not always tell of a command that its sandbox refused: what counts is what was done.
+      // Codex does not always report a command that its sandbox rejected. The outcome is what counts.
       expectEqual([result.status, result.output], ['completed', 'All done.'], 'the end');
       expect(!existsSync(join(rig.workspace, 'made-by-shell')), 'no file');
     },
@@ -106,7 +106,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
   };
 }
 
-/** What only some can do. */
+/** Cases that only some programs support. */
 export const specialCases: readonly Case[] = [
   {
     name: 'claude-code: a tool call that edit allows [P20]',

@@ -1,5 +1,5 @@
-// Drives the real programs against the wire mocks, offline: npm run verify -- clis [-- WORDS of case names].
-// A program that is absent is a failure and not a reason to skip.
+// Runs the real programs against mock services, offline: npm run verify -- clis [-- WORDS of case names].
+// A missing program is a failure, not a reason to skip.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,10 +14,10 @@ import { left, makeRig } from './rig.ts';
 
 const limitMs = 90_000;
 
-/** How long what a case has started may take to be gone after it, in milliseconds. */
+/** Time limit for the processes of a case to end after the case, in milliseconds. */
 const goneMs = 5000;
 
-/** The programs come with packages of this platform. */
+/** The programs are installed by the packages for this platform. */
 function findPrograms(): Programs {
   const require = createRequire(import.meta.url);
   const platform = `${process.platform}-${process.arch}`;
@@ -33,7 +33,7 @@ function findPrograms(): Programs {
   return programs;
 }
 
-/** The models in a process of their own. */
+/** The mock models, in a separate process. */
 async function startService(log: string): Promise<{ url: string; stop: () => void }> {
   const flags = [
     '--conditions=@cobbler/source',

@@ -47,7 +47,7 @@ export const mcpCases: readonly Case[] = [
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Runs the real program with one server, ours, and gives what it prints. */
+/** Runs the real program with our MCP server only, and returns its output. */
 async function claudeWithCobbler(rig: Rig, args: readonly string[], prompt: string): Promise<Line[]> {
   const main = join(import.meta.dirname, '..', '..', '..', 'apps', 'cli', 'src', 'main.ts');
   const cobbler = {

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ProgramOptions } from '@cobbler/delegate';
 
-/** Where the programs are. */
+/** Paths of the programs. */
 export interface Programs {
   readonly claude: string;
   readonly codex: string;
 }
 
-/** What a case plays with: folders of its own, and an environment made from scratch. */
+/** The environment of a case: its own directories, and environment variables that inherit nothing. */
 export interface Rig {
   readonly programs: Programs;
   readonly url: string;
@@ -20,7 +20,7 @@ export interface Rig {
   readonly marker: string;
   readonly claude: ProgramOptions;
   readonly codex: ProgramOptions & { readonly baseUrl: string };
-  /** How many requests have come to the models since the case began. */
+  /** Number of requests to the models since the case started. */
   requests(): number;
   dispose(): void;
 }
@@ -43,7 +43,7 @@ export function makeRig(programs: Programs, url: string, log: string, name: stri
     ANTHROPIC_API_KEY: 'sk-ant-suite-0123456789',
     OPENAI_API_KEY: 'sk-suite-0123456789',
   };
-  // Whatever wants to go elsewhere fails.
+  // Every other destination fails.
   const extraEnv = {
     [variable]: marker,
     HTTPS_PROXY: 'http://127.0.0.1:9',
@@ -70,7 +70,7 @@ function count(log: string): number {
   return readFileSync(log, 'utf8').split('\n').length - 1;
 }
 
-/** Processes whose environment carries the marker of a case, with their command. */
+/** Returns the processes whose environment contains the marker of a case, with their commands. */
 export function left(marker: string): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
@@ -86,7 +86,7 @@ export function left(marker: string): string[] {
   });
 }
 
-/** Fails a case. */
+/** Fails a case if the condition is false. */
 export function expect(holds: boolean, what: string): void {
   if (!holds) throw new Error(`expected ${what}`);
 }
@@ -96,7 +96,7 @@ export function expectEqual(actual: unknown, wanted: unknown, what: string): voi
   if (found !== asked) throw new Error(`${what}: expected ${asked}, found ${found}`);
 }
 
-/** Waits until something is there. */
+/** Waits until the condition is true. */
 export async function until(holds: () => boolean, what: string, ms = 30_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!holds()) {

@@ -1,5 +1,5 @@
-// The models of the suite, as a process of its own: the wire mocks of the providers on one port. What the last
-// prompt asks for decides what is answered. Prints its address; writes a line into a file for each request.
+// The mock models of the suite in a separate process: the wire mocks of the providers on one port. The last prompt
+// selects the response. Prints its address, and appends a line to a file for each request.
 import { appendFileSync } from 'node:fs';
 import type { MockReply, ProviderTesting, ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import {
@@ -15,7 +15,10 @@ import { responsesTesting } from '@cobbler/provider-openai/testing';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The programs send more than our providers do, and the mocks refuse what they do not know: only the turns count. */
+/**
+ * The programs send fields that our providers do not, and the mocks reject unknown fields, so only the turns
+ * are checked.
+ */
 const claude: ProviderTesting = {
   ...claudeTesting,
   refuse: () => undefined,
@@ -47,12 +50,12 @@ const usage = { inputTokens: 120, outputTokens: 30, cacheReadTokens: 0, reasonin
 const answers = (...blocks: Parameters<typeof scriptResponse>[0]) =>
   replies(scriptResponse(blocks, { usage }));
 
-/** A shell line that goes on whatever it is told. */
+/** A shell command that ignores signals and never ends. */
 const stubborn = `trap "" TERM INT HUP; echo begun > begun; while :; do sleep 0.1; done`;
 
 let calls = 0;
 
-/** The call of a program's own tool. */
+/** Returns a call of the program's own tool. */
 function call(isClaude: boolean, command: string) {
   calls += 1;
   if (!isClaude) return callBlock(`call_${calls}`, 'exec_command', { cmd: command });
@@ -98,7 +101,7 @@ function answerTo(isClaude: boolean, { turns }: ReadRequest): MockReply {
     case 'stubborn':
       return results.length === 0 ? answers('Working.', call(isClaude, stubborn)) : answers('All done.');
     case 'mcp': {
-      // Claude Code hands the work to Cobbler, whose own model is played by this service too.
+      // Claude Code calls Cobbler as a tool; this service also responds as Cobbler's model.
       if (results.length > 0) return answers('Cobbler has done it.');
       const input = { prompt: `scene:files ${word}` };
       return answers('Handing over.', callBlock(`toolu_${++calls}`, 'mcp__cobbler__cobbler_run', input));

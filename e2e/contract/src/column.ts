@@ -3,22 +3,22 @@ import { runContract } from '@cobbler/conformance';
 import { heldBytes } from '../../../packages/conformance/src/agent/setup/memory.ts';
 import type { Suite } from './suite.ts';
 
-/** What a suite may still hold when all of its cases are over, in MiB: its modules among it. */
+/** Maximum memory that a suite may retain after its cases, in MiB, including its modules. */
 const maxHeld = 64;
 
-/** How one suite went. */
+/** The result of one suite. */
 export interface Column {
   readonly name: string;
-  /** By group: how many cases held, and of how many. */
+  /** Number of passed cases and of all cases, by group. */
   readonly groups: ReadonlyMap<string, { readonly passed: number; readonly total: number }>;
-  /** By reason: how many cases are off. */
+  /** Number of cases that are off, by reason. */
   readonly off: ReadonlyMap<string, number>;
   readonly failures: readonly ContractProblem[];
   readonly seconds: number;
   readonly heldMiB: number;
 }
 
-/** Runs a suite. `troubles` gathers what goes wrong in the process meanwhile; that counts as failures of the suite. */
+/** Runs a suite. `troubles` collects errors of the process in the meantime, which count as failures of the suite. */
 export async function runSuite(suite: Suite, troubles: string[]): Promise<Column> {
   const began = performance.now();
   const before = await heldBytes();
@@ -33,7 +33,7 @@ export async function runSuite(suite: Suite, troubles: string[]): Promise<Column
       if (reason !== undefined) off.set(reason, (off.get(reason) ?? 0) + 1);
   }
   await suite.close?.();
-  // What was left behind shows itself a moment later.
+  // Unhandled errors of the last case are reported a moment later.
   await new Promise((resolve) => setTimeout(resolve, 50));
   for (const message of troubles.splice(0)) failures.push({ group: 'process', name: 'no trouble', message });
   const heldMiB = ((await heldBytes()) - before) / 2 ** 20;
@@ -44,7 +44,7 @@ export async function runSuite(suite: Suite, troubles: string[]): Promise<Column
   return { name: suite.name, groups, off, failures, seconds: (performance.now() - began) / 1000, heldMiB };
 }
 
-/** Groups down, suites across. */
+/** Formats the table: groups as rows, suites as columns. */
 export function table(columns: readonly Column[]): string {
   const names = new Set(columns.flatMap(({ groups }) => [...groups.keys()]));
   const rows = [...names].map((group) => [

@@ -1,26 +1,26 @@
-// Runs what every agent has to do on every wire there is, what the executor has to do, and what every harness, store
-// and runner has to do, and prints how many cases of each group held on which:
+// Runs the contracts of all agents, of the executor, and of all harnesses, stores and runners, and prints how many
+// cases of each group passed for which subject:
 //
 //   npm run verify -- contract                all wires, the executor, all harnesses, stores and runners
 //   npm run verify -- contract harness        the harnesses
 //   npm run verify -- contract store runner   the stores and the runners
 //   npm run verify -- contract assistant      the channels, stores and memories of the assistant
-//   npm run verify -- contract chat claude    those with such words in their name
+//   npm run verify -- contract chat claude    those with these words in their names
 //
-// A provider, a store or a channel in a package of its own is found by its test/subjects.ts. A case that a wire cannot be asked is off, with the
-// reason; it counts towards neither number. What needs a server that is not installed is not run, and said to be. A
-// promise that nobody caught, a warning of the process and memory that is still held at the end are failures like any
-// other.
+// A provider, store or channel in a separate package is found by its test/subjects.ts. A case that a wire
+// does not support is off, with the reason, and counts as neither passed nor failed. A suite that needs a
+// missing server is reported as not run. An unhandled rejection, a warning of the process and memory that is
+// retained at the end are failures like any other.
 import { firstSteps, runContract } from '@cobbler/conformance';
 import type { Column } from './column.ts';
 import { runSuite, table } from './column.ts';
 import type { Suite } from './suite.ts';
 import { allSuites } from './suites.ts';
 
-/** Failures that are named of one suite: when everything fails, the first of them say why. */
+/** Maximum number of failures to print per suite: if everything fails, the first ones show the cause. */
 const maxShown = 30;
 
-/** Everything that goes wrong where nobody looks. */
+/** Unhandled errors and warnings of the process. */
 function watchProcess(): string[] {
   const troubles: string[] = [];
   process.on('unhandledRejection', (reason) => troubles.push(`a rejection nobody caught: ${String(reason)}`));
@@ -67,11 +67,11 @@ async function main(words: readonly string[]): Promise<number> {
     print([...unwritten].join('\n'));
     return 1;
   }
-  // When nothing at all could be run, nothing has been shown.
+  // If no suite could run, nothing was verified.
   return columns.length > 0 && columns.every(({ failures }) => failures.length === 0) ? 0 : 1;
 }
 
-/** What the author of a generated package writes next, where parts of it still only throw. */
+/** Advice for the author of a generated package, parts of which are not written yet. */
 async function unwrittenSteps({ probe }: Suite): Promise<readonly string[]> {
   if (probe === undefined) return [];
   const { failures } = await runContract(probe());
@@ -83,5 +83,5 @@ function print(text: string): void {
 }
 
 const code = await main(process.argv.slice(2));
-// What a case left behind would keep the process alive.
+// Resources that a case left open would keep the process alive.
 process.stdout.write('', () => process.exit(code));

@@ -10,13 +10,13 @@ import type { MockedSubject } from '@cobbler/conformance/msw';
 import { contractWays, wayCases } from '@cobbler/conformance/msw';
 import type { Suite } from './suite.ts';
 
-/** What the packages of one kind have to keep, and how their subjects are known. */
+/** The contract for one kind of package, and how its subjects are recognized. */
 interface Kind {
   readonly prefix: string;
   readonly contract: string;
-  /** How the suite over a subject of that name is called. */
+  /** Returns the name of the suite for a subject. */
   called(name: string): string;
-  /** The ways in which a subject is tried, or `undefined` for what is none. */
+  /** Returns the variants in which a subject is tested; undefined if the value is not a subject. */
   waysOf(subject: Named): readonly Way[] | undefined;
 }
 
@@ -25,17 +25,17 @@ interface Named {
 }
 
 interface Way {
-  /** Behind the name of the subject, where there are several. */
+  /** Suffix of the name if the subject has several variants. */
   readonly name?: string;
   readonly heldBy?: string | undefined;
-  /** `slack` is their share of the usual patience. */
+  /** `slack` is the share of the default time limits. */
   cases(slack?: number): readonly ContractCase[];
 }
 
 const probedGroups = 8;
 const probeSlack = 0.02;
 
-/** A subject that brings its cases itself: some of them off, or all of them behind a server that it starts. */
+/** A subject with its own cases: some are off, or all need a server that it starts. */
 type OwnCases = Omit<Suite, 'contract'>;
 
 const kinds = {
@@ -66,8 +66,8 @@ const kinds = {
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /**
- * Every package of a kind that lies in `packages`, by what its `test/subjects.ts` exports as `subjects`: so one that is
- * added is under contract without being named anywhere. One without that file is named as not run.
+ * Returns the suites of every package of a kind in `packages`, from the export `subjects` of its `test/subjects.ts`. A
+ * new package is therefore tested without being registered. A package without that file is reported as not run.
  */
 export async function packageSuites(kind: keyof typeof kinds, packages: string): Promise<readonly Suite[]> {
   const { prefix } = kinds[kind];
@@ -97,7 +97,7 @@ async function suitesOf(kind: Kind, packages: string, folder: string): Promise<r
   }
 }
 
-/** @throws Error for what is no subject of the kind. */
+/** @throws Error for a value that is not a subject of the kind. */
 function suitesOver({ contract, waysOf }: Kind, subject: unknown): readonly OwnCases[] {
   if (has<OwnCases>(subject, 'name', 'cases')) return [subject];
   const ways = has<Named>(subject, 'name') ? waysOf(subject) : undefined;
@@ -111,7 +111,7 @@ function suitesOver({ contract, waysOf }: Kind, subject: unknown): readonly OwnC
   }));
 }
 
-/** The suites of a provider whose mock service is msw handlers: over fetch and over Node's transport. */
+/** Returns the suites of a provider whose mock service consists of msw handlers: over fetch and Node's transport. */
 export function mockedWays(subject: MockedSubject): readonly Way[] {
   return contractWays.map((way) => ({
     name: way.name,
@@ -120,7 +120,7 @@ export function mockedWays(subject: MockedSubject): readonly Way[] {
   }));
 }
 
-/** The first case of each of the first groups. */
+/** Returns the first case of each of the first groups. */
 function firstOfGroups(cases: readonly ContractCase[]): readonly ContractCase[] {
   const groups = [...Map.groupBy(cases, ({ group }) => group).values()];
   return groups.slice(0, probedGroups).flatMap((members) => members.slice(0, 1));
@@ -133,7 +133,7 @@ function has<Subject>(
   return typeof given === 'object' && given !== null && keys.every((key) => key in given);
 }
 
-/** A package that cannot be tried has not passed. */
+/** Returns a suite that fails: a package that cannot be tested has not passed. */
 function cannotBeLoaded(place: string, error: unknown): ContractCase {
   const reason = error instanceof Error ? error.message : String(error);
   return {

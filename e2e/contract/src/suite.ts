@@ -1,18 +1,18 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 
-/** One contract over one thing that has to keep it. */
+/** One contract for one subject. */
 export interface Suite {
-  /** What it is chosen by. */
+  /** The words that select it. */
   readonly name: string;
-  /** Which contract it is: suites of one stand side by side. */
+  /** The contract; suites of one contract are next to each other in the table. */
   readonly contract: string;
   cases(): readonly ContractCase[];
-  /** Some of the cases, with little patience: they fail where parts of a generated package are not written yet. */
+  /** Some cases with short time limits: they fail if parts of a generated package are not written yet. */
   probe?(): readonly ContractCase[];
-  /** Why it cannot be run here, and how to come by what is missing: then it is named, and counts as nothing. */
+  /** Why it cannot run here, and how to install what is missing. It is then reported as not run. */
   readonly missing?: string | undefined;
-  /** What else holds memory, so that the limit on it does not apply. */
+  /** Other code that retains memory, so that the memory limit does not apply. */
   readonly heldBy?: string | undefined;
-  /** Ends what the cases have started. */
+  /** Ends everything that the cases started. */
   close?(): Promise<void>;
 }

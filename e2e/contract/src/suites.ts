@@ -29,7 +29,7 @@ import type { Suite } from './suite.ts';
 
 const packages = fileURLToPath(new URL('../../../packages', import.meta.url));
 
-/** Everything in the project that has a contract to keep. Servers are started when the first case needs them. */
+/** Returns all suites of the project. Servers start with the first case that needs them. */
 export async function allSuites(): Promise<readonly Suite[]> {
   return [
     ...(await packageSuites('provider', packages)),

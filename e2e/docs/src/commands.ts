@@ -1,29 +1,29 @@
-// What a page tells its reader to type.
+// The commands in the documentation.
 import type { Block, Page } from './documents.ts';
 import { blocksOf, inlineCodeOf } from './documents.ts';
 import { wholeProgramsOf } from './programs.ts';
 
-/** A command that stands in a page. */
+/** A command in a page. */
 export interface Command {
   readonly page: string;
   readonly line: number;
-  /** As it is written, without the comments around it. */
+  /** The text as written, without comments around it. */
   readonly text: string;
-  /** Whether it stands within a line: a mention, which is run once for all pages. */
+  /** True for inline code, which is run once for all pages. */
   readonly isInline: boolean;
-  /** With the first command of a block, all of it: it says where a reader stands. */
+  /** The whole block, for its first command: it shows the directory in which the reader types it. */
   readonly begins?: string;
-  /** Not typed: a program of the page, whose text it is. */
+  /** The program, if this is a program of the page instead of a typed command. */
   readonly program?: Block;
 }
 
 const shells = new Set(['sh', 'bash', 'shell', 'zsh', 'console']);
 
-/** Programs of which a mention within a line is something to type; a capital behind one begins a sentence. */
+/** Programs whose inline mention is a command. A capital letter after the name starts a sentence instead. */
 const programs =
   /^(npm|npx|pnpm|node|cobbler|api|curl|podman|docker|sudo|systemctl|claude|codex|git) [^\s=A-Z]/;
 
-/** Every command of a page and every whole program, in the order of their lines. */
+/** Returns every command and every complete program of a page in the order of their lines. */
 export function stepsOf(page: Page): Command[] {
   const programs = wholeProgramsOf(page).map((block) => {
     const { line, text } = block;
@@ -32,7 +32,7 @@ export function stepsOf(page: Page): Command[] {
   return [...commandsOf(page), ...programs].sort((left, right) => left.line - right.line);
 }
 
-/** Every command of a page, in the order of its lines. */
+/** Returns every command of a page in the order of its lines. */
 export function commandsOf(page: Page): Command[] {
   const inBlocks = blocksOf(page)
     .filter(({ language }) => shells.has(language))
@@ -43,7 +43,7 @@ export function commandsOf(page: Page): Command[] {
   return [...inBlocks, ...inline].sort((left, right) => left.line - right.line);
 }
 
-/** The commands of a block: lines, joined while one is not whole. Of a console, only what stands behind `$`. */
+/** Returns the commands of a block; incomplete lines are joined. In a console block, only lines after `$` count. */
 function commandsIn({ page, line, language, text }: Block): Command[] {
   const commands: Command[] = [];
   const place = (at: number) => ({
@@ -68,7 +68,7 @@ function commandsIn({ page, line, language, text }: Block): Command[] {
   return commands;
 }
 
-/** Whether a shell would run what was typed, and not ask for more. */
+/** Returns whether a shell would run the text instead of asking for more input. */
 function isWhole(text: string): boolean {
   const { quote, depth, commentAt } = scan(text);
   const [, word] = /<<-?\s*'?"?(\w+)/.exec(text) ?? [];
@@ -76,13 +76,13 @@ function isWhole(text: string): boolean {
   return quote === '' && depth === 0 && !(commentAt < 0 && /\\\s*$/.test(text));
 }
 
-/** The command without what a comment says behind its last line. */
+/** Returns a command without the comment after its last line. */
 function withoutComment(text: string): string {
   const { commentAt } = scan(text);
   return commentAt < 0 ? text : text.slice(0, commentAt);
 }
 
-/** Reads a text as a shell does, as far as it matters for where a command ends. */
+/** Scans a text like a shell, as far as needed to find the end of a command. */
 function scan(text: string): { quote: string; depth: number; commentAt: number } {
   let quote = '';
   let depth = 0;

@@ -1,11 +1,11 @@
-// Which documents there are, and what stands in them that a reader can type, compile or follow.
+// The documents, and their parts that a reader can type, compile or follow.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A page of the documentation. */
 export interface Page {
-  /** From the root, with forward slashes. */
+  /** Path from the root, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
@@ -13,27 +13,27 @@ export interface Page {
 /** A fenced block of a page. */
 export interface Block {
   readonly page: string;
-  /** The line of its first line, from 1. */
+  /** Number of its first line, starting at 1. */
   readonly line: number;
-  /** As behind the fence; empty when nothing stands there. */
+  /** The language after the fence; empty if there is none. */
   readonly language: string;
   readonly text: string;
 }
 
-/** Code within a line of a page. */
+/** Inline code of a page. */
 export interface InlineCode {
   readonly page: string;
   readonly line: number;
   readonly text: string;
 }
 
-/** No documents: made of others, or input to something else. */
+/** Files that are not documents: generated, or input of other programs. */
 const noDocument = /^(site\/(?!index\.md$)|apps\/cli\/demo\/|.*\/(test|fixtures)\/)/;
 
-/** Documents that nobody follows by typing: why things are as they are, what changed, what is exported. */
+/** Documents without commands to type: decisions, changelogs, lists of exports. */
 const onlyRead = /^(docs\/decisions\/|\.changeset\/|.*\/api\.md$|.*CHANGELOG\.md$)/;
 
-/** Every document of the working tree, README first. */
+/** Returns every document of the working tree, README first. */
 export function readPages(root: string): Page[] {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '--', '*.md', 'llms.txt'];
   const paths = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
@@ -47,12 +47,12 @@ export function readPages(root: string): Page[] {
     });
 }
 
-/** Those whose commands and programs a reader tries. */
+/** Returns the pages whose commands and programs are tested. */
 export function followedPages(root: string): Page[] {
   return readPages(root).filter(({ path }) => !onlyRead.test(path));
 }
 
-/** Nothing for a page that was deleted and is still in git's index. */
+/** Returns undefined for a page that was deleted but is still in git's index. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -61,7 +61,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** The fenced blocks of a page; those in lists lose their indent. */
+/** Returns the fenced blocks of a page. Those in lists lose their indent. */
 export function blocksOf({ path, text }: Page): Block[] {
   const blocks: Block[] = [];
   let open: { line: number; language: string; indent: string; lines: string[] } | undefined;
@@ -81,10 +81,10 @@ export function blocksOf({ path, text }: Page): Block[] {
   return blocks;
 }
 
-/** The code within lines, outside of fenced blocks. */
+/** Returns the inline code of a page, outside of fenced blocks. */
 export function inlineCodeOf(page: Page): InlineCode[] {
   return proseOf(page).flatMap(({ line, text }) =>
-    // In a table a bar is written as \|.
+    // In a table, a bar is written as \|.
     [...text.matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code = '']) => ({
       page: page.path,
       line,
@@ -93,7 +93,7 @@ export function inlineCodeOf(page: Page): InlineCode[] {
   );
 }
 
-/** The lines outside of fenced blocks. */
+/** Returns the lines outside of fenced blocks. */
 export function proseOf({ text }: Page): { readonly line: number; readonly text: string }[] {
   let isFenced = false;
   return text.split('\n').flatMap((line, index) => {

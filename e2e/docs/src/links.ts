@@ -1,10 +1,10 @@
-// Where the links of the documents lead.
+// Checks the links in the documents.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import type { Page } from './documents.ts';
 import { proseOf } from './documents.ts';
 
-/** The links of a page that lead nowhere, each as `page:line target`. */
+/** Returns the broken links of a page, each as `page:line target`. */
 export function brokenLinks(root: string, page: Page): string[] {
   return proseOf(page).flatMap(({ line, text }) =>
     targetsIn(text)
@@ -13,7 +13,7 @@ export function brokenLinks(root: string, page: Page): string[] {
   );
 }
 
-/** The targets within the project; what stands in code is no link. */
+/** Returns the targets within the project. Code contains no links. */
 function targetsIn(text: string): string[] {
   const prose = text.replaceAll(/`[^`]*`/g, '');
   const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/^\[[^\]]+\]:\s*(\S+)/g)];
@@ -29,7 +29,7 @@ function leadsSomewhere(root: string, page: Page, target: string): boolean {
   return anchorsOf({ path: file, text }).has(anchor);
 }
 
-/** The anchors that GitHub gives the headings of a page; a repeated one gets a number. */
+/** Returns the anchors that GitHub creates for the headings of a page. A repeated heading gets a number. */
 export function anchorsOf(page: Page): Set<string> {
   const anchors = new Set<string>();
   for (const { text } of proseOf(page)) {

@@ -1,13 +1,13 @@
-// Runs every command and every program of every document where its reader would, without a network: models and Telegram are
-// played on this machine, the rest is real. `cobbler` is the packed command that npm installed, except where a page says
-// `npm start --`. What cannot be run here is listed with the reason.
+// Runs every command and every program of every document as its reader would, without a network. Mock services on this
+// machine replace models and Telegram; the rest is real. `cobbler` is the packed command as installed by npm, except
+// where a page says `npm start --`. Commands that cannot run here are listed with the reason.
 //
 //   npm run verify -- docs                         all pages
-//   npm run verify -- docs docs/server.md       some
-//   npm run verify -- docs --list               what would be run, and how
+//   npm run verify -- docs docs/server.md       some pages
+//   npm run verify -- docs --list               what would run, and how
 //
-// How a command is run, and what is put for its placeholders, stands in docs-commands/plans.ts; what no plan speaks
-// of is run as it stands and has to end with 0.
+// plans.ts defines how a command runs and the values of its placeholders. A command without a plan runs as written and
+// must exit with 0.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,7 +101,7 @@ async function runAll(): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
-/** A reader's first command sets the clone up. */
+/** Sets the clone up, as the first command of a reader does. */
 async function setUp(place: PagePlace): Promise<void> {
   const began = performance.now();
   const { code, output } = await new PageShell(place, 'set-up').run('npm start -- --version');

@@ -1,4 +1,4 @@
-// What single pages need: values for their placeholders, and what a reader would have by then.
+// Plans for single pages: values for their placeholders, and what the reader has done before.
 import type { PagePlan, Plan } from './plan.ts';
 import {
   answersAtRestate,
@@ -77,7 +77,7 @@ export const pageRules: readonly Plan[] = [
   {
     page: 'README.md',
     command: 'node hello.ts',
-    // In the project that has the packages now, with the Node that the page asks for.
+    // In the project that now has the packages, with the Node that the page requires.
     before: 'cd "$DOCS_PROJECT"; cp "$DOCS_CLONE/hello.ts" .',
     fill: [['node', '"$DOCS_NODE/node"']],
     prints: /complete It is 42\. 1/,
@@ -274,7 +274,7 @@ export const pageRules: readonly Plan[] = [
     after: isOver,
   },
   { page: 'docs/server.md', command: /cancel$/, prints: /"cancelled"/ },
-  // What has ended well is not gone on with: that much it says.
+  // A completed session is not continued; the command says so.
   { page: 'docs/server.md', command: /^api .*\/resume$/, prints: /"(runId|code)"/ },
   {
     page: 'docs/server.md',
@@ -290,7 +290,7 @@ export const pageRules: readonly Plan[] = [
     way: 'server',
     fill: [['SERVER', '$DOCS_SERVER'], ...servesHere],
   },
-  // The server of the page is asked, and not one beside it.
+  // The request goes to the server of the page, not to another one.
   { page: 'docs/server.md', command: 'cobbler approve' },
   {
     page: 'docs/server.md',

@@ -1,4 +1,4 @@
-// Runs the commands of one page in the order in which they stand there, as a reader would.
+// Runs the commands of one page in their order, as a reader would.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { writeProgram } from './programs.ts';
 import type { End, PagePlace, Running } from './shell.ts';
 import { PageShell } from './shell.ts';
 
-/** What became of a command. */
+/** The result of a command. */
 export interface Outcome {
   readonly command: Command;
   /** `apart`: not run, for the reason in `why`. `again`: run before, on this page or another. */
@@ -22,12 +22,12 @@ export interface Means {
   readonly plans: Plans;
   readonly place: PagePlace;
   readonly clone: string;
-  /** Where servers listen in the place of their usual port, so that two runs can be under way. */
+  /** The port of servers instead of the default port, so that two test runs can run at the same time. */
   readonly port: number;
-  /** Variables of every command; those of `keys` are left out where a page promises that no key is needed. */
+  /** Environment variables of every command. Those in `keys` are omitted if a page promises that no key is needed. */
   readonly env: Readonly<Record<string, string>>;
   readonly keys: Readonly<Record<string, string>>;
-  /** Mentions that were run on an earlier page. */
+  /** Inline commands that ran on an earlier page. */
   readonly known: Set<string>;
   readonly tell: (outcome: Outcome) => void;
 }
@@ -38,7 +38,7 @@ const greetings = {
   mcp: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'docs', version: '1' } },
 };
 
-/** Follows a page from its first command to its last. What is left behind at its end is a failure of the last one. */
+/** Runs a page from its first command to its last. Processes left running at the end fail the last command. */
 export async function runPage(page: string, commands: readonly Command[], means: Means): Promise<Outcome[]> {
   const reader = new Reader(page, means);
   const outcomes: Outcome[] = [];
@@ -54,10 +54,10 @@ export async function runPage(page: string, commands: readonly Command[], means:
   return outcomes;
 }
 
-/** Where `cobbler serve` listens unless told otherwise. */
+/** The default port of `cobbler serve`. */
 const defaultPort = /\b4370\b/g;
 
-/** How often Ctrl-C is pressed in a chat, and how long each may take, in milliseconds. */
+/** Maximum number of times to press Ctrl-C in a chat, and the time between them in milliseconds. */
 const [ctrlCs, betweenMs] = [30, 1000];
 
 class Failure extends Error {}
@@ -68,7 +68,7 @@ class Reader {
   readonly #shell: PageShell;
   #hasBegun = false;
   #server: Running | undefined;
-  /** Servers beside it, until the end of the page. */
+  /** Additional servers, which run until the end of the page. */
   readonly #beside: Running[] = [];
 
   constructor(page: string, means: Means) {
@@ -77,7 +77,7 @@ class Reader {
     this.#shell = new PageShell(means.place, page.replaceAll(/\W/g, '-'));
   }
 
-  /** Ends the server of the page. Resolves with what is wrong. */
+  /** Stops the server of the page. Resolves with the problem, if there is one. */
   async end(): Promise<string | undefined> {
     try {
       await this.#endServer();
@@ -94,7 +94,7 @@ class Reader {
   async follow(command: Command): Promise<Outcome> {
     const { plans, known } = this.#means;
     const plan = planFor(command, plans) ?? { command: command.text };
-    // Also before a command that is not repeated: the next of its block stands in the same place.
+    // Also before a command that does not run again, because the next command of its block runs in the same directory.
     if (command.begins !== undefined) this.#goWhereReadersStand(command.begins);
     if ((command.isInline || plan.once) && known.has(command.text))
       return { command, verdict: 'again', ms: 0 };
@@ -116,7 +116,7 @@ class Reader {
     }
   }
 
-  /** What a reader would have done by then: for the page, once, and for the command. */
+  /** Prepares what the reader has done before: once for the page, and for the command. */
   async #prepare({ text }: Command, { before }: Plan): Promise<void> {
     const ofPage = this.#means.plans.pages.find(({ page }) => page === this.#page)?.before;
     if (ofPage !== undefined && !this.#hasBegun) await this.#must(ofPage, 'what the page begins with');
@@ -172,7 +172,7 @@ class Reader {
     if (server === undefined) return;
     const end = await this.#shell.stop(server);
     if (end === undefined) throw new Failure('Ctrl-C did not end it');
-    // The one that a page kills has ended by that.
+    // A server that the page kills exits with 137.
     if (end.code !== 137) expectCode(end, [0, 130]);
   }
 
@@ -188,7 +188,7 @@ class Reader {
     expectCode(await this.#leave(program), plan.codes ?? [0, 130]);
   }
 
-  /** Presses Ctrl-C until it has ended: what is under way takes the first, most ask for another one. */
+  /** Presses Ctrl-C until the program ends: the first one cancels the current run, and most ask for a second one. */
   async #leave(program: Running): Promise<End> {
     for (let time = 0; time < ctrlCs; time += 1) {
       program.interrupt();
@@ -217,7 +217,7 @@ class Reader {
     if (end !== undefined) expectCode(end, plan.codes ?? [0, 130]);
   }
 
-  /** Runs what stands in the plans; a failure there is one of the command. */
+  /** Runs a command of the plans. Its failure is a failure of the page's command. */
   async #must(text: string, what: string): Promise<void> {
     const end = await this.#shell.run(this.#here(text), this.#env({ command: text }));
     if (end.code !== 0) throw new Failure(`${what} ended with ${end.code}: ${tail(end)}`);
@@ -232,7 +232,7 @@ class Reader {
     return { ...env, ...(!plan.keyless && keys), DOCS_PAGE: this.#page };
   }
 
-  /** A block with npm or node is typed in the clone, others in one's own project or where a page says cd. */
+  /** Commands with npm or node are typed in the clone, others in the user's project or after a `cd` of the page. */
   #goWhereReadersStand(block: string): void {
     const { place, clone } = this.#means;
     const isOfClone = /^([A-Z_]+=\S+ )*(npm|npx|node|pnpm|git) /m.test(block);
@@ -244,7 +244,7 @@ class Reader {
   }
 }
 
-/** A word that the shell takes as it is. */
+/** Quotes a word for the shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -253,7 +253,7 @@ function expectCode(end: End, codes: readonly number[]): void {
   if (!codes.includes(end.code)) throw new Failure(`it ended with ${end.code}: ${tail(end)}`);
 }
 
-/** The end of what was printed: there it says what went wrong. */
+/** Returns the last lines of the output, which contain the error. */
 function tail({ output }: Pick<End, 'output'>): string {
   return output.trim().split('\n').slice(-12).join('\n      ').slice(-1500);
 }

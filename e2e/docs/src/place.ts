@@ -1,5 +1,5 @@
-// Where the documents are tried: a copy of the working tree as somebody would have cloned it, a project beside it,
-// and a home with nothing in it.
+// The directories in which the documents are tested: a copy of the working tree like a fresh clone, a project next to
+// it, and an empty home directory.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -10,15 +10,15 @@ import type { PagePlace } from './shell.ts';
 /** A clone that is set up, for all pages. */
 export interface Place {
   readonly clone: string;
-  /** Makes what one page has for itself. */
+  /** Creates the directories of one page. */
   forPage(name: string): PagePlace;
   dispose(): void;
 }
 
 /**
- * Copies the tree; what git would not bring along stays away.
+ * Copies the tree without the files that git ignores.
  *
- * @param area an empty folder, or one that holds nothing but the installed command; removed at the end
+ * @param area a directory that is empty or contains only the installed command; removed at the end
  * @param cobbler the installed command
  */
 export function makePlace(root: string, area: string, cobbler: string): Place {
@@ -30,7 +30,7 @@ export function makePlace(root: string, area: string, cobbler: string): Place {
     try {
       copyFileSync(join(root, file), join(clone, file));
     } catch {
-      // Deleted in the working tree, and still known to git.
+      // Deleted in the working tree but still in git's index.
     }
   }
   execFileSync('git', ['init', '--quiet', clone]);
@@ -47,7 +47,10 @@ export function makePlace(root: string, area: string, cobbler: string): Place {
   };
 }
 
-/** A command of this run: the installed `cobbler` with a Node that is new enough, and what runs a program from the sources. */
+/**
+ * The commands of this test run: the installed `cobbler` with a recent Node, and one that runs programs from
+ * sources.
+ */
 function writeShim(path: string, command: string): void {
   writeFileSync(path, `#!/bin/sh\nexec ${command} "$@"\n`);
   chmodSync(path, 0o755);
@@ -59,7 +62,7 @@ function pagePlace(area: string, clone: string, programs: string, name: string):
   for (const one of [home, notes]) mkdirSync(one, { recursive: true });
   cpSync(join(clone, 'apps/cli/demo'), project, { recursive: true });
   const { PATH = '', LANG = 'C.UTF-8', XDG_CACHE_HOME, XDG_DATA_HOME } = process.env;
-  // What was downloaded once, Node and packages, is not downloaded again for each run; where from is the user's.
+  // Downloaded versions of Node and packages are reused; the registry is that of the user.
   const downloads = {
     XDG_CACHE_HOME: XDG_CACHE_HOME ?? join(homedir(), '.cache'),
     XDG_DATA_HOME: XDG_DATA_HOME ?? join(homedir(), '.local/share'),
@@ -76,7 +79,7 @@ function pagePlace(area: string, clone: string, programs: string, name: string):
   return { home, project, notes, env: { ...env, ...places } };
 }
 
-/** The PATH as the reader has it: without what the bootstrap has put in front. */
+/** Returns the PATH of the reader, without the directories that the bootstrap prepends. */
 function withoutTools(path: string): string {
   return path
     .split(delimiter)

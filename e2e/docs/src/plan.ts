@@ -1,67 +1,67 @@
-// How each command of the documents is run. Whatever no plan speaks of is run as it stands and has to end with 0.
+// How each command of the documents runs. A command without a plan runs as written and must exit with 0.
 import type { Command } from './commands.ts';
 
 /**
- * `run`: to its end. `server`: until it is ready; it then serves the rest of the page and is ended by Ctrl-C.
- * `terminal`: at a terminal, with keys typed. `speak`: it is sent a first message of its protocol and answers.
- * `follow`: until it has printed something, then Ctrl-C.
+ * `run`: until it ends. `server`: until it is ready; it then serves the rest of the page and is stopped by Ctrl-C.
+ * `terminal`: in a terminal, with typed keys. `speak`: it receives the first message of its protocol and responds.
+ * `follow`: until it has printed the expected text, then Ctrl-C.
  */
 export type Way = 'run' | 'server' | 'terminal' | 'speak' | 'follow';
 
-/** What is put for a placeholder, by its words. */
+/** Values for placeholders, by their words. */
 export type Fill = readonly (readonly [words: string, value: string])[];
 
-/** What is typed at a terminal, each behind something seen. */
+/** Keys to type in a terminal, each after a text appears. */
 export type Keys = readonly (readonly [seen: RegExp, typed: string])[];
 
-/** How commands that look so are run. */
+/** How the matching commands run. */
 export interface Plan {
-  /** The page it is for. Default: any. */
+  /** The page to which it applies. Default: all pages. */
   readonly page?: string;
-  /** The command as it stands in the page, or how it looks. */
+  /** The command as written in the page, or a pattern. */
   readonly command: string | RegExp;
   /** Default: `run`. */
   readonly way?: Way;
   readonly fill?: Fill;
-  /** Done in the same shell before, for what a reader would have by then. */
+  /** Runs in the same shell before the command, to prepare what the reader has by then. */
   readonly before?: string;
-  /** Has to succeed afterwards, in the same shell: the command did what the page says. */
+  /** Runs in the same shell after the command, and must succeed: it checks what the page promises. */
   readonly after?: string;
-  /** What is seen when a server is ready, or by its reader. */
+  /** Expected output; for a server, the output that shows it is ready. */
   readonly prints?: RegExp;
-  /** What is not seen when all is well. */
+  /** Output that must not appear. */
   readonly never?: RegExp;
-  /** Exit codes that mean what the page says. Default: 0; at Ctrl-C 130 too. */
+  /** Expected exit codes. Default: 0; after Ctrl-C also 130. */
   readonly codes?: readonly number[];
-  /** A server that the later commands of the page need beside their own. */
+  /** True for a server that later commands of the page need in addition to their own. */
   readonly stays?: true;
   readonly keys?: Keys;
-  /** The page promises that no key is needed: there is none. */
+  /** True if the page promises that no key is needed: the command gets none. */
   readonly keyless?: true;
-  /** Takes long and does the same on every page: it is run where it stands first. */
+  /** True for a slow command with the same result on every page: it runs only on the first one. */
   readonly once?: true;
-  /** Why it cannot be run here, or is a suite that runs on its own. */
+  /** Why it cannot run here, or that it is a suite that runs separately. */
   readonly apart?: string;
-  /** What is run in its place. */
+  /** A command to run instead. */
   readonly instead?: string;
 }
 
-/** What holds for a whole page. */
+/** Settings for a whole page. */
 export interface PagePlan {
   readonly page: string;
   readonly fill?: Fill;
-  /** Done in its shell before the first command. */
+  /** Runs in the shell of the page before the first command. */
   readonly before?: string;
 }
 
-/** All the plans of a run. */
+/** All plans of a test run. */
 export interface Plans {
   readonly fill: Fill;
   readonly pages: readonly PagePlan[];
   readonly commands: readonly Plan[];
 }
 
-/** The plan that is made for a command: the first that fits, those of its own page before all others. */
+/** Returns the first plan that matches a command; plans for its page take precedence. */
 export function planFor(command: Command, { commands }: Plans): Plan | undefined {
   const fits = (plan: Plan) =>
     typeof plan.command === 'string' ? plan.command === command.text : plan.command.test(command.text);
@@ -71,14 +71,14 @@ export function planFor(command: Command, { commands }: Plans): Plan | undefined
   );
 }
 
-/** The command with values in the place of placeholders: its own first, then those of its page, then all others. */
+/** Returns the command with values for its placeholders: from its own plan, then its page, then all pages. */
 export function withDefaults(command: Command, plans: Plans): string {
   const ofPage = plans.pages.find(({ page }) => page === command.page)?.fill ?? [];
   const fills = [...(planFor(command, plans)?.fill ?? []), ...ofPage, ...plans.fill];
   return fills.reduce((text, [words, value]) => text.replaceAll(words, () => value), command.text);
 }
 
-/** What is left of a placeholder, which no shell would understand. */
+/** Returns a placeholder without a value, which no shell can interpret. */
 export function unfilled(text: string): string | undefined {
   return /…|(?<![\w.'"])\.\.\.(?!\w)|<[a-z]+>/.exec(text)?.[0];
 }

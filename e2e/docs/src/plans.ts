@@ -1,4 +1,4 @@
-// How the documents' commands are run: the general rules here, those of single pages beside it.
+// The plans for the documents' commands: general rules in this file, those for single pages in page-plans.ts.
 import { pagePlans, pageRules } from './page-plans.ts';
 import type { Plan, Plans } from './plan.ts';
 import {
@@ -13,7 +13,7 @@ import {
   servesNoMore,
 } from './scenes.ts';
 
-/** Suites that take minutes, fetch programs or measure: tests/docs.test.ts holds their names and options. */
+/** Suites that take minutes, download programs or measure. tests/docs.test.ts checks their names and options. */
 const suites = ['bench', 'check', 'docs', 'generate -- sizes', 'release', 'verify'].join('|');
 
 const onItsOwn =
@@ -23,7 +23,7 @@ const ofTheTemplate =
   'speaks of a package that npm run new makes of the template; README.md runs the same for a provider, and ' +
   'scripts/test/new.slow.test.ts tries every template';
 
-/** What is typed in the clone. */
+/** Commands typed in the clone. */
 const ofTheClone: readonly Plan[] = [
   { command: /^npm start( --)?$/, keyless: true },
   { command: 'npm start -- ARGS', fill: [['ARGS', '--version']] },
@@ -43,7 +43,7 @@ const ofTheClone: readonly Plan[] = [
   { command: 'npm run new -- tool NAME', fill: [['NAME', 'made-up']] },
   { command: /^npm run new -- \w+ NAME$/, fill: [['NAME', 'made-up --dry-run']] },
   { command: 'npm test -- PATH', fill: [['PATH', 'scripts/test/sizes.test.ts']] },
-  // Fresh, the contract fails, as the pages say.
+  // In a new package the contract fails, as the pages say.
   {
     command: 'npm test -- packages/provider-acme',
     once: true,
@@ -60,7 +60,7 @@ const ofTheClone: readonly Plan[] = [
   },
 ];
 
-/** The command line, as `cobbler` and by way of the clone. */
+/** Commands of the CLI, as `cobbler` and from the clone. */
 const ofTheCommandLine: readonly Plan[] = [
   { command: 'cobbler run', fill: [['run', 'run "say hello"']] },
   { command: 'cobbler run --json', fill: [['--json', '--json "say hello"']] },
@@ -134,7 +134,7 @@ const ofTheCommandLine: readonly Plan[] = [
   { command: /^(cobbler|npm start --) (acp|mcp)\b/, way: 'speak' },
 ];
 
-/** A server and what is said to it. */
+/** Servers and requests to them. */
 const ofTheServer: readonly Plan[] = [
   { command: /^(cobbler|npm start --) serve\b/, way: 'server', fill: servesHere },
   { command: 'cobbler approve', before: serves, after: servesNoMore },
@@ -142,7 +142,7 @@ const ofTheServer: readonly Plan[] = [
   { command: /^api -N .*\/events$/, way: 'follow', prints: /"type":"user"/ },
 ];
 
-/** What is not run. */
+/** Commands that do not run. */
 const notHere: readonly Plan[] = [
   { command: /^npm test( -- -t .*)?$/, apart: onItsOwn },
   { command: 'npm run bench -- --help' },

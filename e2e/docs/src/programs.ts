@@ -1,10 +1,10 @@
-// The programs of the documents: each block of TypeScript that begins with an import is one, whole as it stands.
+// The programs in the documents: each TypeScript block that starts with an import is a complete program.
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Block, Page } from './documents.ts';
 import { blocksOf } from './documents.ts';
 
-/** A program that has been written into a file. */
+/** A program that was written to a file. */
 export interface Program {
   readonly block: Block;
   readonly file: string;
@@ -12,34 +12,34 @@ export interface Program {
 
 export interface Programs {
   readonly programs: readonly Program[];
-  /** A configuration for tsc with all of them. */
+  /** Path of a tsconfig.json that includes all of them. */
   readonly config: string;
   dispose(): void;
 }
 
-/** git and the linter do not look at it. */
+/** Ignored by git and the linter. */
 const folderName = '.docs-programs';
 
 function typescriptOf(page: Page): Block[] {
   return blocksOf(page).filter(({ language }) => language === 'ts' || language === 'typescript');
 }
 
-/** Blocks that can be compiled as they stand. */
+/** Returns the blocks that compile as written. */
 export function wholeProgramsOf(page: Page): Block[] {
   return typescriptOf(page).filter(({ text }) => text.trimStart().startsWith('import '));
 }
 
-/** Blocks for programs of other libraries say so in their first line. */
+/** Matches the first line of programs for other libraries. */
 const foreign = /^\s*\/\/ (Anthropic SDK|Vercel AI SDK|OpenAI Agents SDK|Claude Agent SDK|AG-UI|openai)\b/;
 
-/** Parts of our own programs. */
+/** Returns the blocks that are only parts of programs. */
 export function fragmentsOf(page: Page): Block[] {
   return typescriptOf(page).filter(({ text }) => !/^\s*import /.test(text) && !foreign.test(text));
 }
 
 /**
- * Writes programs to where their imports lead somewhere: beside the package that has what they import, else beside
- * the tests.
+ * Writes programs to directories in which their imports resolve: next to the package that has their dependencies, or
+ * next to the tests.
  */
 export function writePrograms(root: string, blocks: readonly Block[]): Programs {
   const home = join(root, 'tests', folderName);
@@ -66,18 +66,18 @@ export function writePrograms(root: string, blocks: readonly Block[]): Programs 
   return { programs, config, dispose };
 }
 
-/** Most of the time goes into sources that have not changed since the last time. */
+/** Caches the compilation, because most of its time is spent on unchanged sources. */
 const remembered = {
   incremental: true,
   tsBuildInfoFile: '../../node_modules/.cache/docs-programs.tsbuildinfo',
 };
 
-/** Writes one program to where its imports lead somewhere. */
+/** Writes one program to a directory in which its imports resolve. */
 export function writeProgram(root: string, block: Block): string {
   const folder = folderOf(root, block);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${block.page.replaceAll(/\W/g, '-')}-${block.line}.ts`);
-  // A message of the compiler or a stack names the line of the page: as many lines stand before the program.
+  // Blank lines before the program make errors and stack traces show the line numbers of the page.
   writeFileSync(file, `${'\n'.repeat(block.line - 1)}${block.text}\n`);
   return file;
 }
@@ -86,7 +86,7 @@ function folderOf(root: string, block: Block): string {
   return join(root, homeOf(root, block), folderName);
 }
 
-/** The packages that `npm run new` would make of the templates. */
+/** Returns the packages that `npm run new` would create from the templates. */
 function templatePaths(root: string, from: string): Record<string, string[]> {
   const entries = globSync('templates/*/src/index.ts', { cwd: root }).flatMap((entry) => {
     const kind = entry.split(/[\\/]/)[1] ?? '';
@@ -99,7 +99,7 @@ function templatePaths(root: string, from: string): Record<string, string[]> {
   return Object.fromEntries(entries) as Record<string, string[]>;
 }
 
-/** The folder from which all imports of a program can be found. */
+/** Returns the directory from which all imports of a program resolve. */
 function homeOf(root: string, { text }: Block): string {
   const names = [...text.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)/g)].map(([, name = '']) => name);
   const foreign = names.filter((name) => !/^(@cobbler\/|zod$|node$)/.test(name));

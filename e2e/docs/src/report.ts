@@ -1,8 +1,8 @@
-// What is printed: each command as it ends, a line for each page, what was not run and why.
+// The output: each command when it ends, a line for each page, and the commands that did not run with the reason.
 import type { Command } from './commands.ts';
 import type { Outcome } from './page-run.ts';
 
-/** One line for a command that has ended. */
+/** Formats one line for a command that has ended. */
 export function lineOf({ command, verdict, why, ms }: Outcome): string {
   const place = `${command.page}:${command.line}`;
   const text = nameOf(command);
@@ -16,7 +16,7 @@ function nameOf({ text, program }: Command): string {
   return program === undefined ? line : `program: ${line}`;
 }
 
-/** The table of pages, and the commands that were not run by their reasons. */
+/** Formats the table of pages, and the commands that did not run, by reason. */
 export function summaryOf(outcomes: readonly Outcome[]): string {
   const count = (some: readonly Outcome[], ...verdicts: readonly Outcome['verdict'][]) =>
     some.filter(({ verdict }) => verdicts.includes(verdict)).length;

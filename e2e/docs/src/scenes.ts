@@ -1,19 +1,19 @@
-// What a reader would have or do around a command, in the words of a shell and as keys at a terminal.
+// What a reader has or does around a command, as shell commands and as keys in a terminal.
 import type { Fill, Keys } from './plan.ts';
 
-/** Waits until a chat asks what is to be done. */
+/** Waits until the chat shows its prompt. */
 export const isReady: Keys = [[/› /, '']];
 
-/** Says something to the assistant and is answered. */
+/** Sends a message to the assistant and waits for the reply. */
 export const greets: Keys = [
   [/› /, 'hello\r'],
   [/Hello!/, ''],
 ];
 
-/** The usual port, which becomes that of this run. */
+/** The default port, which is replaced with that of this test run. */
 export const servesHere: Fill = [[' serve', ' serve --port 4370']];
 
-/** A server beside the shell, for pages that speak to one without starting it. */
+/** A background server, for pages with commands that connect to a server without starting it. */
 export const serves: string = [
   'cobbler serve --port 4370 >"$DOCS_HOME/serve.log" 2>&1 & DOCS_BESIDE=$!',
   'until grep -q "#token=" "$DOCS_HOME/serve.log"; do sleep 0.1; kill -0 $DOCS_BESIDE || exit 1; done',
@@ -22,10 +22,10 @@ export const serves: string = [
 export const servesNoMore: string =
   'kill $DOCS_BESIDE; while kill -0 $DOCS_BESIDE 2>/dev/null; do sleep 0.1; done';
 
-/** How a server says no. */
+/** Shows the response of a server that rejects a request. */
 export const refusal: RegExp = /"status":[45]\d\d/;
 
-/** Waits until a question of the session `demo` is open, and notes which. */
+/** Waits until an approval of the session `demo` is open, and stores its id. */
 export const isAsked: string = [
   'until api $URL/v1/approvals | grep -q approvalId; do sleep 0.2; done',
   'DOCS_ASKED=$(api $URL/v1/approvals)',
@@ -36,7 +36,7 @@ export const isAsked: string = [
 export const isOver: string =
   'until api $URL/v1/sessions/demo | grep -qE \'"status":"(complete|cancelled|failed)"\'; do sleep 0.2; done';
 
-/** A prompt to the server of the page comes to its end, and the answer is stored. */
+/** Sends a prompt to the server of the page, and waits until the response is stored. */
 export const isAnswered: string = [
   'asked() { curl -fsS -H "Authorization: Bearer $DOCS_TOKEN" -H "Content-Type: application/json" "$@"; }',
   `DOCS_SESSION=$(asked -X POST $DOCS_URL/v1/sessions -d '{}' | sed 's/.*"id":"\\([^"]*\\).*/\\1/')`,
@@ -44,30 +44,30 @@ export const isAnswered: string = [
   `until asked $DOCS_URL/v1/sessions/$DOCS_SESSION | grep '"status":"complete"'; do sleep 0.2; done`,
 ].join('\n');
 
-/** Restate takes calls, and requests of its administrators. */
+/** Waits until Restate accepts calls and admin requests. */
 export const answersAtRestate: string = [
   'for DOCS_HEALTH in $DOCS_ADMIN/health $DOCS_INGRESS/restate/health; do',
   'until curl -fsS -o "$DOCS_HOME/null" http://127.0.0.1:$DOCS_HEALTH; do sleep 0.2; done',
   'done',
 ].join('\n');
 
-/** The beginning of the id of the last session. */
+/** Stores a prefix of the last session's id. */
 export const lastSession: string =
   '$(cobbler sessions --json | head -n 1 | sed \'s/.*"id":"\\([^"]*\\).*/\\1/\')';
 
-/** A run that ended before it was done. */
+/** Creates a run that ended before it was complete. */
 export const limited = 'cobbler --yes --max-turns 1 "Write a.txt." || [ $? = 3 ]';
 
-/** Writes the first program of the page into the file that the command names last. */
+/** Writes the first program of the page to the file that the command names last. */
 export const savesProgram: string = [
   "awk '/^ *```ts$/ { on = 1; next } on && /^ *```$/ { exit } on'",
   '"$DOCS_CLONE/$DOCS_PAGE" > "$DOCS_LAST"',
 ].join(' ');
 
-/** A run of the session `demo` that waits for a person. */
+/** Creates a run of the session `demo` that waits for a decision. */
 export const asks = `api -X POST $URL/v1/sessions/demo/prompt -d '{"content":"Run all the tests."}'`;
 
-/** An npx that asks no registry: the one published server that the pages use is in the lockfile. */
+/** An npx that uses no registry: the only published server in the pages is in the lockfile. */
 export const playsNpx: string = [
   'mkdir -p "$DOCS_FOLDER/bin"',
   `printf '#!/bin/sh\\nexec %s/packages/tools/node_modules/.bin/mcp-server-filesystem "$3"\\n' "$DOCS_CLONE" >"$DOCS_FOLDER/bin/npx"`,

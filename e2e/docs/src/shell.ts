@@ -1,5 +1,5 @@
-// One shell for all the commands of a page: each runs in a process group of its own, as at a terminal, and finds the
-// folder, the variables and the functions that the one before it has left.
+// One shell for all commands of a page. Each command runs in its own process group, as in a terminal, with the
+// directory, variables and functions of the previous command.
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -7,31 +7,31 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 
-/** What one page has for itself. */
+/** The directories and the environment of one page. */
 export interface PagePlace {
   readonly home: string;
-  /** A small project with a test that fails. */
+  /** A small project with a failing test. */
   readonly project: string;
-  /** For what a shell has to remember between two commands. */
+  /** The directory in which the shell stores its state between two commands. */
   readonly notes: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a command ended. */
+/** The end of a command. */
 export interface End {
   readonly code: number;
   readonly output: string;
 }
 
-/** A command that is under way. */
+/** A running command. */
 export interface Running {
   readonly pid: number;
-  /** What it has printed, without colours and moves of the cursor. */
+  /** Its output so far, without colors and cursor moves. */
   output(): string;
-  /** Resolves once this is printed behind what was seen last, or the command has ended, or the time is up. */
+  /** Resolves when the text appears after the last match, the command ends, or the time is over. */
   seen(words: RegExp, limitMs?: number): Promise<boolean>;
   type(keys: string): void;
-  /** No more input will come. */
+  /** Closes its input. */
   finishInput(): void;
   /** Presses Ctrl-C. */
   interrupt(): void;
@@ -44,20 +44,20 @@ export interface StartOptions {
   readonly takesInput?: boolean;
 }
 
-/** How long anything may take before it counts as hanging, in milliseconds. */
+/** Time after which a command counts as hanging, in milliseconds. */
 const patienceMs = 300_000;
 
-/** How long something may take until it is seen. */
+/** Time limit for an expected text, in milliseconds. */
 const seenMs = 90_000;
 
-/** How long after Ctrl-C a command may still be there. */
+/** Time limit for a command to end after Ctrl-C, in milliseconds. */
 const goneMs = 15_000;
 
 const markVariable = 'COBBLER_DOCS_PAGE';
 
 const shells: Set<PageShell> = new Set();
 
-/** Ends whatever any page has started. */
+/** Ends everything that any page has started. */
 export function endAllShells(): void {
   for (const shell of shells) shell.endAll();
 }
@@ -73,12 +73,12 @@ export class PageShell {
     shells.add(this);
   }
 
-  /** Where the next command will be run. */
+  /** Returns the directory in which the next command will run. */
   get folder(): string {
     return readFileSync(join(this.#place.notes, 'cwd'), 'utf8').trim();
   }
 
-  /** Runs a command to its end. One that hangs is killed and has the exit code 124. */
+  /** Runs a command until it ends. One that hangs is killed and gets the exit code 124. */
   async run(text: string, env: Readonly<Record<string, string>> = {}): Promise<End> {
     const running = this.start(text, { env });
     let isLate = false;
@@ -91,7 +91,7 @@ export class PageShell {
     return isLate ? { ...end, code: 124 } : end;
   }
 
-  /** Begins a command. */
+  /** Starts a command. */
   start(text: string, { env, atTerminal = false, takesInput = false }: StartOptions = {}): Running {
     const script = this.#write(text);
     const [program, args] = atTerminal
@@ -106,7 +106,7 @@ export class PageShell {
     return watched(child, atTerminal);
   }
 
-  /** Presses Ctrl-C and waits. Resolves with the end, or without one when it is still there after its time. */
+  /** Presses Ctrl-C and waits. Resolves with the end; with undefined if the command is still running after its time. */
   async stop(running: Running): Promise<End | undefined> {
     running.interrupt();
     const end = await Promise.race([running.ended, pause(goneMs, undefined, { ref: false })]);
@@ -114,12 +114,12 @@ export class PageShell {
     return end;
   }
 
-  /** The processes that this page has started and that are still there. Known on Linux only. */
+  /** Returns the running processes that this page has started. Linux only. */
   left(): string[] {
     return processesWith(`${markVariable}=${this.#mark}`).map(({ pid, command }) => `${pid} ${command}`);
   }
 
-  /** Ends what is left. */
+  /** Ends all processes that are still running. */
   endAll(): void {
     for (const { pid } of processesWith(`${markVariable}=${this.#mark}`)) signal(pid, 'SIGKILL', false);
   }
@@ -194,12 +194,12 @@ function watched(child: ChildProcess, atTerminal: boolean): Running {
   };
 }
 
-/** Sends a signal to a process, or to its whole group. */
+/** Sends a signal to a process or its whole group. */
 function signal(pid: number, name: NodeJS.Signals, isGroup = true): void {
   try {
     process.kill(isGroup ? -pid : pid, name);
   } catch {
-    // It has gone meanwhile.
+    // It has ended in the meantime.
   }
 }
 
@@ -210,7 +210,7 @@ function processesWith(assignment: string): { pid: number; command: string }[] {
     try {
       if (!readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(assignment)) return [];
       const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
-      // What has ended and is not fetched yet has no program any more.
+      // A zombie process has no command line.
       readlinkSync(`/proc/${name}/exe`);
       return [{ pid: Number(name), command: words.join(' ').slice(0, 100) }];
     } catch {

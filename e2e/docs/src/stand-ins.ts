@@ -1,28 +1,28 @@
-// What the commands of the documents speak to in the place of services on the network: models, and Telegram.
+// Mock services for the commands of the documents: models, and Telegram.
 import type { MockReply, ProviderTesting, ReadRequest } from '@cobbler/agent/testing';
 import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { fakeTelegram } from '@cobbler/assistant/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
 
-/** Services on ports of this machine. */
+/** Services on local ports. */
 export interface StandIns {
   readonly modelUrl: string;
   readonly telegramUrl: string;
   close(): Promise<void>;
 }
 
-/** Made up, and of the form that is checked. */
+/** A made-up token in the required format. */
 export const standInKeys = {
   anthropic: 'sk-ant-docs-0123456789abcdefghijklmnop',
   openai: 'sk-docs-0123456789abcdefghijklmnop',
   telegram: '12345678:AAEdocs0123456789abcdefghijklmnopqr',
 } as const;
 
-/** Numbers that an embedding of the made-up model has. */
+/** Number of dimensions of the mock embedding model. */
 const embeddingSize = 8;
 
-/** Opens them all; a request that the real service would refuse is refused here too. */
+/** Starts all services. They reject requests that the real services would reject. */
 export async function openStandIns(): Promise<StandIns> {
   const claude = modelOf(claudeTesting);
   const responses = modelOf(responsesTesting);
@@ -52,7 +52,7 @@ function modelOf(testing: ProviderTesting) {
 
 let calls = 0;
 
-/** Writes the file that a prompt speaks of, takes its time over `all the tests`, and has a word for anything else. */
+/** Writes the file named in the prompt, responds slowly to `all the tests`, and responds with text to anything else. */
 function answerTo({ turns, tools }: ReadRequest): MockReply {
   const parts = turns.at(-1)?.parts ?? [];
   const last = parts.at(-1);
@@ -76,7 +76,7 @@ async function embeddings(request: Request): Promise<Response> {
   return Response.json({ data, usage: { prompt_tokens: texts.length, total_tokens: texts.length } });
 }
 
-/** Any vector will do, as long as a text always has the same. */
+/** Returns a vector that depends only on the text. */
 function spread(text: string): number[] {
   const sums = new Array<number>(embeddingSize).fill(0.1);
   for (let at = 0; at < text.length; at += 1) {

@@ -1,12 +1,12 @@
-// Kills runs before and after every write to their store and lets another process go on, and checks that nothing
-// committed is lost and no tool runs twice that must not; then the same for a routine on the SQLite runner, of which
-// no recorded step may run again. With the word assistant it is the assistant of this machine that is killed, around
-// its writes and in the middle of its calls of Telegram: each time the reply comes, with a note on what may be a repeat:
+// Kills runs before and after every write to their store, lets another process continue them, and checks that nothing
+// committed is lost and no tool runs twice that must not. Then the same for a workflow on the SQLite runner, of which
+// no recorded step may run again. With the word assistant, kills the assistant of this machine instead, around its
+// writes and during its calls of Telegram, and checks that every reply arrives, with a note if it may be a duplicate:
 //
 //   npm run verify -- crash                             20 random runs, each killed at all of its points
-//   npm run verify -- crash --runs 100 --from 21     others
-//   npm run verify -- crash --again 5                kills the process that goes on too, at every fifth point of its own
-//   npm run verify -- crash assistant                kills the assistant at each of its moments; --again as above
+//   npm run verify -- crash --runs 100 --from 21     other runs
+//   npm run verify -- crash --again 5                also kills the second process, at every fifth of its points
+//   npm run verify -- crash assistant                kills the assistant at each of its points; --again as above
 import { parseArgs } from 'node:util';
 import { drillAssistantCrashes } from '../../../apps/cli/test/assistant/assistant-crash-drill.ts';
 import { drillCrashes } from '../../../packages/conformance/test/crash-drill.ts';

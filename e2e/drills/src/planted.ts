@@ -8,15 +8,15 @@ import type { PlantedBug } from '../../../packages/conformance/test/planted-bugs
 import { plantedBugs } from '../../../packages/conformance/test/planted-bugs.ts';
 import { Bench } from '../../mutants/src/bench.mjs';
 
-/** Within so many seeds each bug has to be found. */
+/** Maximum number of seeds to find each bug. */
 const maxSeeds = 2_000;
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Bugs that are tried at a time. */
+/** Number of bugs to test at the same time. */
 const copies = 2;
 
-/** Runs in the copy: seeds from 1 on until one notices. Says which as JSON, or nothing. */
+/** Runs in the copy: tries seeds from 1 until one finds the bug, and prints it as JSON, or nothing. */
 const finder = `
 import { simulate } from '@cobbler/conformance/simulation';
 const rejected = [];
@@ -40,8 +40,8 @@ interface Found {
 }
 
 /**
- * Plants each bug in a copy of the package and tells the seed that finds it. Resolves with whether all were found.
- * @param only takes the bugs whose name contains this.
+ * Plants each bug in a copy of the package and reports the seed that finds it. Resolves with whether all were found.
+ * @param only selects the bugs whose name contains this text.
  */
 export async function findPlanted(only: string): Promise<boolean> {
   const bugs = plantedBugs.filter(({ name }) => name.includes(only));
@@ -62,7 +62,7 @@ export async function findPlanted(only: string): Promise<boolean> {
   return missed === 0 && bugs.length > 0;
 }
 
-/** @param isSound the seed breaks no promise without the bug. */
+/** @param isSound true if the seed breaks no promise without the bug. */
 function print({ name }: PlantedBug, found: Found | undefined, isSound: boolean): void {
   const write = (line: string) => process.stdout.write(`${line}\n`);
   if (found === undefined) return void write(`NOT FOUND in ${maxSeeds}  ${name}`);

@@ -1,11 +1,11 @@
-// A copy of packages and apps in the temporary folder, in which one mutant at a time stands. It is taken once, so
-// that somebody may change the tree while mutants run, and never touches it.
+// A copy of packages and apps in the temporary directory, into which one mutant at a time is written. It is made once,
+// so that the working tree can be edited while mutants run and is never changed by them.
 import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-/** What a package is checked by that has a test/subjects.ts and no test/checks.ts. */
+/** The checks of a package that has a test/subjects.ts and no test/checks.ts. */
 const subjectChecks = `
 import { agentContract } from '@cobbler/conformance';
 import { subjects } from './subjects.ts';
@@ -25,14 +25,14 @@ export default {
 `;
 
 export class Bench {
-  /** The folder of the copy. */
+  /** The directory of the copy. */
   folder;
 
   constructor(folder) {
     this.folder = folder;
   }
 
-  /** Copies packages and apps below `root`; they see each other's copies, and the real modules of everybody else. */
+  /** Copies packages and apps below `root`. They import each other's copies, and the real modules of other packages. */
   static async open(root) {
     const bench = new Bench(await mkdtemp(join(tmpdir(), 'cobbler-mutants-')));
     for (const group of ['packages', 'apps'])
@@ -44,12 +44,12 @@ export class Bench {
     return join(this.folder, packageName);
   }
 
-  /** Where Node and vitest may leave what they compiled. */
+  /** The directory for the compile caches of Node and vitest. */
   get cache() {
     return join(this.folder, 'cache');
   }
 
-  /** Does something while the mutant stands. Nothing stands for `undefined`. */
+  /** Runs `work` with the mutant in place; without a mutant for `undefined`. */
   async with(mutant, work) {
     if (mutant === undefined) return work();
     const path = join(this.home(mutant.home), mutant.file);
@@ -102,7 +102,7 @@ function mutated(text, mutant) {
 }
 
 async function linkAll(names, ends) {
-  // A link counts also while the copy that it leads to is still to be made.
+  // lstat also finds a link whose target, a copy, does not exist yet.
   for (const [target, path] of names.map(ends))
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) await symlink(target, path);
 }

@@ -1,12 +1,12 @@
-// Runs contract cases of a copied package, whose folder is the working directory, and stops at the first that
+// Runs contract cases of a copied package, whose directory is the working directory, and stops at the first that
 // fails:
 //
 //   node cases.mjs '["contract: retries","executor: limits"]' '\b(P5|P6)\b' 8000
 //
-// Takes the cases of test/checks.ts whose full names begin with one of the words, first those that cite the
-// pattern; two at a time, because some only wait. A case that takes longer than so many milliseconds hangs; one
-// that fails is run again, alone, before it counts: a busy machine kills nothing. Says what it does in lines of
-// JSON, which mutants/probe.mjs reads.
+// Runs the cases of test/checks.ts whose full names start with one of the words, first those that cite the pattern;
+// two at a time, because some only wait. A case that takes longer than this many milliseconds counts as hanging. One
+// that fails runs again, alone, before it counts, because a busy machine must not kill a mutant. Reports its progress
+// in lines of JSON, which mutants/probe.mjs reads.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

@@ -1,16 +1,16 @@
-// Proves that the tests notice mistakes, and which promise each of them stands for:
+// Proves that the tests detect mistakes, and which promise each test covers:
 //
-//   npm run verify -- mutants                               every package that names mutants
+//   npm run verify -- mutants                               every package with mutants
 //   npm run verify -- mutants packages/provider-claude   some packages
-//   npm run verify -- mutants --only 'retry'             those whose file or reason holds the words
+//   npm run verify -- mutants --only 'retry'             those whose file or reason contains the words
 //
-// A package names its mutants in test/mutants.ts, and its contract cases in test/checks.ts or, for the agent
-// contract, test/subjects.ts. A mutant says in `by` what has to notice it, a file of unit tests or the
-// beginning of a case's name, and in `breaks` what it breaks, a promise (P9) or a requirement (S0.16). It is
-// planted in a copy of the package, where the tests in `by` run until one fails: first those that cite what it
-// breaks. A mutant is killed by a test that cites it, by its failing or by not ending in time. Ends with 1 when
-// one survives, is noticed only by tests that cite something else, does not load or no longer applies, and when
-// a promise is proven by none. How to add one: docs/mutants.md.
+// A package lists its mutants in test/mutants.ts, and its contract cases in test/checks.ts or, for the agent
+// contract, test/subjects.ts. `by` of a mutant names the tests that must detect it: a file of unit tests or the
+// start of a case's name. `breaks` names what it breaks: a promise (P9) or a requirement (S0.16). The mutant is
+// written into a copy of the package, where the tests in `by` run until one fails: first those that cite what it
+// breaks. A test that cites it kills the mutant by failing or by not ending in time. Exits with 1 if a mutant
+// survives, is detected only by tests that cite something else, cannot be loaded or no longer applies, or if no
+// mutant proves a promise. How to add one: docs/mutants.md.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -21,10 +21,10 @@ import { endProbes, longPatience, probeCases, probeUnits } from './probe.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** How many mutants are tried at a time. More would make the tests of the clock fail on two cores. */
+/** Number of mutants to test at the same time. More would make the tests of the clock fail on two cores. */
 const atATime = 2;
 
-/** The order in which verdicts are listed at the end, and what they mean. */
+/** The verdicts in the order of the final list, with their meaning. */
 const faults = {
   survived: 'SURVIVED: no test in `by` notices',
   uncited: 'UNCITED: noticed, but by no test that cites what it breaks',
@@ -96,7 +96,7 @@ function packagesWithMutants() {
     .filter((folder) => existsSync(join(root, folder, 'test/mutants.ts')));
 }
 
-/** Every mutant with the package it belongs to, and every promise that has to be proven. */
+/** Returns every mutant with its package, and every promise that must be proven. */
 async function mutantsOf(folders) {
   const mutants = [];
   const promises = [];
@@ -104,7 +104,7 @@ async function mutantsOf(folders) {
     const path = join(resolve(root, folder), 'test/mutants.ts');
     const table = await import(pathToFileURL(path).href);
     const home = basename(resolve(root, folder));
-    // The cases of a contract are run where the implementations that they are run with are.
+    // The cases of a contract run in the package that has their subjects.
     const cases = table.casesIn ?? home;
     mutants.push(...table.mutants.map((mutant) => ({ ...mutant, folder, home, cases })));
     promises.push(...(table.promises ?? []));
@@ -117,7 +117,7 @@ function isInPlace(mutant) {
   return existsSync(path) && placesIn(readFileSync(path, 'utf8'), mutant) === 1;
 }
 
-/** Opens a bench for each mutant at a time, and leaves nothing behind however it ends. */
+/** Opens one bench per parallel mutant, and always removes them at the end. */
 async function onBenches(work) {
   const benches = [];
   const end = () => {
@@ -134,7 +134,7 @@ async function onBenches(work) {
   }
 }
 
-/** The outcome of each mutant, or nothing when the tests fail without any. */
+/** Returns the outcome of each mutant, or undefined if the tests fail without any mutant. */
 async function tryAll(benches, mutants) {
   const began = performance.now();
   const problems = await inParallel(benches, soundnessChecks(mutants), (bench, check) => check(bench));
@@ -149,7 +149,7 @@ async function tryAll(benches, mutants) {
   });
 }
 
-/** What has to hold before a mutant can be judged: whatever its `by` names exists and passes. */
+/** Returns the checks to pass before a mutant can be judged: the tests named in `by` exist and pass. */
 function soundnessChecks(mutants) {
   const checks = [];
   for (const [home, members] of Map.groupBy(mutants, (mutant) => mutant.home)) {
@@ -203,7 +203,7 @@ function report(outcome) {
   return outcome;
 }
 
-/** One line for each source file. */
+/** Prints one line for each source file. */
 function printAreas(outcomes) {
   console.log('\nBy area: killed of all, seconds\n');
   const areas = Map.groupBy(outcomes, ({ mutant }) => areaOf(mutant));
@@ -214,7 +214,7 @@ function printAreas(outcomes) {
   }
 }
 
-/** Which killed mutants prove each promise. Returns the promises that none proves. */
+/** Prints the killed mutants that prove each promise. Returns the promises without any. */
 function printPromises(outcomes, promises) {
   console.log('\nBy promise: mutants that a test which cites it has killed\n');
   const proofs = new Map(promises.map((promise) => [promise, []]));

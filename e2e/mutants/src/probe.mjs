@@ -1,20 +1,20 @@
-// Asks the tests about a bench: does anything fail? Each question is a process of its own, in a group of its
-// own, so that neither a crash nor a mutant that never ends harms the next one.
+// Runs tests on a bench to find out whether any fails. Each probe is a separate process in its own process group, so
+// that neither a crash nor a mutant that never ends affects the next one.
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What takes longer hangs: one test or case, and all of a question, in milliseconds. The slowest test takes about
- * a second on an idle machine.
+ * Time limits in milliseconds, after which a test or case, or the whole probe, counts as hanging. The slowest test
+ * takes about a second on an idle machine.
  * @typedef {{ each: number, all: number }} Patience
  */
 
 /** @type {Patience} */
 export const defaultPatience = { each: 8_000, all: 60_000 };
 
-/** Where everything that mutants are judged by is run at once, and a failure would end it all. */
+/** Time limits for the tests of all mutants together, whose failure would stop the whole run. */
 export const longPatience = { each: 60_000, all: 300_000 };
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -22,27 +22,27 @@ const vitest = join(here, '../../../node_modules/vitest/vitest.mjs');
 
 const groups = new Set();
 
-/** Ends what is under way: for a command that is ended itself. */
+/** Ends all running probes, when the command itself is stopped. */
 export function endProbes() {
   for (const group of groups) endGroup(group);
 }
 
 /**
  * @typedef {object} Failure
- * @property {string[]} tests The full names of what failed; several when a crash leaves it open which.
+ * @property {string[]} tests full names of the failed tests; several if it is unknown which of them crashed
  * @property {string} message
- * @property {boolean} hung Nothing failed, but something did not end in time.
+ * @property {boolean} hung true if no test failed but one did not end in time
  */
 
 /**
  * @typedef {object} Finding
- * @property {string[]} taken The full names of what was to be run; none when it could not be loaded.
- * @property {string} [error] Why nothing could be run.
- * @property {Failure} [failure] What fails; absent when all holds.
+ * @property {string[]} taken full names of the selected tests; empty if they could not be loaded
+ * @property {string} [error] why nothing could run
+ * @property {Failure} [failure] absent if everything passes
  */
 
 /**
- * Runs contract cases whose names begin with one of the words, those that match the pattern first.
+ * Runs the contract cases whose names start with one of the words, those that match the pattern first.
  * @returns {Promise<Finding>}
  */
 export async function probeCases(bench, home, beginnings, pattern, patience = defaultPatience) {
@@ -72,7 +72,7 @@ export async function probeCases(bench, home, beginnings, pattern, patience = de
 }
 
 /**
- * Runs files of unit tests, only the tests whose names match the pattern, if any, until one fails.
+ * Runs files of unit tests until one test fails; with a pattern, only the tests whose names match it.
  * @returns {Promise<Finding>}
  */
 export async function probeUnits(bench, home, files, pattern, patience = defaultPatience) {

@@ -6,10 +6,10 @@ import type { Room, Start } from './room.ts';
 import type { Tarball } from './tarball.ts';
 
 const program = 'node_modules/.bin/cobbler';
-/** A server whose model nobody asks. */
+/** Options of a server whose model is never called. */
 const serve = ['serve', '--port', '0', '-m', 'openai:nobody', '--base-url', 'http://127.0.0.1:9/v1'];
 
-/** The command as people install it. No key is there, and no model is asked. */
+/** Returns the rows for the command as users install it. There is no key, and no model is called. */
 export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
   const says = async (args: readonly string[], expected: RegExp, column: string, code = 0) => {
     const outcome = await room.run(program, args, start(column));
@@ -22,12 +22,12 @@ export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
     { claim: 'cobbler --version', check: (column) => says(['--version'], version, column) },
     { claim: 'cobbler --help', check: (column) => says(['--help'], /ANTHROPIC_API_KEY/, column) },
     { claim: 'cobbler demo', check: (column) => says(['demo'], /4 of 4 pass/, column) },
-    // It ends with 1, because there is no key, and says so.
+    // It exits with 1 and reports that there is no key.
     { claim: 'cobbler doctor', check: (column) => says(['doctor'], /ANTHROPIC_API_KEY/, column, 1) },
     { claim: 'cobbler serve, and its page', check: (column) => serves(room, start(column)) },
     {
       claim: 'cobbler serve --store postgres://…',
-      // No database answers; the driver has to load to find that out.
+      // There is no database; the driver must load to find that out.
       check: (column) =>
         says([...serve, '--store', 'postgres://127.0.0.1:1/none'], /Cannot reach the database/, column, 2),
     },

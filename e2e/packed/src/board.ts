@@ -1,11 +1,11 @@
-/** One line of a table: what is claimed, and for which columns it is tried. */
+/** One line of a table: a claim, and the columns for which it is checked. */
 export interface Row {
   readonly claim: string;
-  /** Gives a note for the table; throws when the claim does not hold. */
+  /** Returns a note for the table. Throws if the claim is false. */
   readonly check: (column: string) => Promise<string | undefined> | string | undefined;
 }
 
-/** How one claim went in one column. */
+/** The result of one claim in one column. */
 interface Cell {
   readonly claim: string;
   readonly column: string;
@@ -13,7 +13,7 @@ interface Cell {
   readonly note?: string;
 }
 
-/** Tries claims and remembers how they went. */
+/** Checks claims and collects the results. */
 export class Board {
   readonly #tables: {
     readonly title: string;
@@ -21,7 +21,7 @@ export class Board {
     readonly cells: Cell[];
   }[] = [];
 
-  /** Tries each row in each column, one after another: they share a machine. */
+  /** Checks each row in each column, one after another because they share a machine. */
   async table(title: string, columns: readonly string[], rows: readonly Row[]): Promise<void> {
     const cells: Cell[] = [];
     this.#tables.push({ title, columns, cells });
@@ -46,7 +46,7 @@ export class Board {
     return this.#cells().filter(({ failure }) => failure === undefined).length;
   }
 
-  /** All tables, aligned. */
+  /** Returns all tables, aligned. */
   toString(): string {
     return this.#tables.map(({ title, columns, cells }) => drawn(title, columns, cells)).join('\n\n');
   }

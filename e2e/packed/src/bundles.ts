@@ -8,7 +8,10 @@ import type { Program } from './readme.ts';
 import { asFunction } from './readme.ts';
 import type { Room } from './room.ts';
 
-/** `neutral` reads no main fields unless it is told; a dependency of the schema checker has nothing else. Wrangler sets these. */
+/**
+ * `neutral` reads no main fields by default, but a dependency of the schema checker has nothing else.
+ * Wrangler sets the same ones.
+ */
 const neutral: BuildOptions = { platform: 'neutral', mainFields: ['module', 'main'] };
 
 const platforms = { neutral, browser: { platform: 'browser' } } as const satisfies Record<
@@ -16,7 +19,7 @@ const platforms = { neutral, browser: { platform: 'browser' } } as const satisfi
   BuildOptions
 >;
 
-/** The main entry and its program where there is no Node. */
+/** Returns the rows for the main entry and its program in runtimes other than Node. */
 export function bundleRows(room: Room, program: Program): Row[] {
   const main = "export * from '@cobbler/agent';\n";
   return [
@@ -35,8 +38,8 @@ export function bundleRows(room: Room, program: Program): Row[] {
 }
 
 /**
- * @param lazily whether something of Node may be named where it is loaded only when it is used
- * @throws Error when esbuild has to warn of something, or something of Node is left to be found
+ * @param lazily true if code that is loaded on demand may name modules of Node
+ * @throws Error if esbuild reports a warning, or an import of a Node module is left
  */
 async function bundled(room: Room, contents: string, options: BuildOptions, lazily = false) {
   const { warnings, outputFiles, metafile } = await build({
@@ -70,7 +73,7 @@ export default {
   },
 };`;
   const options: BuildOptions = { ...neutral, conditions: ['workerd', 'worker'] };
-  // The scripted model is of the testing entry, whose servers for tests load what Node has when one is started.
+  // The scripted model is part of the testing entry, whose test servers load modules of Node only when they start.
   const { text } = await bundled(room, worker, options, true);
   const workers = [{ name: 'readme', modules: true, script: text, compatibilityDate: '2026-11-01' }];
   const settings = { cf: false, log: new Log(LogLevel.ERROR), workers };

@@ -1,4 +1,4 @@
-// Installs the packages as they would be published into an empty folder and runs them: npm run verify -- packed.
+// Installs the packages as they would be published in an empty directory and runs them: npm run verify -- packed.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,9 +22,9 @@ if (process.platform !== 'linux' || process.arch !== 'x64')
   throw new Error('This suite needs Linux on x64: npm has Node 22, 24 and 26 as packages only for it.');
 const outputOf = (program: string, ...args: readonly string[]) =>
   execFileSync(program, args, { encoding: 'utf8' }).trim().split('\n').at(-1) ?? '';
-/** The folder of npm, which is run with each Node in turn. */
+/** The directory of npm, which runs with each Node in turn. */
 const npm = dirname(outputOf('which', 'npm'));
-/** Where packages come from and are kept: the one setting of this machine that the empty home needs. */
+/** The registry and the cache: the only settings of this machine that the empty home needs. */
 const npmFlags = ['registry', 'cache'].map((name) => `--${name}=${outputOf('npm', 'config', 'get', name)}`);
 
 const nodes = editions(suite, 'node-', 'Node');
@@ -74,7 +74,7 @@ async function tryAll(): Promise<number> {
   return told();
 }
 
-/** The versions of the optional peers that the packages themselves are tested with. */
+/** Returns the versions of the optional peers with which the packages themselves are tested. */
 function peersOf(tarballs: readonly Tarball[]): string[] {
   return tarballs.flatMap(({ manifest }) =>
     Object.keys(manifest.peerDependencies ?? {})
@@ -84,7 +84,7 @@ function peersOf(tarballs: readonly Tarball[]): string[] {
   );
 }
 
-/** Optional dependencies are left out: one peer has programs of 0.4 GB among them. */
+/** Optional dependencies are omitted, because those of one peer contain 0.4 GB of programs. */
 async function install(what: readonly string[]): Promise<void> {
   process.stderr.write(`packed: npm install of ${what.length} into an empty folder\n`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--omit=optional', '--prefer-offline'];

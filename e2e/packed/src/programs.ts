@@ -4,10 +4,10 @@ import type { Room, Start } from './room.ts';
 import type { Tarball } from './tarball.ts';
 import { entriesOf } from './tarball.ts';
 
-/** Starts the Node of a column. */
+/** Returns how to start the Node of a column. */
 export type StartOf = (column: string) => Start;
 
-/** Tells of each entry whether it can be loaded, or which package is not there. */
+/** Prints for each entry whether it can be loaded, or which package is missing. */
 const loading = `
 const load = process.argv[2] === 'require' ? async (entry) => require(entry) : (entry) => import(entry);
 const told = {};
@@ -54,7 +54,7 @@ export function writePrograms(room: Room, program: Program): void {
   room.write('page.mjs', servesThePage);
 }
 
-/** What is run on each Node where nothing is installed but the tarballs. */
+/** Returns the rows for each Node with nothing installed except the tarballs. */
 export function plainRows(room: Room, start: StartOf, tarballs: readonly Tarball[], program: Program): Row[] {
   const prints = async (file: string, expected: string, column: string) => {
     const { stdout } = await room.must('node', [file], start(column));
@@ -75,7 +75,7 @@ export function plainRows(room: Room, start: StartOf, tarballs: readonly Tarball
   ];
 }
 
-/** What is run where the optional peers are there as well. */
+/** Returns the rows for an installation with the optional peers. */
 export function peerRows(room: Room, start: StartOf, tarballs: readonly Tarball[]): Row[] {
   const loads = (how: 'import' | 'require') => (column: string) =>
     load(room, start(column), how, tarballs, false);
@@ -85,7 +85,7 @@ export function peerRows(room: Room, start: StartOf, tarballs: readonly Tarball[
   ];
 }
 
-/** Loads every entry. Without peers, those that stand on one may say that it is not there. */
+/** Loads every entry. Without peers, entries that need one may report that it is missing. */
 async function load(
   room: Room,
   start: Start,
@@ -106,7 +106,7 @@ async function load(
     : `${entries.length - failed.length}, ${failed.length} need a peer`;
 }
 
-/** Whether an error says that a package is not there which may be missing. */
+/** Returns whether an error reports a missing package that may be missing. */
 export function namesPeer(message: string, { manifest }: Tarball): boolean {
   const peers = Object.keys(manifest.peerDependencies ?? {});
   return /Cannot find (module|package)/.test(message) && peers.some((peer) => message.includes(`'${peer}`));

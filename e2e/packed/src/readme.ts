@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The program of the README, and what it says that it prints. */
+/** The program in the README, and its documented output. */
 export interface Program {
   readonly code: string;
   readonly prints: string;
 }
 
-/** @throws Error when the README has no such program */
+/** @throws Error if the README has no such program */
 export function readmeProgram(root: string): Program {
   const text = readFileSync(join(root, 'README.md'), 'utf8');
   for (const [, code = ''] of text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
@@ -18,7 +18,10 @@ export function readmeProgram(root: string): Program {
   throw new Error('README.md has no program in TypeScript with "It prints `…`" behind it.');
 }
 
-/** The same program as the body of a function that is given a console: a worker must not work while it is loaded. */
+/**
+ * Returns the program as the body of a function that receives a console, because a worker must not run code
+ * on load.
+ */
 export function asFunction({ code }: Program): string {
   const lines = code.split('\n');
   const isImport = (line: string) => /^import .* from '.*';$/.test(line);

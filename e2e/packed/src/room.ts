@@ -4,36 +4,36 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
-/** What a program left behind. */
+/** The exit code and the output of a program. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** How a program is started besides its folder. */
+/** Options for starting a program. */
 export interface Start {
-  /** The folder of the `node` it finds. */
+  /** The directory of the `node` that it finds. */
   readonly bin: string;
-  /** Default: that of the room. */
+  /** Working directory. Default: the directory of the room. */
   readonly cwd?: string;
   readonly timeoutMs?: number;
-  /** Whether it is told how the machine reaches the network: its proxy, its certificates. Default: it is not. */
+  /** True to pass the machine's proxy and certificates. Default: false. */
   readonly network?: boolean;
 }
 
 const networkVariables = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir))$/i;
 
 /**
- * A folder that belongs to no project, with a home of its own: what is run there knows nothing of the machine but a
- * PATH with one Node and npm.
+ * A directory outside of any project, with its own home. Programs in it know nothing of the machine except a PATH with
+ * one Node and npm.
  */
 export class Room {
   readonly folder: string;
   readonly #root: string;
   readonly #npm: string;
 
-  /** @param npm the folder in which npm's program is */
+  /** @param npm the directory that contains the npm program */
   constructor(npm: string) {
     this.#root = mkdtempSync(join(tmpdir(), 'cobbler-packed-'));
     this.#npm = npm;
@@ -41,7 +41,7 @@ export class Room {
     for (const name of ['home', 'app', 'elsewhere']) mkdirSync(join(this.#root, name));
   }
 
-  /** An empty folder beside the other. */
+  /** Creates an empty directory next to the other. */
   get elsewhere(): string {
     return join(this.#root, 'elsewhere');
   }
@@ -54,18 +54,18 @@ export class Room {
   environment({ bin, network = false }: Start): NodeJS.ProcessEnv {
     const path = [bin, this.#npm, '/usr/bin', '/bin'].join(delimiter);
     const known = Object.entries(process.env).filter(([name]) => network && networkVariables.test(name));
-    // Whom the machine trusts: a Node from npm brings its own list, which knows no registry behind a proxy.
+    // The certificates of the machine, because a Node from npm trusts only its own list, without those of a proxy.
     const trust = network ? { NODE_USE_SYSTEM_CA: '1' } : {};
     return { ...Object.fromEntries(known), ...trust, HOME: join(this.#root, 'home'), PATH: path };
   }
 
-  /** Starts a program that ends when it is told to. */
+  /** Starts a program that runs until it is stopped. */
   start(program: string, args: readonly string[], start: Start): ChildProcess {
     const { cwd = this.folder } = start;
     return spawn(program, args, { cwd, env: this.environment(start), stdio: ['ignore', 'pipe', 'inherit'] });
   }
 
-  /** Runs a program to its end. A program that takes too long is killed, and its code is 124. */
+  /** Runs a program until it ends. A program that takes too long is killed, and its code is 124. */
   run(program: string, args: readonly string[], start: Start): Promise<Outcome> {
     const { cwd = this.folder, timeoutMs = 300_000 } = start;
     return new Promise((resolve, reject) => {
@@ -93,9 +93,9 @@ export class Room {
   }
 
   /**
-   * Runs a program that has to succeed.
+   * Runs a program that must succeed.
    *
-   * @throws Error with the end of what it printed
+   * @throws Error with the last lines of its output
    */
   async must(program: string, args: readonly string[], start: Start): Promise<Outcome> {
     const outcome = await this.run(program, args, start);

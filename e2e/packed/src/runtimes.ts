@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 /** A program of the suite's lockfile in one version. */
 export interface Edition {
-  /** As it heads a column: `Node 24.21.0`. */
+  /** The heading of its column: `Node 24.21.0`. */
   readonly title: string;
   readonly folder: string;
 }
 
-/** The Nodes and the TypeScripts that are tried, oldest first. */
+/** The versions of Node and TypeScript to test, oldest first. */
 export function editions(suite: string, prefix: 'node-' | 'typescript-', title: string): readonly Edition[] {
   const manifest: { dependencies: Record<string, string> } = JSON.parse(
     readFileSync(join(suite, 'package.json'), 'utf8'),
@@ -20,7 +20,7 @@ export function editions(suite: string, prefix: 'node-' | 'typescript-', title: 
   });
 }
 
-/** @throws Error when there is no such column, which is a mistake of the suite */
+/** @throws Error if there is no such column, which is a bug of the suite */
 export function editionOf(all: readonly Edition[], title: string): Edition {
   const found = all.find((one) => one.title === title);
   if (found === undefined) throw new Error(`There is no ${title}.`);

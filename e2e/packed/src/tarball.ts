@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** As far as it is looked at here. */
+/** The relevant fields of a package.json. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -25,7 +25,7 @@ export interface Tarball {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** The folders of what is published. */
+/** Returns the directories of the published packages. */
 export function publishable(root: string): readonly string[] {
   const folders = ['packages', 'apps'].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(root, group, name)),
@@ -36,7 +36,7 @@ export function publishable(root: string): readonly string[] {
   });
 }
 
-/** Packs each folder into `place`. */
+/** Packs each directory into `place`. */
 export function packAll(folders: readonly string[], place: string): readonly Tarball[] {
   mkdirSync(place, { recursive: true });
   return folders.map((folder) => {
@@ -61,15 +61,15 @@ function opened(file: string, folder: string): Tarball {
   return { file, files, manifest: JSON.parse(files.get('package.json') ?? '{}') as Manifest };
 }
 
-/** What may be imported of a package, as a program writes it. */
+/** Returns the import specifiers of a package. */
 export function entriesOf({ manifest }: Tarball): readonly string[] {
   return Object.keys(manifest.exports ?? {}).map((path) => `${manifest.name}${path.slice(1)}`);
 }
 
 /**
- * Looks at what would be published.
+ * Checks the contents of a package to publish.
  *
- * @throws Error with all that does not belong there, or is missing
+ * @throws Error with all files that do not belong there or are missing
  */
 export function inspect(tarball: Tarball, root: string): string {
   const { files, manifest } = tarball;
@@ -101,14 +101,14 @@ function missingFrom({ files, manifest }: Tarball): readonly string[] {
   ];
 }
 
-/** The demo is a small project, whose tests are part of the story. */
+/** The demo is a small project whose tests must be included. */
 function isOfTests(path: string): boolean {
   return (
     !path.startsWith('demo/') && (/(^|\/)(test|tests|src|fixtures)\//.test(path) || /\.test\./.test(path))
   );
 }
 
-/** What only one machine knows of. */
+/** Matches paths and names that exist only on one machine. */
 function foreign(path: string, text: string, root: string): readonly string[] {
   const found: string[] = [];
   for (const place of [root, ...(homedir() === '/' ? [] : [homedir()])])

@@ -2,7 +2,7 @@ import type { Row } from './board.ts';
 import { Room } from './room.ts';
 import type { Tarball } from './tarball.ts';
 
-/** SDKs of OpenTelemetry that cannot share a version of the API: the first wants less than 1.10, the second 1.10. */
+/** OpenTelemetry SDKs that cannot share a version of the API: the first needs a version below 1.10, the second 1.10. */
 const pairs = [
   {
     api: '1.9',
@@ -34,7 +34,10 @@ await provider.forceFlush();
 console.log(exporter.getFinishedSpans().map(({ name }) => name).join(', '));
 `;
 
-/** What an application with an SDK of its own gets of a run, npm having chosen the version of the API. */
+/**
+ * Returns the rows for the spans of a run in an application with its own SDK; npm has chosen the version of
+ * the API.
+ */
 export function traceRows(
   tarballs: readonly Tarball[],
   { npm, npmFlags, bin }: { npm: string; npmFlags: readonly string[]; bin: string },

@@ -7,7 +7,7 @@ import { editionOf } from './runtimes.ts';
 import type { Tarball } from './tarball.ts';
 import { entriesOf } from './tarball.ts';
 
-/** Entries that are for Node alone, and speak of its files, processes and connections. All others must not. */
+/** Entries that only work in Node and use its types. All others must not. */
 const ofNode: ReadonlySet<string> = new Set([
   '@cobbler/agent/node',
   '@cobbler/assistant/sqlite',
@@ -16,22 +16,22 @@ const ofNode: ReadonlySet<string> = new Set([
   '@cobbler/tools/mcp',
 ]);
 
-/** What is needed to check the programs of a room. */
+/** The parts that a check of the programs in a room needs. */
 export interface Checking {
   readonly room: Room;
   readonly tarballs: readonly Tarball[];
   readonly editions: readonly Edition[];
-  /** The suite's folder: the types of Node are taken from there where they are wanted. */
+  /** The suite's directory, which contains the types of Node. */
   readonly suite: string;
-  /** The folder of the Node that runs TypeScript. */
+  /** The directory of the Node that runs TypeScript. */
   readonly bin: string;
-  /** Whether the optional peers are not there. */
+  /** True if the optional peers are not installed. */
   readonly withoutPeers: boolean;
 }
 
 const resolutions = ['nodenext', 'bundler'] as const;
 
-/** Every entry, checked strictly together with all declarations that it leads to. */
+/** Returns the rows that check every entry strictly, together with all declarations that it imports. */
 export function typeRows(checking: Checking): Row[] {
   const entries = checking.tarballs.flatMap(entriesOf);
   const anywhere = entries.filter((entry) => !ofNode.has(entry));
@@ -100,7 +100,7 @@ async function compile(
   return errors.length > 0 ? `${entries}; ${errors.length} in what others declare` : `${entries}`;
 }
 
-/** Without peers, their names may be unknown; with them, what they declare is theirs to mend. */
+/** Without peers, their names may be unknown. With them, errors in their own declarations are ignored. */
 function isExcused(line: string, { tarballs, withoutPeers }: Checking): boolean {
   const ours = tarballs.find(({ manifest }) => line.includes(`node_modules/${manifest.name}/`));
   if (withoutPeers) return ours !== undefined && namesPeer(line, ours);

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** Shares connections out over processes, as whatever stands in front of them outside of a test. */
+/** Distributes connections over processes, like a load balancer. */
 export interface Balancer {
   readonly url: string;
-  /** Connections that the process at each port has been given so far. */
+  /** Number of connections that the process at each port has received. */
   readonly given: ReadonlyMap<number, number>;
   close(): Promise<void>;
 }
 
-/** @param ports where processes listen, now or later; one that does not is passed over. */
+/** @param ports on which processes listen, now or later; a port without a process is skipped. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const given = new Map(ports.map((port) => [port, 0]));
   const sockets = new Set<Socket>();
@@ -22,7 +22,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     const first = turn % ports.length;
     join(client, [...ports.slice(first), ...ports.slice(0, first)]);
   });
-  /** The first that can be connected to. */
+  /** Connects the client to the first port that accepts. */
   const join = (client: Socket, [port, ...others]: readonly number[]): void => {
     if (port === undefined) return void client.destroy();
     const server = connect(port, '127.0.0.1');

@@ -1,5 +1,5 @@
-// A server of the Model Context Protocol over stdio. Its tool `book` must not run twice: each run of it writes one line
-// into a file, before anything else can happen. `look` changes nothing.
+// An MCP server over stdio. Its tool `book` must not run twice: each run writes one line to a file before anything
+// else. `look` changes nothing.
 //
 //   node booking-server.ts FILE NAME LEAST_MS MOST_MS
 import { appendFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const tools = [
 
 async function call(tool: unknown, given: Readonly<Record<string, unknown>>): Promise<string> {
   if (tool !== 'book') return `place ${given['place']} is there`;
-  // A line of its own, whole, whoever else writes.
+  // One write per line, so that concurrent writers do not mix their lines.
   appendFileSync(file, `${given['session']} ${given['place']} ${name}\n`);
   const ms = Number(minMs) + Math.random() * (Number(maxMs) - Number(minMs));
   await new Promise((resolve) => setTimeout(resolve, ms));

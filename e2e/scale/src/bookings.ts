@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 export interface Booking {
   readonly sessionId: string;
   readonly place: number;
-  /** The Cobbler process whose tool server it was. */
+  /** The Cobbler process that owns the tool server. */
   readonly by: string;
 }
 
-/** What the tool servers of all processes wrote down so far. */
+/** Returns all runs that the tool servers of all processes have written. */
 export function readBookings(file: string): readonly Booking[] {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   return lines.map((line) => {

@@ -5,33 +5,33 @@ import { once } from 'node:events';
 /** The command as npm installed it from the packed tarball. */
 const command = process.env['COBBLER_BIN'];
 
-/** How long a process that was told to stop may take, in milliseconds. */
+/** Time limit for a process to stop, in milliseconds. */
 const stopMs = 10_000;
 
-/** What every Cobbler process of a scene is started with. */
+/** Options of every Cobbler process of a scene. */
 export interface CobblerOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
-/** A `cobbler serve` that listens, and a client of its HTTP API. */
+/** A running `cobbler serve`, and a client of its HTTP API. */
 export interface Cobbler {
   readonly name: string;
   readonly url: string;
-  /** What it wrote on standard error so far. */
+  /** Its standard error output so far. */
   log(): string;
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
-  /** Opens a stream of events, at what is in front of it if that is named. */
+  /** Opens an event stream, through the proxy at the given address if there is one. */
   stream(
     path: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
     front?: string,
   ): Promise<Response>;
-  /** Ends it as a power cut does. */
+  /** Kills it, like a power failure. */
   kill(): Promise<void>;
-  /** Tells it to stop, and kills it if it does not. */
+  /** Stops it, and kills it if it does not end in time. */
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** How a process ended that did not come to listen. */
+/** The error of a process that ended before it listened. */
 export class NotServing extends Error {
   readonly code: number | null;
   readonly stderr: string;
@@ -57,7 +57,7 @@ export class NotServing extends Error {
   }
 }
 
-/** Starts the installed `cobbler serve` as a process of its own. @throws NotServing */
+/** Starts the installed `cobbler serve` in a separate process. @throws NotServing */
 export async function startCobbler(name: string, { args, env, cwd }: CobblerOptions): Promise<Cobbler> {
   if (command === undefined)
     throw new Error('COBBLER_BIN is not set. Start this suite with: npm run verify -- scale');
@@ -108,7 +108,7 @@ export async function startCobbler(name: string, { args, env, cwd }: CobblerOpti
   };
 }
 
-/** The first line of standard output, or nothing when the process ends without one. */
+/** Resolves with the first line of standard output; with undefined if the process ends without one. */
 function firstLine(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,6 +1,6 @@
-// Runs what needs several machines with real servers: npm run verify -- scale [contract | serve | readers | proof].
-// Downloads the Restate server (0.2 GB, once), and installs PostgreSQL and pgbouncer from Debian where they are missing;
-// fails, and does not skip, when it cannot.
+// Tests several processes with real servers: npm run verify -- scale [contract | serve | readers | proof].
+// Downloads the Restate server (0.2 GB, once), and installs PostgreSQL and pgbouncer from Debian if they are missing.
+// Fails instead of skipping if it cannot.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { installServers } from './servers.mjs';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * Runs the tests of a folder.
+ * Runs the tests of a directory.
  * @param {string} folder
  * @param {Record<string, string>} env
  */
@@ -35,7 +35,7 @@ const program = (file, bin) =>
   });
 
 /**
- * Runs a part with the packed command, which no other suite shares.
+ * Runs a part with its own installation of the packed command.
  * @param {(bin: string) => Promise<number>} part
  */
 async function withCommand(part) {
@@ -47,7 +47,10 @@ async function withCommand(part) {
   }
 }
 
-/** `contract` has the tests that are skipped without servers; `proof` kills a node and a process of twenty sessions. */
+/**
+ * `contract` runs the tests that are skipped without servers; `proof` kills a node and a process with twenty
+ * sessions.
+ */
 const parts = {
   contract: async () => {
     const codes = [];

@@ -2,25 +2,25 @@ import type { MockReply, ReadRequest, ScriptBlock } from '@cobbler/agent/testing
 import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
-/** Turns with tools before the last answer of a session that books places. */
+/** Number of turns with tools before the last response of a session that books. */
 export const turns = 6;
 
-/** The service that all Cobbler processes ask, on a port of this machine. */
+/** The mock service for all Cobbler processes, on a local port. */
 export interface Model {
   readonly url: string;
   readonly key: string;
-  /** Requests that came in so far, those included whose answers nobody waited for. */
+  /** Number of requests received, including those whose response nothing waited for. */
   readonly requests: number;
-  /** What no provider should have sent. */
+  /** Problems of requests that no provider should send. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * Serves a model on the wire of the Messages API. Unless `answerTo` says otherwise, what it answers follows from the conversation alone, so that a request
- * that is made again, by whatever process, gets the same: to `Book all places of ID.` a call that must not run twice in
- * each turn and a harmless one beside it, to `Book one place of ID.` one turn of that, to `Wait.` a command that takes
- * longer than anybody waits, to anything else no call.
+ * Serves a model on the wire of the Messages API. By default, a response depends only on the conversation, so that a
+ * repeated request of any process gets the same one. `Book all places of ID.` gets a call that must not run twice in
+ * each turn, and a harmless one next to it; `Book one place of ID.` gets one such turn; `Wait.` gets a command that
+ * runs longer than any test; anything else gets no call.
  */
 export async function startModel(
   answerMs: () => number,
@@ -56,8 +56,8 @@ function bookingAnswer(request: ReadRequest): MockReply {
 }
 
 /**
- * The answers of a model that reads: to `Read NUMBER times.`, wherever in a conversation, so many turns with a call that
- * changes nothing, then words.
+ * Returns the responses of a model that reads: to `Read NUMBER times.` anywhere in a conversation, this many turns
+ * with a call that changes nothing, then text.
  */
 export function readingAnswer({ turns: said }: ReadRequest): MockReply {
   const prompts = said.map(({ side, parts }) =>
@@ -82,7 +82,7 @@ function calling(turn: number, sessionId: string): MockReply {
   return answer(`Turn ${turn}.`, callBlock(bookingId(turn), 'mcp__bookings__book', book), harmless);
 }
 
-/** The id of the call that books in a turn. */
+/** Returns the id of the booking call in a turn. */
 export function bookingId(turn: number): string {
   return `toolu_book_${turn}`;
 }

@@ -1,5 +1,5 @@
-// The proof: three Restate nodes, one PostgreSQL, two `cobbler serve`, one model; one node and one of the two are killed
-// while twenty sessions run and are watched at both. Prints what happened, and fails when something does not hold.
+// The proof: three Restate nodes, one PostgreSQL, two `cobbler serve`, one model. One node and one server are killed
+// while twenty sessions run and are watched at both. Prints the results, and fails if a check fails.
 import { postgresStore } from '@cobbler/store-postgres';
 import { freePort } from '../../../packages/store-postgres/test/postgres-server.ts';
 import type { Balancer } from './balancer.ts';
@@ -16,7 +16,7 @@ import { watchSession } from './watcher.ts';
 
 const sessions = Number(process.env['COBBLER_PROOF_SESSIONS'] ?? 20);
 
-/** How long watchers stay when everything has ended, in milliseconds: what is told too often may come late. */
+/** Time that watchers stay after the end of all runs, in milliseconds, because a duplicate event may arrive late. */
 const lateMs = 1500;
 
 const began = performance.now();
@@ -27,7 +27,7 @@ const note = (text: string) => tell(`${seconds(began).padStart(5)} s  ${text}`);
 interface Stage {
   readonly scene: Scene;
   readonly balancer: Balancer;
-  /** Where the engine finds the first process and the second. */
+  /** The ports at which the engine finds the first and the second process. */
   readonly ports: readonly number[];
   readonly first: Cobbler;
   readonly second: Cobbler;
@@ -48,7 +48,7 @@ async function setUp(): Promise<Stage> {
   };
   const [first, second] = [await serve('A', 0), await serve('B', 1)];
   note(`two processes \`cobbler serve\` are up: A ${first.url}, B ${second.url}`);
-  // A cluster that was just made chooses who leads its parts when they are first asked for something.
+  // A new cluster elects the leaders of its partitions at the first requests.
   const warm = Array.from({ length: 16 }, (_, index) => `warm-${index}`);
   await Promise.all(warm.map((id, index) => prompt(index % 2 === 0 ? first : second, id, 'Warm up.')));
   await Promise.all(warm.map((id) => completed(second, id)));
@@ -56,7 +56,7 @@ async function setUp(): Promise<Stage> {
   return { scene, balancer, ports, first, second };
 }
 
-/** Makes a session and says something in it; the run has the name of the session. */
+/** Creates a session and sends a prompt. The id of the run is that of the session. */
 async function prompt(cobbler: Cobbler, id: string, content: string): Promise<void> {
   await cobbler.ask('POST', '/v1/sessions', { body: { id } });
   const path = `/v1/sessions/${id}/prompt`;
@@ -79,7 +79,7 @@ async function until(what: string, ms: number, holds: () => boolean | Promise<bo
   }
 }
 
-/** Each session is watched from A and from B, and from the other one when that is gone. */
+/** Watches each session from A and from B, and from the other one when that is gone. */
 function watchAll(ids: readonly string[], { first, second }: Stage): readonly Watcher[] {
   const watchers = ids.flatMap((id) => [
     watchSession(id, [first, second]),
@@ -141,7 +141,7 @@ function unended(watchers: readonly Watcher[]): string {
   return `${open.length} watchers did not see an end: ${last.join(', ')}`;
 }
 
-/** What the database, the tool and the watchers say of each session. */
+/** Returns the log, the bookings and the watched events of each session. */
 async function findingsOf(
   ids: readonly string[],
   { postgres, bookings }: Scene,
@@ -170,7 +170,7 @@ function cleanUp(): Promise<void> {
   return cleaned;
 }
 
-// Whoever reads the output may leave; what was started is ended all the same.
+// The reader of the output may close it; everything that was started must still be stopped.
 process.stdout.on('error', () => {});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void cleanUp().finally(() => process.exit(130)));

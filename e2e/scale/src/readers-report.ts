@@ -1,30 +1,30 @@
 import type { Event } from '@cobbler/agent';
 import type { Watcher } from './watcher.ts';
 
-/** How many prompts ended how: accepted, or the code of their refusal. */
+/** Number of prompts by outcome: accepted, or the code of the rejection. */
 export type Prompts = Map<string, number>;
 
-/** What happened on one store. */
+/** The results of one store. */
 export interface Leg {
   readonly name: string;
-  /** The log of each session, as the store has it. */
+  /** The log of each session in the store. */
   readonly logs: ReadonlyMap<string, readonly Event[]>;
   readonly watchers: readonly Watcher[];
   readonly prompts: Prompts;
-  /** Connections of readers that were cut, and processes that were killed. */
+  /** Number of reader connections that were cut, and of processes that were killed. */
   readonly cuts: number;
   readonly kills: number;
   readonly seconds: number;
-  /** What the servers wrote on standard error since they were started last. */
+  /** The standard error output of the servers since their last start. */
   readonly notes: string;
 }
 
-/** Most problems that are named for each store. */
+/** Maximum number of problems to print per store. */
 const maxShown = 20;
 
 type Row = readonly [label: string, value: (leg: Leg) => number | string];
 
-/** What readers were shown wrongly. None of these may be above 0. */
+/** Counts of wrong deliveries, all of which must be 0. */
 const wrong: readonly Row[] = [
   ['duplicates', (leg) => sum(leg, (seen) => seen.length - new Set(seen.map(({ id }) => id)).size)],
   ['gaps', (leg) => sum(leg, (seen, log) => log.length - new Set(seen.map(({ id }) => id)).size)],
@@ -72,7 +72,7 @@ const counts: readonly Row[] = [
   ['ends that no store has', ({ watchers }) => watchers.flatMap(({ seen }) => seen.unstored).length],
 ];
 
-/** Prints what was counted on each store. True when each reader saw each stored event once, in order, unchanged. */
+/** Prints the counts of each store. Returns true if each reader saw each stored event once, in order, unchanged. */
 export function reportLegs(legs: readonly Leg[], tell: (line: string) => void): boolean {
   const line = (label: string, cells: readonly (number | string)[]) =>
     tell(`${label.padEnd(32)}${cells.map((cell) => String(cell).padStart(14)).join('')}`);
@@ -113,7 +113,7 @@ function problems({ logs, watchers }: Leg): string[] {
   });
 }
 
-/** Prompts that are there more than once under one key, which is the id of their run. */
+/** Returns the number of repeated prompts with the same key, which is the id of their run. */
 function repeated(log: readonly Event[]): number {
   const said = log.flatMap((event) => (event.type === 'user' && event.steer !== true ? [event.runId] : []));
   return said.length - new Set(said).size;

@@ -1,6 +1,6 @@
-// Readers of two servers on one store: two `cobbler serve` of which both are prompted, on one SQLite file, then on one
-// PostgreSQL. Connections of the readers are cut and the servers are killed. Each reader has to see each stored event
-// exactly once, in order, unchanged. Prints what was counted, and fails when something does not hold.
+// Tests readers of two servers on one store: both `cobbler serve` processes receive prompts, first on one SQLite file,
+// then on one PostgreSQL. Reader connections are cut and servers are killed. Each reader must see each stored event
+// exactly once, in order, unchanged. Prints the counts, and fails if a check fails.
 //
 //   COBBLER_BIN=installed-command node readers.ts [sqlite] [postgres]
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,11 +27,14 @@ const sessions = 5;
 const wantedCuts = Number(process.env['COBBLER_SCALE_CUTS'] ?? 500);
 const wantedKills = Number(process.env['COBBLER_SCALE_KILLS'] ?? 10);
 
-/** How long one store may take until everything has been cut and killed, and then until all is quiet, in milliseconds. */
+/**
+ * Time limits for one store: until all cuts and kills are done, and then until all runs have ended, in
+ * milliseconds.
+ */
 const playMs = 120_000;
 const restMs = 60_000;
 
-/** How long readers stay when everything has come, in milliseconds: what comes too often may come late. */
+/** Time that readers stay after the last event, in milliseconds, because a duplicate may arrive late. */
 const lateMs = 2_500;
 
 const began = performance.now();
@@ -40,14 +43,14 @@ const note = (text: string) =>
   tell(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`);
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Ends what was started, the last first. */
+/** Stops everything that was started, in reverse order. */
 const endings: (() => unknown)[] = [];
 
 async function endAll(): Promise<void> {
   for (const end of endings.splice(0).reverse()) await Promise.resolve(end()).catch(() => undefined);
 }
 
-/** Where both servers keep their sessions. */
+/** The shared store of both servers. */
 interface Place {
   readonly name: string;
   readonly address: string;
@@ -64,7 +67,7 @@ async function placeOf(name: string, folder: string): Promise<Place> {
   return { name: 'PostgreSQL', address: url, open: () => postgresStore({ url }) };
 }
 
-/** A server that is started again at its port after each kill, behind a proxy that cuts what its readers get. */
+/** A server that restarts on its port after each kill, behind a proxy that cuts the connections of its readers. */
 class Server {
   readonly name: string;
   readonly proxy: CuttingProxy;
@@ -94,7 +97,7 @@ class Server {
     return this.#cobbler.ask;
   }
 
-  /** Opens a stream over the proxy. */
+  /** Opens a stream through the proxy. */
   stream: Cobbler['stream'] = (path, headers, signal) =>
     this.#cobbler.stream(path, headers, signal, this.proxy.url);
 
@@ -108,7 +111,7 @@ class Server {
   }
 }
 
-/** Cuts a stream inside of what is sent, or right behind one of its frames, until enough were cut. */
+/** Cuts streams inside a frame or directly after one, until there were enough cuts. */
 function cutting(random: SeededRandom, isEnough: () => boolean): Cut {
   return (sent, soFar) => {
     if (soFar === 0 || isEnough() || random.next() > 0.08) return undefined;
@@ -144,7 +147,7 @@ async function startServers(place: Place, folder: string, random: SeededRandom):
   return servers;
 }
 
-/** Says one thing after another in a session, at one server, and again at the other when that one is gone. */
+/** Sends one prompt after another to a session, at one server, and at the other one if that is gone. */
 async function prompter(id: string, servers: readonly Server[], prompts: Prompts, isOver: () => boolean) {
   for (let count = 1; !isOver(); count += 1) {
     const key = `${id}-${servers[0]?.name}-${count}`;
@@ -163,7 +166,7 @@ async function said(id: string, key: string, content: string, servers: readonly 
       if (answer !== undefined && answer.status < 500)
         return answer.status === 202 ? 'accepted' : String(answer.json['code']);
     } catch {
-      // It was killed: the same is said at the other one, under the same key.
+      // The server was killed: the same prompt goes to the other one, with the same key.
     }
     await pause(50);
   }
@@ -178,7 +181,7 @@ async function until(what: string, ms: number, holds: () => boolean | Promise<bo
   }
 }
 
-/** Kills one server after the other, spread over the cuts. */
+/** Kills the servers in turn, spread over the cuts. */
 async function killThem(servers: readonly Server[], cuts: () => number): Promise<number> {
   let kills = 0;
   while (kills < wantedKills) {
@@ -191,7 +194,10 @@ async function killThem(servers: readonly Server[], cuts: () => number): Promise
   return kills;
 }
 
-/** One last prompt in each session, as soon as it is taken: a session may be held for a dead process for some seconds. */
+/**
+ * Sends one last prompt to each session and retries, because a session can stay claimed by a dead process for
+ * seconds.
+ */
 async function endSession(id: string, server: Server): Promise<void> {
   let status = '';
   let tries = 0;
@@ -214,7 +220,7 @@ async function play(place: Place, folder: string): Promise<Leg> {
   const cuts = () => one.proxy.cuts + other.proxy.cuts;
   const ids = Array.from({ length: sessions }, (_, index) => `session-${index + 1}`);
   for (const id of ids) await one.ask('POST', '/v1/sessions', { body: { id } });
-  // Some stay at one server, some go on at the other one after each cut.
+  // Some stay at one server; some continue at the other one after each cut.
   const watchers: Watcher[] = ids.flatMap((id) =>
     [[one], [other], [one, other], [other, one]].map((some) => watchSession(id, some)),
   );
@@ -255,7 +261,7 @@ async function logsOf(place: Place, ids: readonly string[]): Promise<Map<string,
   }
 }
 
-// Whoever reads the output may leave; what was started is ended all the same.
+// The reader of the output may close it; everything that was started must still be stopped.
 process.stdout.on('error', () => {});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void endAll().finally(() => process.exit(130)));

@@ -2,23 +2,23 @@ import { turns } from './model.ts';
 import type { SessionFindings } from './verdict.ts';
 import { problems, unknownOutcomes } from './verdict.ts';
 
-/** What is known of the whole besides what became of each session. */
+/** The results of the whole test, apart from those of each session. */
 export interface Course {
   readonly seconds: string;
-  /** Requests that came to the model. */
+  /** Number of requests that the model received. */
   readonly requests: number;
-  /** What no provider should have sent to it. */
+  /** Problems of requests that no provider should send. */
   readonly complaints: readonly string[];
-  /** Connections of the engine to A and to B. */
+  /** Number of connections of the engine to A and to B. */
   readonly connections: readonly number[];
-  /** What the process that was left wrote on standard error. */
+  /** The standard error output of the surviving process. */
   readonly logOfB: string;
 }
 
-/** Most problems that are named. */
+/** Maximum number of problems to print. */
 const maxShown = 30;
 
-/** Prints what was counted and what does not hold. True when everything does. */
+/** Prints the counts and the problems. Returns true if there are no problems. */
 export function report(
   findings: readonly SessionFindings[],
   tell: (line: string) => void,

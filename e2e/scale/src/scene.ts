@@ -14,28 +14,28 @@ import { startModel } from './model.ts';
 const bookingServer = fileURLToPath(new URL('./booking-server.ts', import.meta.url));
 
 export interface HarnessFixtureOptions {
-  /** Nodes of the engine. */
+  /** Number of nodes of the engine. */
   readonly nodes: number;
-  /** How long the model takes for an answer, at least and at most, in milliseconds. */
+  /** Minimum and maximum duration of a model response, in milliseconds. */
   readonly answerMs: readonly [number, number];
-  /** The same for the tool that must not run twice. */
+  /** Minimum and maximum duration of the tool that must not run twice, in milliseconds. */
   readonly bookMs: readonly [number, number];
 }
 
-/** PostgreSQL, Restate, a model, and whatever Cobbler processes are started, all on this machine. */
+/** PostgreSQL, Restate, a model, and the Cobbler processes that a test starts, all on this machine. */
 export interface Scene {
   readonly postgres: PostgresServer;
   readonly restate: RestateCluster;
   readonly model: Model;
-  /** The file that each run of the tool `book` adds a line to. */
+  /** The file to which each run of the tool `book` appends a line. */
   readonly bookings: string;
-  /** Starts `cobbler serve` with the store, the engine and these options besides. */
+  /** Starts `cobbler serve` with the store, the engine and additional options. */
   serve(name: string, args: readonly string[]): Promise<Cobbler>;
-  /** Ends everything and takes its files away. */
+  /** Stops everything and deletes its files. */
   close(): Promise<void>;
 }
 
-/** Sets everything up but Cobbler itself. */
+/** Sets up everything except Cobbler itself. */
 export async function setScene({ nodes, answerMs, bookMs }: HarnessFixtureOptions): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-scene-'));
   const endings: (() => Promise<unknown>)[] = [];
@@ -74,12 +74,15 @@ export async function setScene({ nodes, answerMs, bookMs }: HarnessFixtureOption
   }
 }
 
-/** A folder to work in, and a home whose configuration names the tool server; all processes have the same tokens. */
+/**
+ * Creates a working directory, and a home whose configuration names the tool server. All processes share the
+ * tokens.
+ */
 function prepared(folder: string, bookings: string, bookMs: readonly [number, number]) {
   const [home, cwd] = [join(folder, 'home'), join(folder, 'work')];
   for (const made of [home, cwd]) mkdirSync(made);
   writeFileSync(join(cwd, 'places.txt'), 'There are six places.\n');
-  // JSON is YAML too, and takes any path as it is.
+  // JSON is valid YAML and needs no escaping for paths.
   const server = {
     command: process.execPath,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Cobbler fills it in, from the environment of each process

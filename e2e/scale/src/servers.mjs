@@ -1,13 +1,13 @@
-// PostgreSQL, its pooler and the Restate server for the suites that run them: from Debian's packages and from npm.
+// Installs PostgreSQL, its pooler and the Restate server for the suites that use them, from Debian and npm.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { capture, Refusal, tell } from '../../../scripts/child.mjs';
 import { installSuite } from '../../../scripts/tasks.mjs';
 
 /**
- * Installs what is missing. Restate goes into e2e/scale.
+ * Installs the missing servers. Restate is installed in e2e/scale.
  * @param {string} root the project
- * @throws Refusal where it cannot
+ * @throws Refusal if that is not possible
  */
 export async function installServers(root) {
   if (process.env['COBBLER_RESTATE_BIN'] === undefined) {
@@ -18,7 +18,7 @@ export async function installServers(root) {
 }
 
 /**
- * PostgreSQL and its pooler, from Debian's packages where they are not there.
+ * Installs PostgreSQL and its pooler from Debian's packages if they are missing.
  * @param {string} root
  */
 async function installDebian(root) {

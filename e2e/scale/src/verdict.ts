@@ -3,18 +3,18 @@ import type { Booking } from './bookings.ts';
 import { bookingId, turns } from './model.ts';
 import type { Seen } from './watcher.ts';
 
-/** What became of one session. */
+/** The results of one session. */
 export interface SessionFindings {
   readonly sessionId: string;
   readonly runId: string;
-  /** The log as the database has it. */
+  /** The log in the database. */
   readonly events: readonly Event[];
-  /** What the tool did, as often as it did. */
+  /** Every run of the tool. */
   readonly bookings: readonly Booking[];
   readonly watchers: readonly Seen[];
 }
 
-/** What does not hold, in words; nothing when all does. */
+/** Returns the problems as text; empty if there are none. */
 export function problems(findings: SessionFindings): string[] {
   const found = [...logProblems(findings), ...toolProblems(findings), ...watcherProblems(findings)];
   return found.map((problem) => `${findings.sessionId}: ${problem}`);
@@ -34,7 +34,7 @@ function logProblems({ events, runId }: SessionFindings): string[] {
   ]);
 }
 
-/** A call that was answered with what the tool said ran once; one whose outcome is unknown ran once or not at all. */
+/** A call with a result of the tool must have run once; one with an unknown outcome, at most once. */
 function toolProblems({ events, bookings }: SessionFindings): string[] {
   const results = events.filter((event) => event.type === 'tool_result');
   return Array.from({ length: turns }, (_, turn) => {
@@ -73,7 +73,7 @@ function watcherProblems({ events, watchers }: SessionFindings): string[] {
   ]);
 }
 
-/** Calls whose process died in their middle: they are not run again, and nobody knows what they did. */
+/** Returns the number of calls interrupted by a crash: they do not run again, and their outcome is unknown. */
 export function unknownOutcomes(events: readonly Event[]): number {
   return events.filter(isCut).length;
 }

@@ -1,36 +1,36 @@
 import type { Cobbler } from './cobbler.ts';
 
-/** What a client has seen of a session. */
+/** The events of a session that a client has seen. */
 export interface Seen {
-  /** The stored events, each as the JSON it came as, with the id that it came under. */
+  /** The stored events, each as the received JSON with its event id. */
   readonly events: { readonly id: number; readonly text: string }[];
-  /** Where it was when it went on at another process. */
+  /** The number of the last event at each move to another process. */
   readonly moves: number[];
-  /** Ends of runs that no store has: they come without an id. */
+  /** Ends of runs that are in no store: they arrive without an id. */
   readonly unstored: string[];
-  /** What should never come. */
+  /** Frames that should never arrive. */
   readonly odd: string[];
 }
 
-/** Somebody who watches a session by server-sent events. */
+/** A client that watches a session by server-sent events. */
 export interface Watcher {
   readonly sessionId: string;
   readonly seen: Seen;
-  /** Resolves when the end of a run has come. */
+  /** Resolves when the end of a run has arrived. */
   readonly ended: Promise<void>;
-  /** Leaves. Resolves when it has. */
+  /** Disconnects. Resolves when the connection is closed. */
   stop(): Promise<void>;
 }
 
-/** What a watcher needs of a process. */
+/** The parts of a process that a watcher needs. */
 type Streams = Pick<Cobbler, 'stream'>;
 
-/** How long to wait before another process is asked, in milliseconds. */
+/** Delay before it connects to another process, in milliseconds. */
 const pauseMs = 50;
 
 /**
- * Watches a session at the first process and, whenever its connection breaks, at the next one, from the last id that it
- * saw. It knows no more than any client of the HTTP API does.
+ * Watches a session at the first process and, whenever its connection breaks, at the next one, from the last event id
+ * that it received. It uses only the public HTTP API.
  */
 export function watchSession(sessionId: string, processes: readonly Streams[]): Watcher {
   const leaving = new AbortController();
@@ -56,7 +56,7 @@ export function watchSession(sessionId: string, processes: readonly Streams[]): 
   };
 }
 
-/** Reads one stream to where it breaks. */
+/** Reads one stream until it breaks. */
 async function follow(
   process: Streams | undefined,
   sessionId: string,
@@ -74,11 +74,11 @@ async function follow(
     }
     for await (const frame of frames(response.body ?? [])) take(frame, last, seen, onEnd);
   } catch {
-    // The process is gone, or the watcher leaves.
+    // The process is gone, or the watcher disconnects.
   }
 }
 
-/** Takes one frame down. */
+/** Records one frame. */
 function take(frame: string, last: number, { events, unstored, odd }: Seen, onEnd: () => void): void {
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1];
   const [id, text] = [field('id'), field('data')];
@@ -96,7 +96,7 @@ function take(frame: string, last: number, { events, unstored, odd }: Seen, onEn
   if (type === 'finished') onEnd();
 }
 
-/** The frames of a stream of server-sent events. */
+/** Yields the frames of a stream of server-sent events. */
 async function* frames(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -5,7 +5,7 @@ import type { Counter } from '@cobbler/conformance';
 import { contractRoutine } from '@cobbler/conformance';
 import type { RemoteStatement } from './remote-d1.ts';
 
-/** The engine's side of the contracts: the runs, and doors to the bindings for those who stand outside. */
+/** The bindings of the worker that runs the contract. Routes of the worker give tests access to them. */
 interface Env {
   readonly DB: D1;
   readonly RUNS: WorkflowBinding;
@@ -22,13 +22,13 @@ export class ContractWorkflow extends WorkflowEntrypoint<Env> {
       sql: d1Sql(DB),
       workflow: RUNS,
       lookMs: 40,
-      // Nothing is found by looking from time to time: what a wake event should bring has to come by one.
+      // Polling must not find anything, so that only wake events can continue a run.
       pollMs: 120_000,
     });
   }
 }
 
-/** Lines that are kept outside, where they outlive the engine. */
+/** Returns a counter that is kept outside of the engine and outlives it. */
 function counterAt(url: string): Counter {
   const ask = async (body: object): Promise<unknown> =>
     await (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).json();

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Prints for each contract and each part of the app how many of its cases held, and why some were off. */
+/** Prints the number of passed cases for each contract and each part of the app, and why some were off. */
 export default class Counts implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = modules.flatMap((module) => [...module.children.suites()].map(lineOf));

@@ -6,7 +6,7 @@ import type { Sql } from '../../../packages/assistant/src/storage/sql.ts';
 import type { PlaceSubject } from '../../../packages/assistant/src/testing/place.ts';
 import type { Over } from '../../../packages/assistant/test/support/places.ts';
 
-/** Does in workerd what the binding below was asked for: each call through Miniflare's own one takes 30 ms. */
+/** Performs the calls of the proxy below in workerd, because each call through Miniflare's own proxy takes 30 ms. */
 const script = `export default {
   async fetch(request, { DB }) {
     const value = (given) => (given?.bytes === undefined ? given : new Uint8Array(given.bytes).buffer);
@@ -28,7 +28,7 @@ function plainValue(value: unknown): unknown {
   return value instanceof ArrayBuffer ? { bytes: [...new Uint8Array(value)] } : value;
 }
 
-/** D1 as workerd has it, one for all cases. */
+/** A D1 database in workerd, one for all cases. */
 export class D1Place {
   readonly #miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -67,7 +67,7 @@ export class D1Place {
     for (const { statements } of migrations) await sql.batch(statements.map((text) => ({ text })));
   }
 
-  /** Emptied for each case. */
+  /** Empties the database before each case. */
   subject<Thing>(over: Over<Thing>): PlaceSubject<Thing> {
     return {
       name: 'd1',
@@ -84,7 +84,7 @@ export class D1Place {
   }
 }
 
-/** All rows but those that the schema begins with. */
+/** Deletes all rows except those that the schema inserts. */
 export async function empty(sql: Sql): Promise<void> {
   const { rows } = await sql.run(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'memory_words_%' AND name <> 'counters'",

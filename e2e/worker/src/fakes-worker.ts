@@ -2,7 +2,7 @@ import { WorkerEntrypoint } from 'cloudflare:workers';
 import type { VectorizeEntry, VectorizeQuery } from '@cobbler/assistant/cloudflare';
 import { fakeVectorize } from '@cobbler/assistant/testing';
 
-/** Workers AI and Vectorize, which only run at Cloudflare: the same methods, with vectors made of words. */
+/** Fakes of Workers AI and Vectorize, which only run at Cloudflare: the same methods, with vectors made of words. */
 const dimensions = 1024;
 const index = fakeVectorize({ dimensions, immediate: true });
 
@@ -30,7 +30,7 @@ export class FakeVectorize extends WorkerEntrypoint {
   }
 }
 
-/** Texts with a word in common lie near each other. */
+/** Returns a vector that is near those of texts with a common word. */
 function vectorOf(text: string): number[] {
   const vector = new Array<number>(dimensions).fill(0);
   for (const word of text.toLowerCase().match(/\p{L}{4,}/gu) ?? []) {

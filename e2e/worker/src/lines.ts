@@ -1,6 +1,6 @@
 import type { Counter } from '@cobbler/conformance';
 
-/** Lines that runs leave, kept where no engine dies with them. */
+/** Lines that runs write, stored outside of the engine so that they outlive it. */
 export class Lines implements Counter {
   readonly #lines = new Map<string, string[]>();
 
@@ -18,7 +18,7 @@ export class Lines implements Counter {
     while (!this.#lines.has(name)) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
-  /** The same for those who come over HTTP. */
+  /** Serves the lines over HTTP. */
   async answer(request: Request): Promise<Response> {
     const { add, list, text = '' } = (await request.json()) as { add?: string; list?: string; text?: string };
     return Response.json(add === undefined ? await this.list(list ?? '') : await this.add(add, text));

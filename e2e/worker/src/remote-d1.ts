@@ -1,13 +1,13 @@
 import type { D1, D1Answer, D1Statement } from '@cobbler/assistant/cloudflare';
 import type { Door } from './workerd.ts';
 
-/** A statement on its way to the worker that has the database. */
+/** A statement that is sent to the worker with the database. */
 export interface RemoteStatement {
   readonly text: string;
   readonly values: readonly unknown[];
 }
 
-/** D1 behind a door of a worker. */
+/** Returns a D1 database behind a route of a worker. */
 export function remoteD1(door: Door): D1 {
   const batch = async (statements: readonly D1Statement[]): Promise<D1Answer[]> =>
     (await door('/d1', statements as readonly (D1Statement & RemoteStatement)[])) as D1Answer[];

@@ -9,7 +9,7 @@ import { remoteD1 } from './remote-d1.ts';
 import type { Door } from './workerd.ts';
 import { bundled, Workerd } from './workerd.ts';
 
-/** Runs of the contract on a real workerd, which dies when it is asked to. One for all cases. */
+/** Runs the contract's workflows in a real workerd that can be killed. One for all cases. */
 export class RunnerStage {
   readonly lines: Lines = new Lines();
   #loopback: Loopback | undefined;
@@ -46,7 +46,7 @@ export class RunnerStage {
       await this.workerd.kill();
     };
     const open = async (): Promise<CloudflareRunner> => {
-      // Closing stops nobody here; what a case wants of it is that the engine has to begin anew.
+      // Closing stops no run here. The case needs the engine to restart, so it is killed instead.
       if (opened !== undefined && !isDead) await crash();
       if (isDead) await this.workerd.begin();
       isDead = false;
@@ -56,7 +56,7 @@ export class RunnerStage {
         sql: d1Sql(remoteD1(door)),
         lookMs: 30,
       });
-      // What the timer of a deployed worker does: the local engine goes on with nothing by itself.
+      // Does the work of a deployed worker's timer, because the local engine continues nothing on its own.
       if (opened !== undefined) await runner.sweep(0);
       opened = runner;
       return runner;
@@ -66,7 +66,7 @@ export class RunnerStage {
       open,
       crash,
       stretch: 10,
-      // It is counted how often somebody looks, and the machine may be busy.
+      // The case counts how often the runner polls, and the machine may be busy.
       advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms * 4)),
       now: () => Date.now(),
       dispose: async () => {},
@@ -74,7 +74,7 @@ export class RunnerStage {
   }
 }
 
-/** A Workflow behind the doors of a worker. */
+/** Returns a Workflow binding behind routes of a worker. */
 function remoteWorkflow(door: Door): WorkflowBinding {
   return {
     create: (options) => door('/create', options),
@@ -85,7 +85,7 @@ function remoteWorkflow(door: Door): WorkflowBinding {
   };
 }
 
-/** What cannot be shown of it, and why. */
+/** Returns the environment, with the unsupported cases and the reasons. */
 export function workflowsStand(stage: RunnerStage): RunnerEnvironment {
   return {
     name: 'cloudflare',

@@ -13,23 +13,23 @@ export const token = '123456:worker-Token_1';
 export const secret = 'worker_secret-1';
 const key = 'sk-ant-worker-key';
 
-/** People who may speak with the bot. */
+/** The users who may talk to the bot. */
 export const people: readonly number[] = Array.from({ length: 30 }, (_, index) => 1001 + index);
 
-/** What a model answers to what it is asked. */
+/** Returns the model's response to a request. */
 export type Brain = (request: ReadRequest) => MockReply | Promise<MockReply>;
 
-/** An answer in words. */
+/** Returns a response with text. */
 export function says(text: string): MockReply {
   return replies(scriptResponse([text]));
 }
 
-/** An answer that calls a tool. */
+/** Returns a response that calls a tool. */
 export function calls(name: string, text: string): MockReply {
   return replies(scriptResponse([callBlock(`call_${text}`, name, { text })]));
 }
 
-/** The texts of a request's conversation. */
+/** Returns the texts of a request's conversation. */
 export function textsOf({ turns }: ReadRequest): string[] {
   return turns.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
 }
@@ -40,7 +40,7 @@ export interface TownOptions {
   readonly hasVectors?: boolean;
 }
 
-/** The worker in a real workerd, with a Telegram and an Anthropic of its own on ports of this machine. */
+/** The worker in a real workerd, with mock Telegram and Anthropic services on local ports. */
 export class Town {
   readonly telegram: FakeTelegram;
   readonly claude: WireServer;
@@ -113,26 +113,26 @@ export class Town {
     return this.workerd.sql(...texts);
   }
 
-  /** A person writes, and Telegram brings it. */
+  /** Sends a user's message and delivers the update. */
   async say(person: number, text: string): Promise<FakeDelivery[]> {
     this.telegram.say(person, text);
     return await this.telegram.deliver();
   }
 
-  /** The same, until there are so many replies. */
+  /** Sends a user's message and waits for the next reply. */
   async ask(person: number, text: string): Promise<string> {
     const count = this.telegram.replies(person).length + 1;
     await this.say(person, text);
     return (await this.replies(person, count)).at(-1) ?? '';
   }
 
-  /** The bot's replies, once there are so many. */
+  /** Returns the bot's replies when there are at least `count`. */
   async replies(person: number, count: number): Promise<string[]> {
     await until(`${count} replies to ${person}`, () => this.telegram.replies(person).length >= count);
     return this.telegram.replies(person);
   }
 
-  /** Telegram brings an update once more. */
+  /** Delivers updates again. */
   again(...updates: readonly FakeUpdate[]): Promise<FakeDelivery[]> {
     return this.telegram.deliver({ updates });
   }
@@ -145,11 +145,11 @@ export class Town {
     });
   }
 
-  /** The engine dies, and another takes its place; then comes the timer, long after. */
+  /** Kills the engine, starts another, and then triggers the timer as if much time had passed. */
   async restart(): Promise<void> {
     await this.workerd.kill();
     await this.workerd.begin();
-    // What was being sent then was being sent long ago.
+    // Makes everything that was being sent at the crash look old.
     await this.sql(
       'UPDATE runs SET updated_at = 0',
       "UPDATE outbox SET updated_at = 0 WHERE state = 'sending'",
@@ -158,7 +158,7 @@ export class Town {
   }
 }
 
-/** Looks until something holds. @throws Error after 25 seconds. */
+/** Polls until a condition is true. @throws Error after 25 seconds. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let look = 0; look < 1000; look += 1) {
     if (await holds()) return;

@@ -6,13 +6,13 @@ import { build } from 'esbuild';
 import type { Request as MiniflareRequest, V4MiniflareOptions } from 'miniflare';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
 
-/** Asks a worker something, as JSON. */
+/** Sends JSON to a route of a worker. */
 export type Door = (path: string, body: unknown) => Promise<unknown>;
 
-/** The app's own. */
+/** The same date as in the app. */
 const compatibilityDate = '2026-11-01';
 
-/** Puts a worker and all that it imports, from the sources, into one text. */
+/** Bundles a worker and everything that it imports from the sources. */
 export async function bundled(file: URL): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [file.pathname],
@@ -22,7 +22,7 @@ export async function bundled(file: URL): Promise<string> {
     platform: 'neutral',
     mainFields: ['module', 'main'],
     conditions: ['@cobbler/source', 'workerd', 'worker', 'browser'],
-    // What a testing entry has of Node falls away with what is not used of it.
+    // Imports of Node modules in a testing entry are removed together with the unused code.
     external: ['cloudflare:*', 'node:*'],
     target: 'es2024',
     logLevel: 'silent',
@@ -32,7 +32,7 @@ export async function bundled(file: URL): Promise<string> {
 
 const sqlHost = 'sql.invalid';
 
-/** A worker with the database of another, for whoever stands outside. */
+/** Returns a worker that gives tests access to the database of another one. */
 export function sqlDoor(d1Databases: Readonly<Record<string, string>>): WorkerSettings {
   const script = `export default {
     async fetch(request, { DB }) {
@@ -44,7 +44,7 @@ export function sqlDoor(d1Databases: Readonly<Record<string, string>>): WorkerSe
   return { name: 'sql', script, d1Databases, routes: [`${sqlHost}/*`] };
 }
 
-/** As Miniflare has them. */
+/** Settings in the format of Miniflare. */
 export interface WorkerSettings {
   readonly name: string;
   readonly script: string;
@@ -55,12 +55,12 @@ export interface WorkerSettings {
   readonly serviceBindings?: Readonly<Record<string, { readonly name: string; readonly entrypoint: string }>>;
 }
 
-/** Miniflare's type of a worker stands on types that are not here. */
+/** Miniflare's type of a worker depends on types that are not installed here. */
 interface Scheduled {
   scheduled(event: { readonly cron: string; readonly scheduledTime: Date }): Promise<unknown>;
 }
 
-/** A workerd that can be killed and goes on with what it kept. */
+/** A workerd that can be killed and then continues with its stored data. */
 export class Workerd {
   readonly folder: string;
   readonly #workers: readonly object[];
@@ -72,19 +72,19 @@ export class Workerd {
     this.#miniflare = this.#start();
   }
 
-  /** The first of the workers is the one that is asked. */
+  /** Starts the workers; the first one receives the requests. */
   static async start(...workers: readonly WorkerSettings[]): Promise<Workerd> {
     const workerd = new Workerd(await mkdtemp(join(tmpdir(), 'cobbler-workerd-')), workers);
     await workerd.#miniflare.ready;
     return workerd;
   }
 
-  /** The process dies as by kill -9. */
+  /** Kills the process, like kill -9. */
   async kill(): Promise<void> {
     await this.#miniflare.dispose();
   }
 
-  /** Another process takes its place. */
+  /** Starts another process. */
   async begin(): Promise<void> {
     this.#miniflare = this.#start();
     await this.#miniflare.ready;
@@ -102,8 +102,8 @@ export class Workerd {
   }
 
   /**
-   * Runs statements in the database that the first worker has, by a door of their own: Miniflare's way to a binding
-   * stops this whole process until it is answered, and with it whoever the worker is just waiting for.
+   * Runs statements in the first worker's database, through a separate worker: Miniflare's access to a binding blocks
+   * this whole process until the response arrives, and with it the server that the worker may be waiting for.
    */
   async sql(...texts: readonly string[]): Promise<Record<string, unknown>[]> {
     const response = await this.fetch(`http://${sqlHost}/`, { method: 'POST', body: JSON.stringify(texts) });
