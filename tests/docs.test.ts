@@ -159,11 +159,11 @@ describe.skipIf(!existsSync('/proc/self/environ'))('running the commands of a pa
     expect(outcomes.map(({ verdict, why }) => `${verdict} ${why ?? ''}`.trim())).toEqual([
       'passed',
       'passed',
-      'failed it ended with 3:',
+      'failed exit code 3:',
       'passed',
-      'failed it printed no',
+      'failed unexpected output: no',
       'apart no reason',
-      expect.stringMatching(/^failed after the page: still there: \d+ .*sleep 60/),
+      expect.stringMatching(/^failed after the page: still running: \d+ .*sleep 60/),
     ]);
   });
 
@@ -176,7 +176,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('running the commands of a pa
     expect(fails.map(({ why }) => why)).toEqual([
       undefined,
       undefined,
-      expect.stringContaining('ended with 7'),
+      expect.stringContaining('exit code 7'),
     ]);
   });
 

@@ -32,7 +32,7 @@ function sessionIn({ workspace }: Rig, rest: Partial<AgentSession> = {}): AgentS
 /** Claude Code over the Agent SDK. */
 export const sdkCases: readonly Case[] = [
   {
-    name: 'agent SDK: two prompts of one conversation, cost as a difference [S1.6, S1.16]',
+    name: 'agent SDK: continues a conversation and reports the cost of each prompt [S1.6, S1.16]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const session = sessionIn(rig);
@@ -41,7 +41,7 @@ export const sdkCases: readonly Case[] = [
       expectEqual(
         [first.content, second.content, second.isError],
         ['Hello from the mock.', 'Heard 2.', false],
-        'the answers',
+        'the responses',
       );
       expectEqual(second.cost.toFixed(6), first.cost.toFixed(6), 'the cost');
       await agent.shutdown();
@@ -61,9 +61,9 @@ export const sdkCases: readonly Case[] = [
             return allow ? { type: 'allow' } : { type: 'deny', message: 'Not this one.' };
           },
         });
-      expectEqual((await ask(false)).content, 'It gave nothing.', 'what a denied read gave');
-      expectEqual((await ask(true)).content, 'It gave it.', 'what an allowed read gave');
-      expectEqual(asked, ['Read', 'Read'], 'what was asked');
+      expectEqual((await ask(false)).content, 'It gave nothing.', 'the output after a denied read');
+      expectEqual((await ask(true)).content, 'It gave it.', 'the output after an allowed read');
+      expectEqual(asked, ['Read', 'Read'], 'the approval requests');
       await agent.shutdown();
     },
   },
@@ -75,12 +75,12 @@ export const sdkCases: readonly Case[] = [
         canUseTool: () => ({ type: 'allow' }),
       });
       expectEqual([response.content, response.isError], ['The plan is ready.', false], 'the end');
-      expectEqual(readdirSync(rig.workspace), [], 'what is in the folder');
+      expectEqual(readdirSync(rig.workspace), [], 'the files in the workspace');
       await agent.shutdown();
     },
   },
   {
-    name: 'agent SDK: a stale session is begun anew [S1.10]',
+    name: 'agent SDK: replaces a stale session with a new one [S1.10]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const session = sessionIn(rig, { claudeSessionId: '0f9b1c6e-1a2b-4c3d-8e4f-000000000000' });
@@ -91,7 +91,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: 529 is tried once more, then said in friendly words [S1.12, S1.14]',
+    name: 'agent SDK: retries a 529 once, then returns a friendly error [S1.12, S1.14]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const { content, isError } = await agent.execute('scene:overloaded', sessionIn(rig));
@@ -101,7 +101,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: 401 is returned at once [S1.13]',
+    name: 'agent SDK: returns a 401 immediately [S1.13]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const { isError } = await agent.execute('scene:refused', sessionIn(rig));
@@ -124,7 +124,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: buildEngine makes events of it [S1.15]',
+    name: 'agent SDK: buildEngine converts a run to events [S1.15]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const engine = buildEngine(agent, { workingDir: rig.workspace, gate: () => ({ type: 'allow' }) });
@@ -191,7 +191,7 @@ export const wholeCases: readonly Case[] = [
     },
   },
   {
-    name: 'harness: a conversation with Claude Code, its events, and goes on after a restart',
+    name: 'harness: a conversation with Claude Code emits events and continues after a restart',
     run: async (rig) => {
       const harness = delegatedHarness({ backend: claudeCode(rig.claude), workingDir: rig.workspace });
       const one = await harness.prompt('scene:say').result;
@@ -199,7 +199,7 @@ export const wholeCases: readonly Case[] = [
       expectEqual(
         [one.status, one.text, two.text],
         ['complete', 'Hello from the mock.', 'Heard 2.'],
-        'the answers',
+        'the responses',
       );
       expectEqual(two.metrics.usd?.toFixed(6), one.metrics.usd?.toFixed(6), 'the cost');
       await harness.close();
@@ -210,7 +210,7 @@ export const wholeCases: readonly Case[] = [
     run: (rig: Rig) => commandLine(rig, backend),
   })),
   ...(['claude', 'codex'] as const).map((program) => ({
-    name: `${program}: a Cobbler killed with -9 in the middle leaves nothing after its next start [P3]`,
+    name: `${program}: the next start after kill -9 of Cobbler ends all processes of the run [P3]`,
     run: (rig: Rig) => killedInTheMiddle(rig, program),
   })),
 ];
@@ -235,12 +235,12 @@ async function killedInTheMiddle(rig: Rig, program: 'claude' | 'codex'): Promise
   await until(() => existsSync(join(rig.workspace, 'begun')), 'the tool to begin');
   child.kill('SIGKILL');
   await gone;
-  expect(left(rig.marker).length > 0, 'something left behind before the next start');
+  expect(left(rig.marker).length > 0, 'processes that still run before the next start');
   const { left: rest } = await reapOrphans(records);
-  expectEqual([rest, left(rig.marker)], [0, []], 'what is left after the next start');
+  expectEqual([rest, left(rig.marker)], [0, []], 'the processes after the next start');
 }
 
-/** Options that use the program on the PATH and its key from the environment. */
+/** Runs the CLI with the program on the PATH and its key in the environment, without other options. */
 async function commandLine(rig: Rig, backend: string): Promise<void> {
   const bin = join(rig.area, 'bin');
   mkdirSync(bin);
@@ -271,5 +271,5 @@ async function commandLine(rig: Rig, backend: string): Promise<void> {
   expectEqual([code, events.at(-1)?.type, events.at(-1)?.status], [0, 'finished', 'complete'], 'the end');
   expectEqual(events.filter(({ type }) => type === 'tool_result').length, 1, 'the calls');
   expect(existsSync(join(rig.workspace, 'made-by-command-line')), 'the file');
-  expectEqual(readdirSync(join(rig.area, 'cobbler', 'processes')), [], 'what is on record');
+  expectEqual(readdirSync(join(rig.area, 'cobbler', 'processes')), [], 'the recorded processes');
 }

@@ -45,7 +45,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
       expectEqual([result.usage.inputTokens, result.usage.outputTokens], [120, 30], 'the usage');
       expectEqual(rig.requests(), 1, 'the requests');
     },
-    'resume, and usage as a difference [S2.5, P14]': async (rig) => {
+    'resumes a conversation and reports the usage of each prompt [S2.5, P14]': async (rig) => {
       const backend = make(rig);
       const first = await backend.run(job(rig, 'scene:say'));
       const resumeId = first.cliSessionId ?? '';
@@ -54,7 +54,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
       expectEqual([second.usage.inputTokens, second.contextLost], [120, false], 'its usage');
       if (backend.tellsCost) expectEqual(second.usd?.toFixed(6), first.usd?.toFixed(6), 'its cost');
     },
-    'a stale session is begun anew and said to be [S1.10]': async (rig) => {
+    'replaces a stale session with a new one and reports it [S1.10]': async (rig) => {
       const result = await make(rig).run({ ...job(rig, 'scene:count'), resumeId: unknownId });
       expectEqual(
         [result.status, result.output, result.contextLost],
@@ -63,13 +63,13 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
       );
       expectEqual([result.attempts, rig.requests()], [2, 1], 'the starts and requests');
     },
-    'a tool call that read-only denies [P20]': async (rig) => {
+    'read-only denies a tool call [P20]': async (rig) => {
       const result = await make(rig).run(job(rig, 'scene:shell made-by-shell'));
       // Codex does not always report a command that its sandbox rejected. The outcome is what counts.
       expectEqual([result.status, result.output], ['completed', 'All done.'], 'the end');
       expect(!existsSync(join(rig.workspace, 'made-by-shell')), 'no file');
     },
-    '529 is tried once more by us and by nobody else [P5]': async (rig) => {
+    'a 529 is retried once by Cobbler and not by the program [P5]': async (rig) => {
       const result = await make(rig).run(job(rig, 'scene:overloaded'));
       expectEqual(
         [result.status, result.error?.kind, result.error?.retryable],
@@ -109,7 +109,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
 /** Cases that only some programs support. */
 export const specialCases: readonly Case[] = [
   {
-    name: 'claude-code: a tool call that edit allows [P20]',
+    name: 'claude-code: edit allows a tool call [P20]',
     run: async (rig) => {
       const result = await claudeCode({ ...rig.claude, permission: 'edit' }).run(
         job(rig, `scene:write ${rig.workspace}`),
@@ -119,7 +119,7 @@ export const specialCases: readonly Case[] = [
     },
   },
   {
-    name: 'codex: a tool call that edit allows [P20]',
+    name: 'codex: edit allows a tool call [P20]',
     run: async (rig) => {
       const result = await codex({ ...rig.codex, permission: 'edit' }).run(job(rig, 'scene:shell made'));
       expectEqual([result.status, existsSync(join(rig.workspace, 'made'))], ['completed', true], 'the end');
@@ -128,15 +128,15 @@ export const specialCases: readonly Case[] = [
   ...gateCases('claude-code', ({ claude }) => claudeCode({ ...claude, permission: 'gate' })),
   ...gateCases('codex app-server', ({ codex: options }) => codex({ ...options, permission: 'gate' })),
   {
-    name: 'claude-code: text is shown while it comes',
+    name: 'claude-code: streams text',
     run: (rig) => showsText(rig, claudeCode(rig.claude)),
   },
   {
-    name: 'codex app-server: text is shown while it comes',
+    name: 'codex app-server: streams text',
     run: (rig) => showsText(rig, codex({ ...rig.codex, via: 'app-server' })),
   },
   {
-    name: 'codex app-server: what is said meanwhile is heard',
+    name: 'codex app-server: receives a message during a run',
     run: async (rig) => {
       let steered = false;
       const process = codex({ ...rig.codex, via: 'app-server' }).start(job(rig, 'scene:listen'), {
@@ -144,7 +144,7 @@ export const specialCases: readonly Case[] = [
           if (type === 'result' && !steered) steered = process.steer('scene:listen enough');
         },
       });
-      expectEqual((await process.result).output, 'Enough.', 'the answer');
+      expectEqual((await process.result).output, 'Enough.', 'the response');
     },
   },
 ];
@@ -160,11 +160,11 @@ function gateCases(name: string, make: (rig: Rig) => Backend): Case[] {
     return process.result;
   };
   return [true, false].map((allow) => ({
-    name: `${name}: a tool call that the gate ${allow ? 'allows' : 'denies'} [P20]`,
+    name: `${name}: the gate ${allow ? 'allows' : 'denies'} a tool call [P20]`,
     run: async (rig) => {
       const { status, denials } = await played(rig, allow);
       expectEqual([status, denials.length], ['completed', allow ? 0 : 1], 'the end');
-      expectEqual(existsSync(join(rig.workspace, 'made-by-gate')), allow, 'whether there is a file');
+      expectEqual(existsSync(join(rig.workspace, 'made-by-gate')), allow, 'whether the file exists');
     },
   }));
 }
@@ -175,7 +175,7 @@ async function showsText(rig: Rig, backend: Backend): Promise<void> {
     if (happening.type === 'delta' && happening.of === 'text') shown.push(happening.text);
   };
   await backend.run(job(rig, 'scene:say'), { onEvent: hear });
-  expect(shown.length > 1, 'more than one piece');
+  expect(shown.length > 1, 'more than one chunk');
   expectEqual(shown.join(''), 'Hello from the mock.', 'the text');
 }
 

@@ -29,7 +29,7 @@ function findPrograms(): Programs {
     claude: join(folder(`@anthropic-ai/claude-agent-sdk-${platform}`), 'claude'),
     codex: join(folder(`@openai/codex-${platform}`), 'vendor', triple ?? platform, 'bin', 'codex'),
   };
-  for (const path of Object.values(programs)) if (!existsSync(path)) throw new Error(`${path} is not there`);
+  for (const path of Object.values(programs)) if (!existsSync(path)) throw new Error(`${path} is missing`);
   return programs;
 }
 
@@ -44,7 +44,7 @@ async function startService(log: string): Promise<{ url: string; stop: () => voi
   const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.once('data', (text: Buffer) => resolve(String(text).trim()));
-    child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`the service exited with ${code}`)));
   });
   return { url, stop: () => child.kill() };
 }
@@ -61,7 +61,7 @@ async function play(one: Case, programs: Programs, url: string, log: string): Pr
   const began = performance.now();
   let problem: string | undefined;
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error(`not over within ${limitMs} ms`)), limitMs).unref();
+    setTimeout(() => reject(new Error(`did not end within ${limitMs} ms`)), limitMs).unref();
   });
   try {
     await Promise.race([one.run(rig), late]);
@@ -74,7 +74,7 @@ async function play(one: Case, programs: Programs, url: string, log: string): Pr
     await new Promise((resolve) => setTimeout(resolve, 20));
     rest = left(rig.marker);
   }
-  if (rest.length > 0) problem ??= `left behind: ${rest.join('; ')}`;
+  if (rest.length > 0) problem ??= `still running: ${rest.join('; ')}`;
   for (const line of rest) process.kill(Number.parseInt(line, 10), 'SIGKILL');
   rig.dispose();
   const times = { ms: over - began, goneMs: performance.now() - over };
@@ -121,7 +121,7 @@ async function main(words: readonly string[]): Promise<number> {
   const worst = Math.max(0, ...outcomes.map((outcome) => outcome.goneMs));
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   print(
-    `${outcomes.length - failed} passed, ${failed} failed, 0 skipped; ${seconds} s; worst time until nothing was left ${Math.round(worst)} ms`,
+    `${outcomes.length - failed} passed, ${failed} failed, 0 skipped; ${seconds} s; longest time until all processes ended ${Math.round(worst)} ms`,
   );
   return failed === 0 && outcomes.length > 0 ? 0 : 1;
 }

@@ -9,7 +9,7 @@ import { expect, expectEqual } from './rig.ts';
 /** Cobbler as a tool of the real Claude Code. */
 export const mcpCases: readonly Case[] = [
   {
-    name: 'claude: mcp hands a task to cobbler mcp and gets its answer',
+    name: 'claude: mcp gives a task to cobbler mcp and gets its response',
     run: async (rig) => {
       const events = await claudeWithCobbler(rig, ['--edits'], 'scene:mcp made-by-cobbler');
       const file = join(rig.workspace, 'made-by-cobbler');
@@ -21,8 +21,8 @@ export const mcpCases: readonly Case[] = [
         [['cobbler', 'connected']],
         'the servers',
       );
-      expect(JSON.stringify(events).includes('Cobbler wrote it.'), "Cobbler's answer among Claude's results");
-      expectEqual(events.at(-1)?.['result'], 'Cobbler has done it.', "Claude's answer");
+      expect(JSON.stringify(events).includes('Cobbler wrote it.'), "Cobbler's response in Claude's results");
+      expectEqual(events.at(-1)?.['result'], 'Cobbler has done it.', "Claude's response");
       expectEqual(rig.requests(), 4, 'the requests of both models');
       const store = sqliteStore(join(rig.area, 'cobbler', 'sessions.db'));
       const { sessions } = await store.list({ limit: 10 });
@@ -30,17 +30,17 @@ export const mcpCases: readonly Case[] = [
       expectEqual(
         sessions.map(({ status }) => status),
         ['complete'],
-        'what Cobbler keeps',
+        'the stored sessions',
       );
     },
   },
   {
-    name: 'claude: mcp what cobbler mcp has no permission for waits, and nothing is done [P21]',
+    name: 'claude: mcp a call without permission waits for approval and does not run [P21]',
     run: async (rig) => {
       const events = await claudeWithCobbler(rig, [], 'scene:mcp never-made');
       expect(!existsSync(join(rig.workspace, 'never-made')), 'no file');
       const told = JSON.stringify(events);
-      expect(told.includes('approval_id') && told.includes('write_file'), 'the call that waits, with its id');
+      expect(told.includes('approval_id') && told.includes('write_file'), 'the waiting call with its id');
     },
   },
 ];

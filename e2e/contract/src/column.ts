@@ -38,8 +38,8 @@ export async function runSuite(suite: Suite, troubles: string[]): Promise<Column
   for (const message of troubles.splice(0)) failures.push({ group: 'process', name: 'no trouble', message });
   const heldMiB = ((await heldBytes()) - before) / 2 ** 20;
   if (suite.heldBy === undefined && heldMiB > maxHeld) {
-    const message = `${heldMiB.toFixed(0)} MiB are still held`;
-    failures.push({ group: 'process', name: `at most ${maxHeld} MiB held in the end`, message });
+    const message = `${heldMiB.toFixed(0)} MiB are retained`;
+    failures.push({ group: 'process', name: `retains at most ${maxHeld} MiB`, message });
   }
   return { name: suite.name, groups, off, failures, seconds: (performance.now() - began) / 1000, heldMiB };
 }

@@ -23,10 +23,10 @@ const maxShown = 30;
 /** Unhandled errors and warnings of the process. */
 function watchProcess(): string[] {
   const troubles: string[] = [];
-  process.on('unhandledRejection', (reason) => troubles.push(`a rejection nobody caught: ${String(reason)}`));
-  process.on('uncaughtException', (error) => troubles.push(`an error nobody caught: ${error.message}`));
+  process.on('unhandledRejection', (reason) => troubles.push(`unhandled rejection: ${String(reason)}`));
+  process.on('uncaughtException', (error) => troubles.push(`uncaught error: ${error.message}`));
   process.on('warning', ({ name, message }) => {
-    if (name !== 'ExperimentalWarning') troubles.push(`a warning: ${name}: ${message}`);
+    if (name !== 'ExperimentalWarning') troubles.push(`warning: ${name}: ${message}`);
   });
   return troubles;
 }
@@ -35,7 +35,7 @@ async function main(words: readonly string[]): Promise<number> {
   const suites = await allSuites();
   const wanted = suites.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   if (wanted.length === 0) {
-    print(`There is nothing of that name. There are: ${suites.map(({ name }) => name).join(', ')}.`);
+    print(`No suite has that name. The suites are: ${suites.map(({ name }) => name).join(', ')}.`);
     return 1;
   }
   const troubles = watchProcess();

@@ -83,12 +83,13 @@ async function suitesOf(kind: Kind, packages: string, folder: string): Promise<r
   const file = join(packages, folder, 'test', 'subjects.ts');
   const place = `packages/${folder}/test/subjects.ts`;
   if (!existsSync(file)) {
-    const missing = `there is no ${place}, which exports \`subjects\`, what the contract is run on`;
+    const missing = `${place} does not exist. It must export \`subjects\`, the subjects of the contract`;
     return [{ name: folder, contract, cases: () => [], missing }];
   }
   try {
     const { subjects } = (await import(pathToFileURL(file).href)) as { readonly subjects?: unknown };
-    if (!Array.isArray(subjects) || subjects.length === 0) throw new Error('`subjects` is no list');
+    if (!Array.isArray(subjects) || subjects.length === 0)
+      throw new Error('`subjects` must be a list that is not empty');
     return subjects
       .flatMap((subject: unknown) => suitesOver(kind, subject))
       .map((suite) => ({ ...suite, contract, name: called(suite.name) }));
@@ -102,7 +103,7 @@ function suitesOver({ contract, waysOf }: Kind, subject: unknown): readonly OwnC
   if (has<OwnCases>(subject, 'name', 'cases')) return [subject];
   const ways = has<Named>(subject, 'name') ? waysOf(subject) : undefined;
   if (ways === undefined || !has<Named>(subject, 'name'))
-    throw new Error(`not all of \`subjects\` are what the ${contract} contract takes`);
+    throw new Error(`\`subjects\` must contain only subjects of the ${contract} contract`);
   return ways.map(({ name, heldBy, cases }) => ({
     name: name === undefined ? subject.name : `${subject.name} ${name}`,
     heldBy,
@@ -139,6 +140,6 @@ function cannotBeLoaded(place: string, error: unknown): ContractCase {
   return {
     group: 'subjects',
     name: 'can be loaded',
-    run: () => Promise.reject(new Error(`${place} cannot be used: ${reason}`)),
+    run: () => Promise.reject(new Error(`${place} cannot be loaded: ${reason}`)),
   };
 }

@@ -93,7 +93,7 @@ function stores(): Suite[] {
     {
       name: 'memory',
       place: (now) => ({ open: () => memoryStore({ now }) }),
-      forgets: 'what is in memory ends with the store',
+      forgets: 'data in memory is lost when the store closes',
     },
     {
       name: 'sqlite',

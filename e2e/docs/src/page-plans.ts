@@ -17,15 +17,15 @@ import {
   servesNoMore,
 } from './scenes.ts';
 
-const noEngine = 'there is no container engine here; deploy/try.mjs does the steps of the file without one';
+const noEngine = 'needs a container engine; deploy/try.mjs does the steps of the file without one';
 const noSystemd =
-  'there is no systemd here; a test runs the command lines of the units with their environments';
+  'needs systemd; a test runs the command lines of the units with their environments';
 const noAccount =
-  'needs an account of Cloudflare, and wrangler from npm; npm run verify -- worker runs what it would upload';
+  'needs a Cloudflare account, and wrangler from npm; npm run verify -- worker runs the code to upload';
 
 const noClaudeCode =
-  'a program that needs Claude Code and a login; npm run verify -- clis drives the real one';
-const noBot = 'a program that needs a bot of Telegram; it is type-checked';
+  'a program that needs Claude Code and a login; npm run verify -- clis runs the real one';
+const noBot = 'needs a Telegram bot; the program is type-checked';
 
 export const pagePlans: readonly PagePlan[] = [
   {
@@ -192,7 +192,7 @@ export const pageRules: readonly Plan[] = [
   {
     page: 'docs/operations.md',
     command: 'node deploy/try.mjs',
-    apart: 'needs root, and builds for minutes: a suite of its own',
+    apart: 'needs root and builds for minutes: a separate suite',
   },
   {
     page: 'docs/operations.md',

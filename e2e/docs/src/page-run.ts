@@ -83,7 +83,7 @@ class Reader {
       await this.#endServer();
       for (const server of this.#beside) await this.#shell.stop(server);
       const left = this.#shell.left();
-      return left.length > 0 ? `still there: ${left.join('; ')}` : undefined;
+      return left.length > 0 ? `still running: ${left.join('; ')}` : undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
@@ -104,11 +104,11 @@ class Reader {
     try {
       await this.#prepare(command, plan);
       if (plan.apart !== undefined) {
-        if (plan.instead !== undefined) await this.#must(plan.instead, 'what was run in its place');
+        if (plan.instead !== undefined) await this.#must(plan.instead, 'the command to run instead');
         return { command, verdict: 'apart', why: plan.apart, ms: ms() };
       }
       await this.#perform(command, plan);
-      if (plan.after !== undefined) await this.#must(plan.after, 'what has to hold afterwards');
+      if (plan.after !== undefined) await this.#must(plan.after, 'the check after the command');
       return { command, verdict: 'passed', ms: ms() };
     } catch (error) {
       const why = error instanceof Failure ? error.message : String((error as Error)?.stack ?? error);
@@ -119,11 +119,11 @@ class Reader {
   /** Prepares what the reader has done before: once for the page, and for the command. */
   async #prepare({ text }: Command, { before }: Plan): Promise<void> {
     const ofPage = this.#means.plans.pages.find(({ page }) => page === this.#page)?.before;
-    if (ofPage !== undefined && !this.#hasBegun) await this.#must(ofPage, 'what the page begins with');
+    if (ofPage !== undefined && !this.#hasBegun) await this.#must(ofPage, 'the preparation of the page');
     this.#hasBegun = true;
     const last = text.split(/\s/).at(-1) ?? '';
     if (before !== undefined)
-      await this.#must(`DOCS_LAST=${quoted(last)}\n${before}`, 'what has to be there before');
+      await this.#must(`DOCS_LAST=${quoted(last)}\n${before}`, 'the preparation of the command');
   }
 
   async #perform(command: Command, plan: Plan): Promise<void> {
@@ -134,7 +134,7 @@ class Reader {
         ? this.#here(withDefaults(command, plans))
         : `docs-program '${writeProgram(clone, { ...program, text: this.#here(program.text) })}'`;
     const rest = program === undefined ? unfilled(text) : undefined;
-    if (rest !== undefined) throw new Failure(`nothing is put for ${rest}; add it to the plans`);
+    if (rest !== undefined) throw new Failure(`the placeholder ${rest} has no value; add it to the plans`);
     const ways = {
       run: () => this.#run(text, plan),
       server: () => this.#serve(text, plan),
@@ -149,7 +149,7 @@ class Reader {
     const end = await this.#shell.run(text, this.#env(plan));
     expectCode(end, plan.codes ?? [0]);
     const isAsPlanned = plan.prints?.test(end.output) !== false && plan.never?.test(end.output) !== true;
-    if (!isAsPlanned) throw new Failure(`it printed ${tail(end)}`);
+    if (!isAsPlanned) throw new Failure(`unexpected output: ${tail(end)}`);
   }
 
   async #serve(text: string, plan: Plan): Promise<void> {
@@ -159,10 +159,10 @@ class Reader {
     else this.#server = server;
     const ready = plan.prints ?? /(http:\/\/[^/\s]+)\/#token=(\S+)/;
     if (!(await server.seen(ready)))
-      throw new Failure(`it is not ready: ${tail({ output: server.output() })}`);
+      throw new Failure(`the server is not ready: ${tail({ output: server.output() })}`);
     const [, url, token] = ready.exec(server.output()) ?? [];
     if (url === undefined || token === undefined) return;
-    await this.#must(`DOCS_URL='${url}' DOCS_TOKEN='${token}' DOCS_SERVER=-${server.pid}`, 'notes');
+    await this.#must(`DOCS_URL='${url}' DOCS_TOKEN='${token}' DOCS_SERVER=-${server.pid}`, 'the address');
     await this.#must('curl -fsS -o "$DOCS_HOME/null" "$DOCS_URL/livez"', 'a request to the server');
   }
 
@@ -171,7 +171,7 @@ class Reader {
     this.#server = undefined;
     if (server === undefined) return;
     const end = await this.#shell.stop(server);
-    if (end === undefined) throw new Failure('Ctrl-C did not end it');
+    if (end === undefined) throw new Failure('Ctrl-C did not stop the server');
     // A server that the page kills exits with 137.
     if (end.code !== 137) expectCode(end, [0, 130]);
   }
@@ -181,7 +181,7 @@ class Reader {
     for (const [seen, typed] of plan.keys ?? []) {
       if (!(await program.seen(seen))) {
         await this.#shell.stop(program);
-        throw new Failure(`${String(seen)} was never to be seen: ${tail({ output: program.output() })}`);
+        throw new Failure(`${String(seen)} did not appear: ${tail({ output: program.output() })}`);
       }
       program.type(typed);
     }
@@ -195,7 +195,7 @@ class Reader {
       const end = await Promise.race([program.ended, pause(betweenMs, undefined, { ref: false })]);
       if (end !== undefined) return end;
     }
-    throw new Failure(`Ctrl-C does not end it: ${tail({ output: program.output() })}`);
+    throw new Failure(`Ctrl-C does not stop the program: ${tail({ output: program.output() })}`);
   }
 
   async #speak(text: string): Promise<void> {
@@ -205,7 +205,7 @@ class Reader {
     const isAnswered = await program.seen(/"protocolVersion"/);
     program.finishInput();
     expectCode(await program.ended, [0]);
-    if (!isAnswered) throw new Failure(`it does not answer: ${tail({ output: program.output() })}`);
+    if (!isAnswered) throw new Failure(`no response: ${tail({ output: program.output() })}`);
   }
 
   async #watch(text: string, plan: Plan): Promise<void> {
@@ -213,14 +213,14 @@ class Reader {
     const isSeen = await program.seen(plan.prints ?? /\n/, 30_000);
     const end = await this.#shell.stop(program);
     if (!isSeen)
-      throw new Failure(`it never printed what is waited for: ${tail({ output: program.output() })}`);
+      throw new Failure(`the expected output did not appear: ${tail({ output: program.output() })}`);
     if (end !== undefined) expectCode(end, plan.codes ?? [0, 130]);
   }
 
   /** Runs a command of the plans. Its failure is a failure of the page's command. */
   async #must(text: string, what: string): Promise<void> {
     const end = await this.#shell.run(this.#here(text), this.#env({ command: text }));
-    if (end.code !== 0) throw new Failure(`${what} ended with ${end.code}: ${tail(end)}`);
+    if (end.code !== 0) throw new Failure(`${what}: exit code ${end.code}: ${tail(end)}`);
   }
 
   #here(text: string): string {
@@ -250,7 +250,7 @@ function quoted(text: string): string {
 }
 
 function expectCode(end: End, codes: readonly number[]): void {
-  if (!codes.includes(end.code)) throw new Failure(`it ended with ${end.code}: ${tail(end)}`);
+  if (!codes.includes(end.code)) throw new Failure(`exit code ${end.code}: ${tail(end)}`);
 }
 
 /** Returns the last lines of the output, which contain the error. */

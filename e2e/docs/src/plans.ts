@@ -17,11 +17,11 @@ import {
 const suites = ['bench', 'check', 'docs', 'generate -- sizes', 'release', 'verify'].join('|');
 
 const onItsOwn =
-  'a suite that runs on its own; that its name, files and options exist is tested in tests/docs.test.ts';
+  'a separate suite; tests/docs.test.ts checks that its name, files and options exist';
 
 const ofTheTemplate =
-  'speaks of a package that npm run new makes of the template; README.md runs the same for a provider, and ' +
-  'scripts/test/new.slow.test.ts tries every template';
+  'applies to a package that npm run new creates; README.md runs the same for a provider, and ' +
+  'scripts/test/new.slow.test.ts tests every template';
 
 /** Commands typed in the clone. */
 const ofTheClone: readonly Plan[] = [
@@ -154,13 +154,13 @@ const notHere: readonly Plan[] = [
   },
   {
     command: /^(claude|codex) /,
-    apart: 'a program of others; npm run verify -- clis fetches the real ones and drives them',
+    apart: 'a program of another vendor; npm run verify -- clis downloads and runs the real ones',
   },
   {
     command: /^npm run (exec -- COMMAND|generate -- NAME)$/,
-    apart: 'a pattern: the words in capitals stand for others',
+    apart: 'a pattern: the words in capitals are placeholders',
   },
-  { command: /^npm test; curl/, apart: 'what a rule refuses: nothing to type' },
+  { command: /^npm test; curl/, apart: 'an example of a denied command: nothing to type' },
 ];
 
 export const plans: Plans = {

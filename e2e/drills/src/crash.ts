@@ -40,21 +40,21 @@ for (let seed = from; seed < from + runs; seed += 1) {
 }
 process.stdout.write(
   `${runs} runs with ${points} points: ${kills} processes killed, nothing lost, no tool ran twice; ` +
-    `of ${unknown} calls the outcome is unknown, and the model is told so.\n`,
+    `${unknown} calls have an unknown outcome, which the model sees.\n`,
 );
 
 const steps = await drillRunnerCrashes({ again: again ?? 5 });
 process.stdout.write(
-  `A routine with ${steps.points} points: ${steps.kills} processes killed, each run came to its end; ` +
-    `${steps.repeated} steps ran again with their keys, none that was recorded.\n`,
+  `A workflow with ${steps.points} points: ${steps.kills} processes killed, every run ended; ` +
+    `${steps.repeated} steps ran again with their keys, but no recorded step.\n`,
 );
 
 async function crashAssistant(): Promise<void> {
   const found = await drillAssistantCrashes(again === undefined ? {} : { again });
   process.stdout.write(
     `A conversation with ${found.moments} moments and ${found.calls} calls of Telegram, ${found.conversations} times: ` +
-      `${found.kills} processes killed, each time the reply came, with a note where it may be a repeat (${found.repeatedReplies} replies and ` +
-      `${found.repeatedQuestions} questions), each message kept once, the tool ran once in ${found.toolRuns} ` +
+      `${found.kills} processes killed, every reply arrived, with a note if it may be a duplicate (${found.repeatedReplies} replies and ` +
+      `${found.repeatedQuestions} questions), each message stored once, the tool ran once in ${found.toolRuns} ` +
       'and never twice.\n',
   );
 }
@@ -62,5 +62,5 @@ async function crashAssistant(): Promise<void> {
 function whole(name: string, text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new Error(`--${name} takes a whole number from 0 up, not ${JSON.stringify(text)}.`);
+  throw new Error(`--${name} is ${JSON.stringify(text)}. Use a whole number, such as --${name} 20.`);
 }

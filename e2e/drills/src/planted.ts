@@ -68,7 +68,7 @@ function print({ name }: PlantedBug, found: Found | undefined, isSound: boolean)
   if (found === undefined) return void write(`NOT FOUND in ${maxSeeds}  ${name}`);
   write(`seed ${String(found.seed).padStart(4)}  ${name}`);
   write(`           ${short(found)}`);
-  if (!isSound) write('           This seed fails without the bug as well: mend that first.');
+  if (!isSound) write('           This seed also fails without the bug. Fix that first.');
 }
 
 function short({ rule, message }: Found): string {

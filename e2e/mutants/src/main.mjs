@@ -26,8 +26,8 @@ const atATime = 2;
 
 /** The verdicts in the order of the final list, with their meaning. */
 const faults = {
-  survived: 'SURVIVED: no test in `by` notices',
-  uncited: 'UNCITED: noticed, but by no test that cites what it breaks',
+  survived: 'SURVIVED: no test in `by` fails',
+  uncited: 'UNCITED: detected, but not by a test that cites what it breaks',
   broken: 'BROKEN: the mutant cannot be loaded, so nothing was tested',
   invalidPosition: 'MISPLACED: the code that the mutant changes does not occur exactly once in its file',
 };
@@ -77,7 +77,7 @@ async function main() {
     wanted.filter((mutant) => !isInPlace(mutant)),
   ];
   for (const mutant of invalidPosition) console.log(`MISPLACED ${nameOf(mutant)}`);
-  if (wanted.length === 0) console.log('No mutant has such words in its file or reason.');
+  if (wanted.length === 0) console.log('No mutant has these words in its file or reason.');
   if (wanted.length === 0) return 1;
   const isAll = wanted.length === all.length && positionals.length === 0;
   const outcomes = await onBenches((benches) => tryAll(benches, mutants));
@@ -141,7 +141,7 @@ async function tryAll(benches, mutants) {
   const found = problems.filter((problem) => problem !== undefined);
   for (const problem of found) console.log(`UNSOUND: ${problem}`);
   if (found.length > 0) return undefined;
-  console.log(`The tests hold without mutants (${seconds(performance.now() - began)}).`);
+  console.log(`The tests pass without mutants (${seconds(performance.now() - began)}).`);
   return inParallel(benches, mutants, async (bench, mutant) => {
     const started = performance.now();
     const outcome = await bench.with(mutant, () => outcomeOf(bench, mutant));
@@ -170,10 +170,10 @@ function soundnessChecks(mutants) {
 async function unsoundness(home, names, probe) {
   const { taken, failure, error } = await probe;
   if (failure !== undefined)
-    return `${home}: without any mutant, this fails: ${failure.tests.join(', ')}: ${brief(failure.message)}`;
+    return `${home}: fails without any mutant: ${failure.tests.join(', ')}: ${brief(failure.message)}`;
   const missing = names.filter((name) => !taken.some((test) => test.startsWith(name)));
   if (missing.length === 0) return undefined;
-  return `${home}: no test begins with ${missing.join(' or ')}. ${error ?? ''}`;
+  return `${home}: no test starts with ${missing.join(' or ')}. ${error ?? ''}`;
 }
 
 async function outcomeOf(bench, { home, cases, by, breaks }) {

@@ -147,5 +147,5 @@ function endGroup(pid) {
 
 function lastOf(text) {
   const lines = text.split('\n').filter((line) => /\w/.test(line) && !/^\s+at /.test(line));
-  return lines.slice(-4).join(' ').slice(0, 240) || 'no word why';
+  return lines.slice(-4).join(' ').slice(0, 240) || 'no error message';
 }

@@ -15,7 +15,7 @@ export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
     const outcome = await room.run(program, args, start(column));
     const text = `${outcome.stdout}${outcome.stderr}`;
     if (outcome.code === code && expected.test(text)) return undefined;
-    throw new Error(`It ended with ${outcome.code} and said:\n${text.slice(-2000)}`);
+    throw new Error(`It exited with ${outcome.code}:\n${text.slice(-2000)}`);
   };
   const version = new RegExp(`^${cli.manifest.version.replaceAll('.', '\\.')}$`, 'm');
   return [
@@ -31,14 +31,14 @@ export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
       check: (column) =>
         says([...serve, '--store', 'postgres://127.0.0.1:1/none'], /Cannot reach the database/, column, 2),
     },
-    { claim: 'npx, from an empty folder', check: (column) => byNpx(room, start(column), cli, version) },
+    { claim: 'npx, from an empty directory', check: (column) => byNpx(room, start(column), cli, version) },
   ];
 }
 
 async function byNpx(room: Room, start: Start, cli: Tarball, version: RegExp): Promise<undefined> {
   const args = ['--yes', `--package=${cli.file}`, 'cobbler', '--version'];
   const { stdout } = await room.must('npx', args, { ...start, cwd: room.elsewhere, network: true });
-  if (!version.test(stdout)) throw new Error(`It said ${JSON.stringify(stdout)}`);
+  if (!version.test(stdout)) throw new Error(`It printed ${JSON.stringify(stdout)}`);
   return undefined;
 }
 
@@ -50,7 +50,7 @@ async function serves(room: Room, start: Start): Promise<undefined> {
     const page = await fetch(new URL('/', address));
     const text = await page.text();
     if (page.status !== 200 || !text.includes('<script'))
-      throw new Error(`The page is ${page.status}: ${text}`);
+      throw new Error(`The page has status ${page.status}: ${text}`);
   } finally {
     server.kill('SIGTERM');
     await ended;
@@ -61,5 +61,5 @@ async function serves(room: Room, start: Start): Promise<undefined> {
 async function addressOf(stdout: NodeJS.ReadableStream | null): Promise<string> {
   if (stdout !== null)
     for await (const line of createInterface({ input: stdout })) if (line.startsWith('http://')) return line;
-  throw new Error('It ended without an address.');
+  throw new Error('It exited without printing an address.');
 }

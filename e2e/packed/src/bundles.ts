@@ -24,7 +24,7 @@ export function bundleRows(room: Room, program: Program): Row[] {
   const main = "export * from '@cobbler/agent';\n";
   return [
     ...Object.entries(platforms).map(([platform, options]) => ({
-      claim: `esbuild, ${platform}: @cobbler/agent without a warning, and nothing of Node`,
+      claim: `esbuild, ${platform}: @cobbler/agent without warnings and modules of Node`,
       check: async () => {
         const { text, sources } = await bundled(room, main, options);
         return `${Math.round(text.length / 1024)} KiB of ${sources} modules`;
@@ -81,7 +81,7 @@ export default {
   try {
     const said = await (await miniflare.dispatchFetch('http://worker.invalid/')).text();
     if (said !== program.prints)
-      throw new Error(`It answered ${JSON.stringify(said)}, not ${program.prints}`);
+      throw new Error(`It responded with ${JSON.stringify(said)}, not ${program.prints}`);
   } finally {
     await miniflare.dispose();
   }

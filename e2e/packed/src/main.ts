@@ -51,8 +51,8 @@ async function tryAll(): Promise<number> {
     check: () => inspect(tarball, root),
   }));
   await board.table(
-    'What a tarball holds',
-    ['LICENSE, README.md, dist; nothing of tests or of a machine'],
+    'Contents of a tarball',
+    ['LICENSE, README.md, dist; no tests, no local paths'],
     rows,
   );
 
@@ -86,7 +86,7 @@ function peersOf(tarballs: readonly Tarball[]): string[] {
 
 /** Optional dependencies are omitted, because those of one peer contain 0.4 GB of programs. */
 async function install(what: readonly string[]): Promise<void> {
-  process.stderr.write(`packed: npm install of ${what.length} into an empty folder\n`);
+  process.stderr.write(`packed: npm install of ${what.length} into an empty directory\n`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--omit=optional', '--prefer-offline'];
   await room.must('npm', ['install', ...quiet, ...npmFlags, ...what], { bin, network: true });
 }

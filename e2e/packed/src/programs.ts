@@ -39,10 +39,10 @@ const page = await (await fetch(new URL('/', server.url))).text();
 const parts = [...page.matchAll(/(?:src|href)="(\\/assets\\/[^"]+)"/g)].map(([, path]) => path);
 for (const path of parts) {
   const { status } = await fetch(new URL(path, server.url));
-  if (status !== 200) throw new Error(path + ' is answered with ' + status);
+  if (status !== 200) throw new Error(path + ' has status ' + status);
 }
 await server.close();
-console.log(parts.length > 1 ? 'served' : 'nothing of it is served');
+console.log(parts.length > 1 ? 'served' : 'not served');
 `;
 
 /** Writes the programs that the rows run. */

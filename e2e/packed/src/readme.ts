@@ -15,7 +15,7 @@ export function readmeProgram(root: string): Program {
     const prints = /^```\s+It prints `([^`]+)`/.exec(behind)?.[1];
     if (prints !== undefined && code.includes("from '@cobbler/agent'")) return { code, prints };
   }
-  throw new Error('README.md has no program in TypeScript with "It prints `…`" behind it.');
+  throw new Error('README.md has no TypeScript program followed by "It prints `…`".');
 }
 
 /**

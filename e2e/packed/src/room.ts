@@ -101,7 +101,7 @@ export class Room {
     const outcome = await this.run(program, args, start);
     if (outcome.code === 0) return outcome;
     const said = `${outcome.stdout}\n${outcome.stderr}`.trim().split('\n').slice(-12).join('\n');
-    throw new Error(`${[program, ...args].join(' ')} ended with ${outcome.code}:\n${said}`);
+    throw new Error(`${[program, ...args].join(' ')} exited with ${outcome.code}:\n${said}`);
   }
 
   remove(): void {

@@ -23,6 +23,6 @@ export function editions(suite: string, prefix: 'node-' | 'typescript-', title: 
 /** @throws Error if there is no such column, which is a bug of the suite */
 export function editionOf(all: readonly Edition[], title: string): Edition {
   const found = all.find((one) => one.title === title);
-  if (found === undefined) throw new Error(`There is no ${title}.`);
+  if (found === undefined) throw new Error(`Unknown column: ${title}.`);
   return found;
 }

@@ -43,7 +43,7 @@ export function packAll(folders: readonly string[], place: string): readonly Tar
     const before = new Set(readdirSync(place));
     run('pnpm', ['pack', '--pack-destination', place], folder);
     const name = readdirSync(place).find((file) => !before.has(file));
-    if (name === undefined) throw new Error(`pnpm packed nothing of ${folder}.`);
+    if (name === undefined) throw new Error(`pnpm created no tarball of ${folder}.`);
     return opened(join(place, name), join(place, name.replace(/\.tgz$/, '')));
   });
 }
@@ -75,7 +75,7 @@ export function inspect(tarball: Tarball, root: string): string {
   const { files, manifest } = tarball;
   const wrong = [
     ...missingFrom(tarball),
-    ...[...files.keys()].filter(isOfTests).map((path) => `${path} is of a test`),
+    ...[...files.keys()].filter(isOfTests).map((path) => `${path} belongs to a test`),
     ...[...files.keys()].filter((path) => /\.map$/.test(path)).map((path) => `${path} is a source map`),
     ...[...files].flatMap(([path, text]) => foreign(path, text, root)),
   ];

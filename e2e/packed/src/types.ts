@@ -96,8 +96,8 @@ async function compile(
   const errors = stdout.split('\n').filter((line) => /error TS\d+/.test(line));
   const wrong = errors.filter((line) => !isExcused(line, checking));
   if (wrong.length > 0) throw new Error(wrong.slice(0, 10).join('\n'));
-  if (errors.length > 0 && checking.withoutPeers) return `${entries}, peers aside`;
-  return errors.length > 0 ? `${entries}; ${errors.length} in what others declare` : `${entries}`;
+  if (errors.length > 0 && checking.withoutPeers) return `${entries}, except peers`;
+  return errors.length > 0 ? `${entries}; ${errors.length} errors in other packages` : `${entries}`;
 }
 
 /** Without peers, their names may be unknown. With them, errors in their own declarations are ignored. */

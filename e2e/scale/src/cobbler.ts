@@ -51,7 +51,7 @@ export class NotServing extends Error {
   readonly stderr: string;
 
   constructor(name: string, code: number | null, stderr: string) {
-    super(`cobbler serve ${name} ended with ${code} before it listened:\n${stderr}`);
+    super(`cobbler serve ${name} exited with ${code} before it listened:\n${stderr}`);
     this.code = code;
     this.stderr = stderr;
   }

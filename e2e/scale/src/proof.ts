@@ -61,7 +61,7 @@ async function prompt(cobbler: Cobbler, id: string, content: string): Promise<vo
   await cobbler.ask('POST', '/v1/sessions', { body: { id } });
   const path = `/v1/sessions/${id}/prompt`;
   const { status, json } = await cobbler.ask('POST', path, { body: { content }, key: `run-${id}` });
-  if (status !== 202) throw new Error(`${id} was not taken: ${status} ${JSON.stringify(json)}`);
+  if (status !== 202) throw new Error(`${id} was not accepted: ${status} ${JSON.stringify(json)}`);
 }
 
 async function completed(cobbler: Cobbler, id: string): Promise<void> {
@@ -74,7 +74,7 @@ async function completed(cobbler: Cobbler, id: string): Promise<void> {
 async function until(what: string, ms: number, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out, waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

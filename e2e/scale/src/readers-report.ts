@@ -43,7 +43,7 @@ const wrong: readonly Row[] = [
     ({ logs }) => [...logs.values()].filter((log) => log.some(({ seq }, at) => seq !== at + 1)).length,
   ],
   [
-    'prompts that began two runs',
+    'prompts that started two runs',
     ({ logs }) => [...logs.values()].reduce((all, log) => all + repeated(log), 0),
   ],
 ];
@@ -52,7 +52,7 @@ const counts: readonly Row[] = [
   ['sessions', ({ logs }) => logs.size],
   ['events in the logs', ({ logs }) => [...logs.values()].reduce((all, log) => all + log.length, 0)],
   [
-    'runs taken up again',
+    'runs resumed',
     ({ logs }) => [...logs.values()].flat().filter(({ type }) => type === 'resumed').length,
   ],
   ['prompts accepted', ({ prompts }) => prompts.get('accepted') ?? 0],
@@ -60,7 +60,7 @@ const counts: readonly Row[] = [
     'prompts refused: busy, in use',
     ({ prompts }) => `${prompts.get('busy') ?? 0}, ${prompts.get('in_use') ?? 0}`,
   ],
-  ['prompts with another answer', ({ prompts }) => others(prompts)],
+  ['prompts with another response', ({ prompts }) => others(prompts)],
   ['connections cut', ({ cuts }) => cuts],
   ['processes killed (kill -9)', ({ kills }) => kills],
   ['readers', ({ watchers }) => watchers.length],
@@ -69,7 +69,7 @@ const counts: readonly Row[] = [
     ({ watchers }) => watchers.reduce((all, { seen }) => all + seen.moves.length + 1, 0),
   ],
   ['stored events they saw', (leg) => sum(leg, (seen) => seen.length)],
-  ['ends that no store has', ({ watchers }) => watchers.flatMap(({ seen }) => seen.unstored).length],
+  ['ends that are not stored', ({ watchers }) => watchers.flatMap(({ seen }) => seen.unstored).length],
 ];
 
 /** Prints the counts of each store. Returns true if each reader saw each stored event once, in order, unchanged. */
@@ -92,7 +92,7 @@ export function reportLegs(legs: readonly Leg[], tell: (line: string) => void): 
     if (leg.notes !== '') tell(`The servers wrote:\n${leg.notes}`);
   }
   const holds = legs.length > 0 && !legs.some(isFaulty);
-  tell(holds ? 'Each reader saw each stored event once, in order, unchanged.' : 'This does not hold.');
+  tell(holds ? 'Each reader saw each stored event once, in order, unchanged.' : 'A reader did not.');
   return holds;
 }
 

@@ -176,7 +176,7 @@ async function said(id: string, key: string, content: string, servers: readonly 
 async function until(what: string, ms: number, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + ms;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`Waited ${ms} ms in vain until ${what}.`);
+    if (performance.now() > deadline) throw new Error(`Timed out after ${ms} ms, waiting until ${what}.`);
     await pause(50);
   }
 }
@@ -201,7 +201,7 @@ async function killThem(servers: readonly Server[], cuts: () => number): Promise
 async function endSession(id: string, server: Server): Promise<void> {
   let status = '';
   let tries = 0;
-  await until(`${id} takes a last prompt, found ${status}`, restMs, async () => {
+  await until(`${id} accepts a last prompt, found ${status}`, restMs, async () => {
     status = await said(id, `${id}-last-${tries}`, 'Read 1 times.', [server]);
     tries += 1;
     return status === 'accepted';
@@ -216,7 +216,7 @@ async function play(place: Place, folder: string): Promise<Leg> {
   const start = performance.now();
   const servers = await startServers(place, folder, seededRandom(15));
   const [one, other] = servers;
-  if (one === undefined || other === undefined) throw new Error('There are no two servers.');
+  if (one === undefined || other === undefined) throw new Error('This test needs two servers.');
   const cuts = () => one.proxy.cuts + other.proxy.cuts;
   const ids = Array.from({ length: sessions }, (_, index) => `session-${index + 1}`);
   for (const id of ids) await one.ask('POST', '/v1/sessions', { body: { id } });
@@ -240,7 +240,7 @@ async function play(place: Place, folder: string): Promise<Leg> {
   const logs = await logsOf(place, ids);
   const isBehind = ({ sessionId, seen }: Watcher) =>
     (seen.events.at(-1)?.id ?? 0) < (logs.get(sessionId)?.length ?? 0);
-  await until('each reader has come to the end', restMs, () => !watchers.some(isBehind)).catch(
+  await until('each reader has received the last event', restMs, () => !watchers.some(isBehind)).catch(
     (error: Error) => note(`${place.name}: ${error.message}`),
   );
   await pause(lateMs);

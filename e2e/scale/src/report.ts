@@ -41,7 +41,7 @@ export function report(
     ...findings
       .flatMap(({ watchers }) => watchers.filter((_, index) => index === 0))
       .filter(({ moves }) => moves.length === 0)
-      .map(() => 'a watcher at A did not go on at B'),
+      .map(() => 'a watcher at A did not continue at B'),
   ];
   for (const problem of all.slice(0, maxShown)) tell(`FAILED ${problem}`);
   if (all.length > 0 && course.logOfB !== '') tell(`B wrote:\n${course.logOfB}`);

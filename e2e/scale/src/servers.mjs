@@ -29,7 +29,7 @@ async function installDebian(root) {
   if (missing.length === 0) return;
   const names = missing.join(' ');
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
-    throw new Refusal(`These are needed and not installed: ${names}. Debian: sudo apt-get install ${names}.`);
+    throw new Refusal(`Not installed, but required: ${names}. On Debian: sudo apt-get install ${names}.`);
   }
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   await tell(`installing ${names}`, async () => {

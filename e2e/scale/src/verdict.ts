@@ -25,12 +25,12 @@ function logProblems({ events, runId }: SessionFindings): string[] {
   const answers = countOf(events, 'assistant');
   return failing([
     [last?.type === 'finished' && last.status === 'complete', `ended as ${statusOf(last)}`],
-    [events.every(({ seq }, index) => seq === index + 1), 'its places have a gap or a repetition'],
+    [events.every(({ seq }, index) => seq === index + 1), 'its event numbers have a gap or a duplicate'],
     [new Set(events.map(({ id }) => id)).size === events.length, 'two events have one id'],
-    [events.every((event) => event.runId === runId), 'it has events of another run'],
-    [answers === turns + 1, `${answers} answers instead of ${turns + 1}`],
-    [countOf(events, 'user') === 1, 'the prompt is not there once'],
-    [countOf(events, 'finished') === 1, 'it did not end once'],
+    [events.every((event) => event.runId === runId), 'the log has events of another run'],
+    [answers === turns + 1, `${answers} responses instead of ${turns + 1}`],
+    [countOf(events, 'user') === 1, 'the log does not contain the prompt exactly once'],
+    [countOf(events, 'finished') === 1, 'the log does not contain the end exactly once'],
   ]);
 }
 
@@ -44,7 +44,7 @@ function toolProblems({ events, bookings }: SessionFindings): string[] {
     return failing([
       [runs <= 1, `the booking of turn ${turn} ran ${runs} times`],
       [answered.length === 1, `the booking of turn ${turn} has ${answered.length} results`],
-      [runs > 0 || isUnknown, `the booking of turn ${turn} was answered and never ran`],
+      [runs > 0 || isUnknown, `the booking of turn ${turn} has a result but never ran`],
       [answered.every((one) => !one.isError || isCut(one)), `the booking of turn ${turn} failed`],
     ]);
   })
@@ -67,7 +67,7 @@ function watcherProblems({ events, watchers }: SessionFindings): string[] {
       [shown.every(({ id }, index) => id === index + 1), 'a watcher missed an event or saw one twice'],
       [
         shown.every(({ text }, index) => text === log[index]),
-        'a watcher saw something else than the log has',
+        'a watcher saw an event that differs from the log',
       ],
     ]),
   ]);

@@ -86,10 +86,11 @@ function take(frame: string, last: number, { events, unstored, odd }: Seen, onEn
   const event = JSON.parse(text) as { readonly type: string; readonly after?: number; readonly seq?: number };
   const { type, after } = event;
   if (id === undefined) {
-    if (event.seq !== undefined) odd.push(`an event with a place and without an id: ${text}`);
+    if (event.seq !== undefined) odd.push(`a stored event without an id: ${text}`);
     if (type === 'finished') unstored.push(text);
     if (type === 'reset') odd.push(`a server did not know event ${last}`);
-    if (type === 'hello' && after !== last) odd.push(`asked for what follows ${last}, got ${after}`);
+    if (type === 'hello' && after !== last)
+      odd.push(`requested the events after ${last}, got those after ${after}`);
     return;
   }
   events.push({ id: Number(id), text });

@@ -68,7 +68,7 @@ function received(value: unknown): unknown {
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const door = doors[new URL(request.url).pathname];
-    if (door === undefined) return new Response('no such door', { status: 404 });
+    if (door === undefined) return new Response('no such route', { status: 404 });
     try {
       return Response.json((await door(env, (await request.json()) as never)) ?? null);
     } catch (error) {

@@ -14,7 +14,7 @@ function lineOf(suite: Suite): string {
   const results = [...suite.children.allTests()].map((test) => test.result());
   const off = results.filter(({ state }) => state === 'skipped');
   const passed = results.filter(({ state }) => state === 'passed').length;
-  const reasons = Map.groupBy(off, (result) => ('note' in result && result.note) || 'not asked for');
+  const reasons = Map.groupBy(off, (result) => ('note' in result && result.note) || 'not selected');
   const told = [...reasons].map(([reason, members]) => `  off ${members.length} (${reason})`).join('');
   return `${suite.name.padEnd(48)} ${`${passed}/${results.length - off.length}`.padStart(8)}${told}`;
 }

@@ -53,7 +53,7 @@ export class D1Place {
         bind: (...given) => bind(text, given),
         async all() {
           const [answer] = await batch([statement]);
-          if (answer === undefined) throw new Error('D1 gave no answer.');
+          if (answer === undefined) throw new Error('D1 did not respond.');
           return answer;
         },
       };

@@ -42,4 +42,4 @@ function vectorOf(text: string): number[] {
   return vector.map((value) => value / length);
 }
 
-export default { fetch: (): Response => new Response('only bindings come here', { status: 404 }) };
+export default { fetch: (): Response => new Response('only bindings are served', { status: 404 }) };

@@ -18,7 +18,7 @@ export function remoteD1(door: Door): D1 {
       bind: (...given: unknown[]) => bind(text, given),
       async all() {
         const [answer] = await batch([statement]);
-        if (answer === undefined) throw new Error('D1 gave no answer.');
+        if (answer === undefined) throw new Error('D1 did not respond.');
         return answer;
       },
     };

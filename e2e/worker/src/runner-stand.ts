@@ -29,7 +29,7 @@ export class RunnerStage {
   }
 
   get workerd(): Workerd {
-    if (this.#workerd === undefined) throw new Error('There is no workerd yet.');
+    if (this.#workerd === undefined) throw new Error('workerd has not started.');
     return this.#workerd;
   }
 
@@ -90,10 +90,10 @@ export function workflowsStand(stage: RunnerStage): RunnerEnvironment {
   return {
     name: 'cloudflare',
     lacks: {
-      close: 'runs belong to the engine: who closes a runner stops nobody',
-      afterlife: 'code that goes on after its run ends with the request of the engine in which it ran',
-      timers: 'the timers are those of another process',
-      precise: 'an engine takes longer to begin anew than what is measured',
+      close: 'runs belong to the engine: closing a runner stops no run',
+      afterlife: 'code that continues after its run ends together with the request of the engine',
+      timers: 'another process has the timers',
+      precise: 'the restart of an engine takes longer than the measured time',
     },
     place: () => stage.place(),
   };

@@ -64,7 +64,7 @@ export class Town {
   }
 
   get workerd(): Workerd {
-    if (this.#workerd === undefined) throw new Error('There is no workerd yet.');
+    if (this.#workerd === undefined) throw new Error('workerd has not started.');
     return this.#workerd;
   }
 
@@ -139,7 +139,7 @@ export class Town {
 
   /** Resolves when no run is open. */
   async quiet(): Promise<void> {
-    await until('all runs are over', async () => {
+    await until('all runs have ended', async () => {
       const [row] = await this.sql("SELECT count(*) AS open FROM runs WHERE state IN ('queued', 'running')");
       return row?.['open'] === 0;
     });
@@ -164,5 +164,5 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`Waited in vain until ${what}.`);
+  throw new Error(`Timed out, waiting until ${what}.`);
 }
