@@ -29,7 +29,7 @@ export const sessions: Area = {
       code: 'session_removed',
       kinds: ['invalid'],
       what: 'The session was in memory and was removed, because the memory store held too many or too large sessions.',
-      todo: 'Repeat the call to start the session anew. To keep sessions, use a store on disk such as `sqliteStore`, or raise `keepLast` and `keepBytes` of `memoryStore`.',
+      todo: 'Repeat the call to start the session again. To keep sessions, use a store on disk such as `sqliteStore`, or raise `keepLast` and `keepBytes` of `memoryStore`.',
       see: 'docs/limits.md',
     },
     {

@@ -58,7 +58,7 @@ export function sessionFacts({ info, folder }: ListedSession, now: number, style
     ['title', oneLine(info.title)],
     ['status', info.status],
     ['changed', `${ageOf(info.updatedAt, now)} (${info.updatedAt})`],
-    ['begun', info.createdAt],
+    ['created', info.createdAt],
     ['folder', oneLine(folder ?? '')],
     ['model', oneLine(info.model ?? '')],
     [

@@ -86,7 +86,7 @@ export function plainRoutes({ desk, store, streams }: Services): Route[] {
       scope: 'prompt',
       body: promptBody,
       answers: {
-        200: { text: 'Begun.' },
+        200: { text: 'The run has started.' },
         400: { text: 'No content.' },
         409: { text: 'A run is active.' },
       },

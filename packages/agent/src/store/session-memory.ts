@@ -93,7 +93,7 @@ export function sessionMemory<Session extends HeldSession>({
       if (removed.delete(id))
         throw refusal(
           'session_removed',
-          `Session ${id} was removed to free memory. Repeat the call to start it anew; raise keepBytes or use sqliteStore to keep more.`,
+          `Session ${id} was removed to free memory. Repeat the call to start it again; raise keepBytes or use sqliteStore to keep more.`,
         );
       session.isFull = false;
       held.delete(id);

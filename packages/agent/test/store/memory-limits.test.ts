@@ -111,7 +111,7 @@ describe('the bytes of a memory store', () => {
     const gone = await executor.run('Go on.', { sessionId: 'a' });
     expect(gone.error).toMatchObject({ kind: 'invalid', code: 'session_removed' });
     expect(gone.error?.message).toBe(
-      'Session a was removed to free memory. Repeat the call to start it anew; raise keepBytes or use sqliteStore to keep more.',
+      'Session a was removed to free memory. Repeat the call to start it again; raise keepBytes or use sqliteStore to keep more.',
     );
     expect((await executor.run('Go on.', { sessionId: 'a' })).messages).toHaveLength(2);
     expect((await executor.resume('b')).error?.code).toBe('no_session');

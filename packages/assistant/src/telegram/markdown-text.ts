@@ -116,7 +116,7 @@ function span(token: MarkedToken, style: TextStyle): TextRun[] {
     case 'link':
       return link(token.href, inline(token.tokens, style), style);
     case 'image':
-      return link(token.href, [{ text: token.text === '' ? 'picture' : token.text, style }], style);
+      return link(token.href, [{ text: token.text === '' ? 'image' : token.text, style }], style);
     case 'br':
       return [{ text: '\n', style }];
     case 'escape':

@@ -14,7 +14,7 @@ const marked = new Marked({
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
     // Do not load external images: the address could send data of the conversation to their server.
     image({ href, text }: Tokens.Image): string {
-      return linked(href, escaped(text === '' ? 'picture' : text));
+      return linked(href, escaped(text === '' ? 'image' : text));
     },
     link({ href, tokens }: Tokens.Link): string {
       return linked(href, this.parser.parseInline(tokens));
