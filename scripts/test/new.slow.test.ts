@@ -92,7 +92,7 @@ function finishStore(folder: string): void {
   const store = `import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 
-/** What the store needs. */
+/** The dependencies of the store. */
 export interface TinCupStoreOptions {
   /** The time in milliseconds. */
   readonly now: () => number;

@@ -69,7 +69,7 @@ describe.each([40, 80, 200])('at %d columns', (columns) => {
     terminal.press('C-c');
     await terminal.until(/[^-]icanon[\s\S]*[^-]echo /);
     expect(terminal.all()).toContain('\nexit 0\n');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what is looked for is a control sequence.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches control sequences.
     expect(terminal.bytes()).not.toMatch(/\x1b\[\?(1049|47|1000|1002|1003|1006)h/);
     expect(terminal.bytes()).toContain('\x1b[?2004l');
   });
@@ -139,13 +139,13 @@ test('shows marks without colors for NO_COLOR, and ASCII for a locale without UT
   const plain = await chatWith(script(), { columns: 80, env: { NO_COLOR: '1' } });
   say(plain, 'go');
   await plain.until('Done.');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches colors.
   expect(plain.bytes()).not.toMatch(/\x1b\[\d+(;\d+)*m/);
   expect(plain.all()).toContain('✓ list_files');
   const ascii = await chatWith(script(), { columns: 80, env: { LANG: 'C' } });
   say(ascii, 'go');
   await ascii.until('Done.');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own sequences are ASCII too.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences of the CLI are ASCII too.
   expect(ascii.bytes()).toMatch(/^[\x00-\x7f]*$/);
   expect(ascii.all()).toContain('ok list_files');
 });
@@ -169,7 +169,7 @@ test('escapes all control sequences in a response', patience, async () => {
   const chat = await chatWith([says(evil, ['list_files', { path: evil }]), says(evil)], { columns: 80 });
   say(chat, 'go');
   await chat.until(/✓ [\d.]+ s/);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, cursor moves, pasting and synchronised output.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colors, cursor moves, pasting and synchronized output.
   const foreign = chat.bytes().replaceAll(/\x1b\[(\d+m|K|J|\d+[ABG]|\?20(26|04)[hl])/g, '');
   expect(foreign).not.toContain('\x1b');
   expect(foreign).not.toContain('\x07');
@@ -209,7 +209,7 @@ test(
     await chat.until('half a line');
     chat.press('C-z');
     // tmux continues a stopped program immediately.
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what is looked for are control sequences.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches control sequences.
     await chat.until(() => /\x1b\[\?2004h[\s\S]*\x1b\[\?2004l[\s\S]*\x1b\[\?2004h/.test(chat.bytes()));
     await chat.until((text) => text.split('half a line').length === 2);
     chat.press('Enter');

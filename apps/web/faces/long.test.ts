@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/useDomNodeTextContent: what is tested is what a person sees.
+// biome-ignore-all lint/performance/useDomNodeTextContent: the test checks the text that a user sees.
 import { expect, onTestFinished, test } from 'vitest';
 import { seedLog } from './long-log.ts';
 import { rig } from './rig.ts';

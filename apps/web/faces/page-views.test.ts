@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/useDomNodeTextContent: what is tested is what a person sees.
+// biome-ignore-all lint/performance/useDomNodeTextContent: the test checks the text that a user sees.
 import { describe, expect, test } from 'vitest';
 import { idle, logIn, say, scene, sessionIn, stands, withBrowser } from './visitor.ts';
 

@@ -35,7 +35,7 @@ export interface AuditedCall extends AuditEntryBase {
   readonly tool: string;
   /** The tool's effect; absent if the tool is no longer known. */
   readonly effect?: NonNullable<Tool['effect']>;
-  /** `unknown` if the process died before the result was recorded. */
+  /** `unknown` if the process crashed before the result was recorded. */
   readonly status: 'done' | 'failed' | 'denied' | 'expired' | 'not_run' | 'unknown';
   /** The chat of the user who decided; absent if no user was asked. */
   readonly decidedBy?: string;

@@ -49,7 +49,7 @@ export interface AiSdkOptions {
   /** Time limit of one model call, including retries, in milliseconds. Default 600,000. */
   readonly requestTimeout?: number;
   /**
-   * How long requests to an overloaded or unreachable service are retried, in milliseconds. Default 300,000; 0: three
+   * Maximum time to retry requests to an overloaded or unreachable service, in milliseconds. Default 300,000; 0: three
    * more attempts.
    */
   readonly retryFor?: number;

@@ -12,7 +12,7 @@ export interface SendingOptions {
   readonly transport?: Transport;
 }
 
-/** How the configuration of a service is found. */
+/** Names and addresses used to find the configuration of a service. */
 export interface ServiceDescription {
   /** Display name. */
   readonly name: string;

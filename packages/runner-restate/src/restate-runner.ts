@@ -48,9 +48,12 @@ export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly identityKeys?: readonly string[];
   /** Retention of ended runs, in milliseconds. Default 30 days. */
   readonly retentionMs?: number;
-  /** How long a waiting run keeps its connection, in milliseconds; longer than any action. Default 2 hours. */
+  /** Time for which a waiting run keeps its connection, in milliseconds; longer than any action. Default 2 hours. */
   readonly idleMs?: number;
-  /** How long closing waits for running actions, in milliseconds. Default 0: they are aborted immediately. */
+  /**
+   * Maximum time to wait for running actions when closing, in milliseconds. Default 0: they are aborted
+   * immediately.
+   */
   readonly drainMs?: number;
   /** Time limit for retries when the engine does not respond, in milliseconds. Default 15,000. */
   readonly patienceMs?: number;
@@ -75,7 +78,7 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
 
 /**
  * Runs a workflow on Restate. Every process that opens a runner of one service processes its runs, and any of them
- * can start, signal and cancel every run. If one dies, the engine continues its runs on another.
+ * can start, signal and cancel every run. If one crashes, the engine continues its runs on another.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,

@@ -36,7 +36,7 @@ export interface ServicesOptions {
   readonly runtime: Runtime;
   /** Retention of an ended run, in milliseconds. */
   readonly retentionMs: number;
-  /** How long a waiting run keeps its connection, in milliseconds. */
+  /** Time for which a waiting run keeps its connection, in milliseconds. */
   readonly idleMs: number;
   /** Called when this process begins to work on a run, and again when it stops. */
   readonly onWork: (call: RunCall, isOn: boolean) => void;

@@ -25,7 +25,7 @@ export interface PostgresStoreOptions {
   /** Schema of the tables, created if missing. Default `cobbler`. */
   readonly schema?: string;
   /**
-   * How a session is limited to one run at a time. `lease`: a process holds the sessions of its runs while it is
+   * Method that limits a session to one run at a time. `lease`: a process holds the sessions of its runs while it is
    * alive. `runner`: a `Runner` ensures it, such as Restate with a key. A claim then always succeeds and excludes the
    * previous writer, so the steps of one run can move between processes. Default `lease`.
    */

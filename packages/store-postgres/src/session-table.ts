@@ -211,7 +211,7 @@ export class PostgresSessionTable {
   #info(row: PostgresSessionRow): SessionInfo {
     const { id, title, created, updated, parent, parent_seq: seq, tally } = row;
     const head = { id, title, created, updated, parent: parentOf(parent, seq) };
-    // With a runner, an unfinished run continues even if the process that ran it died.
+    // With a runner, an unfinished run continues even if the process that ran it crashed.
     const isRunning = this.#options.isHeldElsewhere || row.alive;
     return sessionInfo(head, JSON.parse(tally) as SessionStats, isRunning ? 'running' : 'interrupted');
   }

@@ -51,7 +51,7 @@ async function codeOf(work: unknown): Promise<string | undefined> {
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('waited in vain');
+    if (Date.now() > deadline) throw new Error('Timed out.');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
@@ -105,7 +105,7 @@ here('session ownership', () => {
     expect(second).toBeGreaterThan(first);
     expect(await codeOf(one.append('a', eventsOf('a', ['y'], 1), { epoch: first }))).toBe('fenced');
     await other.append('a', eventsOf('a', ['y'], 1), { epoch: second });
-    // The session counts as running even if its process has died, because the runner continues it.
+    // The session counts as running even if its process has crashed, because the runner continues it.
     expect((await one.info('a'))?.status).toBe('running');
     expect(await one.prune({ keepLast: 0 })).toEqual([]);
   });

@@ -16,7 +16,7 @@ export interface ListFilesArgs {
   readonly pattern?: string;
   /** Number of directory levels; 1 is the directory itself. */
   readonly depth?: number;
-  /** Whether to include files that git ignores. */
+  /** True to include files that git ignores. */
   readonly include_ignored?: boolean;
 }
 

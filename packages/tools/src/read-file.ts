@@ -24,7 +24,7 @@ export interface ReadFileArgs {
   readonly offset?: number;
   /** Maximum number of lines. Default 2,000. */
   readonly limit?: number;
-  /** Whether to prefix each line with its number and a tab. */
+  /** True to prefix each line with its number and a tab. */
   readonly line_numbers?: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface SearchFilesArgs extends SearchScope {
   /** A JavaScript regular expression, matched against each line. */
   readonly pattern: string;
   readonly ignore_case?: boolean;
-  /** Whether the pattern is plain text. */
+  /** True if the pattern is plain text. */
   readonly literal?: boolean;
   /** Number of lines shown before and after each match. */
   readonly context?: number;

@@ -131,7 +131,7 @@ describe('search_files', () => {
     },
   );
 
-  it('returns nothing from a worker thread that died, and does not wait for it [P10]', async () => {
+  it('returns nothing from a worker thread that crashed, and does not wait for it [P10]', async () => {
     const signal = new AbortController().signal;
     const options = { timeoutMs: 60_000, maxMatches: 1, runtime: systemRuntime, signal };
     const matcher = new LineMatcher({ source: '(', flags: '', context: 0 }, options);

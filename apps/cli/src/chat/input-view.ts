@@ -125,6 +125,6 @@ function statusLine(facts: readonly string[], hint: string, style: Style, width:
 }
 
 function stripped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colors take no room.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colors of the CLI take no space.
   return text.replaceAll(/\x1b\[\d+m/g, '');
 }

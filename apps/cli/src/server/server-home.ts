@@ -32,7 +32,7 @@ export function serverHome(env: Environment): ServerHome {
   };
 }
 
-/** A server that is running, or was running when its process died. */
+/** A server that is running, or was running when its process crashed. */
 export interface RunningServer {
   readonly pid: number;
   readonly url: string;

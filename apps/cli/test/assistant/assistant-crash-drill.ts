@@ -21,7 +21,7 @@ const person = 7;
 const patienceMs = 60_000;
 
 /**
- * The point of a Telegram call at which the assistant dies: `lost` before Telegram receives it,
+ * The point of a Telegram call at which the assistant crashes: `lost` before Telegram receives it,
  * `taken` before Telegram processes it, or `done` before the response returns.
  */
 export type CallKill = 'lost' | 'taken' | 'done';

@@ -14,7 +14,7 @@ export class TinyScreen {
   }
 
   write(output: string): void {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is read here.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this class parses escape sequences.
     for (const token of output.match(/\x1b\[[?\d;]*[A-Za-z]|[\s\S]/g) ?? []) {
       if (token.startsWith('\x1b')) this.#control(token);
       else if (token === '\n') this.#newLine();

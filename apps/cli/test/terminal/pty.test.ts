@@ -99,7 +99,7 @@ describe.skipIf(!hasScript)('at a terminal (needs script from util-linux)', () =
     const env = { ...claudeAt(service), LANG: 'C' };
     const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
     expect(end.stdout).toMatch(/ok .*complete/);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: our own sequences are ASCII too.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences of the CLI are ASCII too.
     expect(end.stdout).toMatch(/^[\x00-\x7f]*$/);
   });
 

@@ -54,7 +54,7 @@ export function offload(blobs: Blobs, options: OffloadOptions = {}): Offload {
     overBytes,
     async put(text, room, digest) {
       const bytes = new TextEncoder().encode(text);
-      // Long enough that nobody can find another text with the same id, short enough to copy without errors.
+      // Long enough to prevent collisions, short enough to copy without errors.
       const id = (await digest(text)).slice(0, 24);
       await target.put(id, bytes);
       return {

@@ -62,7 +62,7 @@ export function openAction(
 function promptEvents(messages: readonly Message[]): EventBody[] {
   const last = messages.at(-1);
   const user = last?.role === 'user' ? [userEvent(last.content)] : [];
-  // What the fold leaves out or adds is not stored first, so that the session can be imported again.
+  // Store the messages as the fold returns them, so that the session can be imported again.
   const state = emptyState();
   foldUnstored(state, {
     runId: '',

@@ -202,7 +202,7 @@ function parts(given: readonly ToolResultPart[], limit: number): readonly ToolRe
   if (fileBytes > maxFileBytes)
     throw new TypeError(`it contains files of ${fileBytes} bytes, and the maximum is ${maxFileBytes}`);
   const share = Math.floor(limit / texts.length);
-  // So many truncation marks would take more room than the texts.
+  // This many truncation marks would take more space than the texts.
   if (texts.length > 1 && share < minShare) {
     const files = nonEmpty.filter((part) => part.type !== 'text').map(filePart);
     return [...text(texts.map((part) => part.text).join('\n'), limit), ...files];

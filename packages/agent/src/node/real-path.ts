@@ -317,7 +317,7 @@ export function quotePath(path: string): string {
   return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
 }
 
-/** Gives a file the permissions of another and, if allowed, its owner. */
+/** Sets the permissions of a file, and its owner if allowed, to those of another. */
 async function adopt(handle: FileHandle, like: Stats): Promise<void> {
   if (like.uid !== process.getuid?.()) await handle.chown(like.uid, like.gid).catch(() => {});
   await handle.chmod(like.mode & 0o777);

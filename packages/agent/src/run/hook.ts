@@ -22,7 +22,7 @@ export interface RequestDraft extends Pick<ModelRequest, 'messages' | 'system'> 
   readonly config: RequestConfig;
 }
 
-/** What a hook changes in one model request; absent fields stay. Each tool must be one of the executor's tools. */
+/** Changes of a hook to one model request; absent fields stay. Each tool must be one of the executor's tools. */
 export type RequestChange = Partial<Omit<RequestDraft, 'messages'>>;
 
 /** A tool call that has run, with the output that the model and users will receive. */
@@ -39,7 +39,7 @@ export interface RunEnd {
   readonly messages: readonly Message[];
 }
 
-/** What a hook returns, at once or later. */
+/** The result of a hook, or a promise of it. */
 type Returned<Value> = Value | undefined | Promise<Value | undefined>;
 
 /**
@@ -83,7 +83,7 @@ export interface Hook {
   ): Returned<{ readonly summary: string }>;
   /**
    * Before the end of a run is recorded, unless the run waits for a user or was stopped. A run that would be
-   * `complete` goes on if `continueWith` is a message for the model.
+   * `complete` continues if `continueWith` is a message for the model.
    */
   afterRun?(end: RunEnd, context: HookContext): Returned<{ readonly continueWith?: string }>;
 }

@@ -20,7 +20,7 @@ import { LiveRun } from './live-run.ts';
 import type { Routine, RoutineStatus, Runner, StartOptions } from './runner.ts';
 
 /**
- * Number of checks after which the inbox is read even if nothing was written, because a process that dies writes
+ * Number of checks after which the inbox is read even if nothing was written, because a process that crashes writes
  * nothing.
  */
 const thoroughEvery = 5;
@@ -28,7 +28,7 @@ const thoroughEvery = 5;
 /** Maximum duration of one timer, in milliseconds. */
 const maxTimer = 2 ** 31 - 1;
 
-/** What an {@link InboxRunner} works on, and with. */
+/** The dependencies of an {@link InboxRunner}. */
 export interface InboxRunnerOptions {
   readonly inbox: Inbox;
   readonly routine: Routine;

@@ -54,8 +54,8 @@ export interface RunRetention {
 }
 
 /**
- * The runs that are to be worked on, in the order of their keys, and the signals they have received. It holds nothing
- * of what a run has done: that is in the log of its session, or in other data of its workflow. Writes are atomic and
+ * The runs to execute, in the order of their keys, and the signals they have received. It does not contain the results
+ * of a run: they are in the log of its session, or in other data of its workflow. Writes are atomic and
  * have completed when their promise resolves; a write with an outdated epoch rejects with code `fenced`.
  */
 export interface Inbox {
@@ -70,7 +70,7 @@ export interface Inbox {
   release(run: ClaimedRun): Promise<void>;
   /** Ends a run. */
   ack(run: ClaimedRun, outcome: RunEndState): Promise<Freed>;
-  /** Ends a run, whoever works on it. */
+  /** Ends a run, even if another process has claimed it. */
   cancel(runId: string): Promise<Freed>;
   /**
    * Stores a signal. Returns false if the run has ended, or if this name has already received its signal or is no

@@ -17,8 +17,8 @@ export interface RoutineWait {
 }
 
 /**
- * How a call of a workflow ended: with the run, or with waits. The next call follows as soon as one of them is over; at
- * once if there is none.
+ * The end of a call of a workflow: the end of the run, or waits. The next call starts as soon as one wait is over;
+ * immediately if there is none.
  */
 export type CallEnd = RunEndState | { readonly state: 'waiting'; readonly waits: readonly RoutineWait[] };
 

@@ -68,7 +68,7 @@ export interface RunnerHarness extends Harness {
 
 /**
  * Creates a conversation whose runs are executed by a runner, possibly in other processes: the harness starts them and
- * reports the events in the log. If this process dies, the runs continue, and another harness of the same session
+ * reports the events in the log. If this process crashes, the runs continue, and another harness of the same session
  * receives the remaining events. Text is not streamed, and messages cannot be sent during a run.
  */
 export function runnerHarness(options: RunnerHarnessOptions): RunnerHarness {

@@ -26,7 +26,7 @@ export interface SteppedTask {
   readonly sessionId: string;
   /**
    * The first input of the run, or a function that returns it; the function is called in each step, and its
-   * result is ignored once the run has begun.
+   * result is ignored after the run has started.
    */
   readonly prompt?: SteppedPrompt | (() => SteppedPrompt | Promise<SteppedPrompt>);
   /** Without a prompt: the user's decisions since the session started waiting. */
@@ -103,10 +103,13 @@ export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunRe
 
 type Answers = NonNullable<AdvanceOptions['answers']>;
 
-/** What has happened since the last action. */
+/** The input since the last action. */
 type Next = Pick<AdvanceOptions, 'answers' | 'waitEnded'>;
 
-/** What follows an action: the end, or a wait for a user, if `isOver`; otherwise the next one, at `waitUntil` or now. */
+/**
+ * The outcome of an action: the end or a wait for a user if `isOver`; otherwise the next action, at
+ * `waitUntil` or now.
+ */
 interface ActionResult {
   readonly isOver: boolean;
   /** The position in the session. */

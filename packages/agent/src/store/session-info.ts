@@ -7,7 +7,7 @@ import { isoTime } from '../values/runtime.ts';
 
 /**
  * The status of a session: how its last run ended, that a run is in progress, or that a run was interrupted because its
- * process died.
+ * process crashed.
  */
 export type SessionStatus = RunStatus | 'running' | 'interrupted';
 

@@ -20,7 +20,7 @@ const stories = ['stories', 'partial'].flatMap((name) =>
 
 /** Digest of the states that each version of the fold computes from the logs. */
 const digests: Readonly<Record<number, string>> = {
-  // Of the logs without partial responses only.
+  // Only of the logs without partial responses.
   1: 'b159e0cdfde24fff',
   2: 'dbd40c6dc54dd806',
   3: '9f1abbc98fab763f',

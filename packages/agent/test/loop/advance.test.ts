@@ -136,8 +136,8 @@ describe('a run executed one action at a time', () => {
   });
 });
 
-describe('a stepped run whose process dies [P9, P13]', () => {
-  /** Wraps a store so that the process dies before or after its n-th append. */
+describe('a stepped run whose process crashes [P9, P13]', () => {
+  /** Wraps a store so that the process crashes before or after its n-th append. */
   function dying(store: Store, at: number, when: 'before' | 'after'): Store {
     let count = 0;
     const gone = new Error('The process is gone.');

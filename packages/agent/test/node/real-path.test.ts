@@ -357,7 +357,7 @@ function swapFolder(
         symlinkSync(target, folder);
         Atomics.add(flag, 1, 1);
       } catch {
-        // The folder was made anew in between.
+        // The directory was created again in between.
       }
       for (let back = false; !back; ) {
         try {

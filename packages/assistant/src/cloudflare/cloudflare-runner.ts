@@ -81,7 +81,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       this.#runtime.now(),
     );
     if (!isThere) throw runBusy(runId, key);
-    // Also for an existing run: the process that created it may have died before starting it.
+    // Also for an existing run: the process that created it may have crashed before starting it.
     if (isOpen) await this.#begin(runId);
     return isNew;
   }

@@ -39,7 +39,7 @@ const maxPollMs = 3_600_000;
 const shortMs = 1000;
 
 /**
- * How the engine treats one call of the workflow: the retries are for its own failures, because steps count theirs. The
+ * Engine settings for one call of the workflow: the retries are for its own failures, because steps count theirs. The
  * time limit is longer than any step, in milliseconds.
  */
 const callConfig = {
@@ -58,7 +58,7 @@ export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   const table = new D1RunTable(sql);
   const run = new WorkflowRun({ ...options, runtime }, table);
   await run.work();
-  // Also if this execution did not end the run: the one that did may have died before it came here.
+  // Also if this execution did not end the run: the one that did may have crashed before this point.
   const next = await insistently(runtime, () => table.next(runId, runtime.now()));
   if (next !== undefined) await wake(workflow, runtime, next);
   await run.settled();

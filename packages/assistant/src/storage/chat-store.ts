@@ -39,7 +39,7 @@ export interface ChatNote {
   readonly now: number;
 }
 
-/** How long a note is kept, in milliseconds: longer than any run. */
+/** Lifetime of a note in milliseconds: longer than any run. */
 const noteMs = 30 * 86_400_000;
 
 /** Stored data about chats and users. */

@@ -7,7 +7,7 @@ import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 
 /**
  * `planned`: to be sent, or sent again. `sending`: a call of the channel is running, or was running when its process
- * died. `maybe_sent`: all allowed attempts were made, and at least one may have arrived. `given_up`: never sent, and
+ * crashed. `maybe_sent`: all allowed attempts were made, and at least one may have arrived. `given_up`: never sent, and
  * will not be.
  */
 export type OutboxState = 'planned' | 'sending' | 'sent' | 'maybe_sent' | 'given_up';
@@ -75,7 +75,7 @@ export interface Outbox {
   /**
    * Sends a message part unless it was sent before. The key identifies the part permanently: the first part with a
    * key is the one that is sent. Each attempt is recorded before `send` is called. An attempt that ended with code
-   * `maybe_sent`, or whose process died, is repeated with `isRepeat`. Concurrent calls with one key in one process
+   * `maybe_sent`, or whose process crashed, is repeated with `isRepeat`. Concurrent calls with one key in one process
    * are one call.
    * @throws AgentError the error of `send`, with `retryAfterMs`, while attempts remain; code `retry_later`,
    * retryable, when the next attempt is not due yet or another process is sending the part.

@@ -14,7 +14,7 @@ export interface WebhookOptions {
   readonly secret: string;
   /** Maximum number of concurrent deliveries by Telegram, 1 to 100. Default 40, as in Telegram. */
   readonly maxConnections?: number;
-  /** Whether to discard updates that have not been delivered yet. Default false. */
+  /** True to discard updates that have not been delivered yet. Default false. */
   readonly dropPending?: boolean;
 }
 

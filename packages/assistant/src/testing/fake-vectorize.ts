@@ -15,7 +15,7 @@ export interface FakeVectorize extends Vectorize {
 /** Options of {@link fakeVectorize}. */
 export interface FakeVectorizeOptions {
   readonly dimensions: number;
-  /** Whether written data is visible in results immediately, which the real index never guarantees. Default false. */
+  /** True if written data is visible in results immediately, which the real index never guarantees. Default false. */
   readonly immediate?: boolean;
 }
 

@@ -35,7 +35,7 @@ const down = new AgentError({ kind: 'network', message: 'down', retryable: true 
 const wait = new AgentError({ kind: 'rate_limit', message: 'slower', retryAfterMs: 7000 });
 const unsure = new AgentError({ kind: 'network', code: 'maybe_sent', message: 'cut' });
 
-/** Returns a send that never completes, as if its process had died. */
+/** Returns a send that never completes, as if its process had crashed. */
 const hanging = () => {
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<string>();
@@ -99,7 +99,7 @@ const definitions: readonly PlaceCase<Outbox>[] = [
     for (const key of ['run/1', 'run/2', 'run/10']) await store.deliver(key, 'chat', piece, send);
     expectSame(sent.length, 3, 'the number of sends');
   }),
-  the('doubt', 'sends a part again as a repeat if its process died', async ({ store, again, runtime }) => {
+  the('doubt', 'sends a part again as a repeat if its process crashed', async ({ store, again, runtime }) => {
     const dead = hanging();
     void store.deliver('key', 'chat', piece, dead.send).catch(() => {});
     await dead.begun;
@@ -185,7 +185,7 @@ const definitions: readonly PlaceCase<Outbox>[] = [
     expectSame((await (await again()).deliver('key', 'chat', piece, send)).state, 'maybe_sent', 'later');
     expectSame(sent, [], 'the messages sent afterwards');
   }),
-  the('doubt', 'ends a part as maybe_sent if its process dies each time', async ({ again, runtime }) => {
+  the('doubt', 'ends a part as maybe_sent if its process crashes each time', async ({ again, runtime }) => {
     const { sent, send } = counter();
     for (let life = 1; life <= 4; life += 1) {
       const dead = hanging();

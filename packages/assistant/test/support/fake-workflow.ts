@@ -110,7 +110,7 @@ export class FakeInstance implements WorkflowStep {
   }
 
   #take(name: string): void {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the engine refuses
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the engine rejects these characters
     if (name === '' || name.length > 256 || /[\x00-\x1f\x7f]/.test(name)) throw new Error(`bad name ${name}`);
     if (this.kept.has(name)) throw new Error(`the name ${name} is used twice`);
     this.kept.set(name, 'null');

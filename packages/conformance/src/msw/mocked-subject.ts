@@ -36,7 +36,7 @@ export function mockResolver(handler: Handler): HttpResponseResolver {
 const maxBurst = 256 * 1024;
 
 /**
- * Gives a body three properties that a server provides and msw does not. It is chunked, because a client
+ * Adds to a body three properties that a server provides and msw does not. It is chunked, because a client
  * could not distinguish any other end from a broken connection. Its headers do not wait for the first byte.
  * It yields to the event loop, because msw reads a body of any length without yielding.
  */

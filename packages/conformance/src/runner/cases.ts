@@ -98,7 +98,7 @@ export class RunnerSetup {
     expectEqual((await this.lines(run, mark)).length, count, `the number of ${mark} lines of ${run}`);
   }
 
-  /** Returns the length of a sleep that does not end before the case goes on, even if the machine is busy. */
+  /** Returns the length of a sleep that does not end before the case continues, even if the machine is busy. */
   stretched(ms: number): number {
     return ms * (this.place.stretch ?? 1);
   }

@@ -180,7 +180,7 @@ export class Readers {
     this.#checkFold(reading, log);
   }
 
-  /** What a reader received folds to the same state as the log. */
+  /** Checks that the events of a reader fold to the same state as the log. */
   #checkFold({ who, events }: ReaderRecord, log: readonly Event[]): void {
     const received = events.filter(isStored);
     const [first, last] = [received[0], received.at(-1)];

@@ -107,7 +107,7 @@ function checkBlame({ record, result, trouble, around }: Over, expect: Expect): 
   expect(isToBlame, 'P4 store', 'a store error was reported, but the store did not fail');
 }
 
-/** P4: an accepted stop takes precedence, and a run stops only if it was told to or ran out of time. */
+/** P4: an accepted stop takes precedence, and a run stops only on request or at its time limit. */
 function checkStop({ record, result, events, chain, trouble, around }: Over, expect: Expect): void {
   const { status } = result;
   const wasStopped = record.stops.length > 0;

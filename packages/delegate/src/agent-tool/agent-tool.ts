@@ -39,7 +39,7 @@ export interface AgentToolOptions {
   readonly sessionsFile?: string | null;
   /** Prices of tasks, by name, for backends that do not report their cost. */
   readonly pricing?: Pricing;
-  /** Whether to run tasks of unknown price under a cost limit. Default false. */
+  /** True to run tasks of unknown price under a cost limit. Default false. */
   readonly allowUnpriced?: boolean;
   /** Environment of the programs. Default: the environment of this process. */
   readonly env?: Environment;

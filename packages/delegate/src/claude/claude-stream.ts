@@ -155,7 +155,10 @@ export class ClaudeStream {
   }
 }
 
-/** Claude Code trims texts, and a key is removed only where it stands in one piece. */
+/**
+ * Ignores white space that Claude Code trims, and keys, which are redacted only if one chunk contains the
+ * whole key.
+ */
 function isSameText(streamed: string, whole: string): boolean {
   return whole.includes('[key]') || streamed.trim() === whole.trim();
 }

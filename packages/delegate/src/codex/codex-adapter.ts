@@ -12,7 +12,7 @@ export interface CodexSettings {
   /** Overrides of the Codex configuration, each as `key=value` in TOML. */
   readonly config?: readonly string[];
   /**
-   * Whether the provider comes from the configuration of the machine. Codex's own retries then add to Cobbler's,
+   * True if the provider comes from the configuration of the machine. Codex's own retries then add to Cobbler's,
    * because retries can be configured only where the provider is defined. Default false.
    */
   readonly ownProvider?: boolean;

@@ -55,7 +55,7 @@ export class CodexItems {
     this.#done.add(id);
     const { summary } = item;
     const text = Array.isArray(summary) ? listOf(summary).map(textOf).join('') : textOf(item['text']);
-    // A key is removed only where it stands in one piece.
+    // A key is redacted only if one chunk contains the whole key.
     return said === '' || text === '' || said === text || text.includes('[key]')
       ? undefined
       : 'the streamed and the complete text of an item differ';

@@ -15,13 +15,13 @@ export function isGarbled(event: BackendEvent): event is End {
   return event.type === 'end' && event.error?.code === 'garbled';
 }
 
-/** What follows the result of a turn. */
+/** Tracks the end of a turn and the start of the next one. */
 export class TurnEnd {
   /** Set by the result; content of the same turn must not follow it. */
   isOver = false;
   #isNext = false;
 
-  /** Returns true once a turn after the result has started, of which nothing counts. */
+  /** Returns true once another turn has started after the result; its content is ignored. */
   isNextTurn(starts: boolean): boolean {
     this.#isNext ||= this.isOver && starts;
     return this.#isNext;

@@ -126,7 +126,7 @@ export class ResponseReader {
     const block = this.#find(kind, id);
     if (block === undefined) return this.#failMalformed('a chunk belongs to no open block');
     if (kind !== 'call' || block.text.length <= maxArguments) block.text += delta;
-    // An empty chunk is no progress.
+    // An empty chunk is not progress.
     if (delta !== '') this.#say(kind === 'call' ? 'input' : kind, block.at, delta);
     this.#attach(block, part);
   }

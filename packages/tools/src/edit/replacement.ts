@@ -7,7 +7,7 @@ export interface ReplacementArgs {
   readonly old_text: string;
   /** The replacement text. */
   readonly new_text: string;
-  /** Whether to replace every occurrence. */
+  /** True to replace every occurrence. */
   readonly replace_all?: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface SearchScope {
   readonly path?: string;
   /** A glob that files must match. */
   readonly glob?: string;
-  /** Whether to include files that git ignores. */
+  /** True to include files that git ignores. */
   readonly include_ignored?: boolean;
 }
 

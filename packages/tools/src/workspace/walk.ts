@@ -5,7 +5,7 @@ import { throwIfStopped } from './file-tool.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 
 export interface WalkOptions {
-  /** Whether to include files that git ignores. `.git` and sealed files are never included. */
+  /** True to include files that git ignores. `.git` and sealed files are never included. */
   readonly includeIgnored?: boolean;
   readonly signal?: AbortSignal;
 }

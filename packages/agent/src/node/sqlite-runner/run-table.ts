@@ -154,7 +154,7 @@ export class RunTable {
 const anyOfQueue = "SELECT 1 FROM runs WHERE state = 'open' AND queue = ? AND due <= ?";
 const insertRun =
   "INSERT INTO runs (id, queue, version, state, input, epoch, due) VALUES (?, ?, '', 'open', ?, 0, ?)";
-/** Of runs with one key, only the first that is due is free, and none while one of them is being worked on. */
+/** Of the runs with one key, only the first due run is free, and none while a process works on one of them. */
 const selectFree = `
   SELECT r.number, r.id, r.input FROM runs r
   WHERE r.state = 'open' AND r.owner IS NULL AND r.due <= ?1 AND NOT EXISTS (

@@ -36,7 +36,7 @@ export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
 
 /**
  * Runs workflows durably on one machine, with the runs in a file that several processes can use at the same time. One
- * process works on each run; if it dies, another takes over. A started run survives a power failure. Unfinished runs
+ * process works on each run; if it crashes, another takes over. A started run survives a power failure. Unfinished runs
  * continue as soon as the runner is opened, so all processes on one file should have the same workflow.
  * @throws AgentError that states the problem with the file and how to fix it, with the codes of {@link sqliteStore}.
  */
@@ -56,7 +56,7 @@ export function sqliteRunner<Input extends Json, Output extends Json>(
 export interface OpenRun {
   readonly runId: string;
   readonly key?: string;
-  /** True if a process is working on it, or was when it died; false if the run is queued. */
+  /** True if a process is working on it, or was when it crashed; false if the run is queued. */
   readonly isTaken: boolean;
 }
 

@@ -47,7 +47,7 @@ export class SessionTable {
     this.#sql.run('DELETE FROM owners WHERE lock = ?', lock);
   }
 
-  /** Cleans up after processes that have died. `lock` is the caller's own. */
+  /** Cleans up after processes that have crashed. `lock` is the caller's own. */
   sweep(lock: string): void {
     const known = this.#sql.rows<OwnerRow>('SELECT * FROM owners').map((row) => row.lock);
     for (const other of new Set([...known, ...lockFiles(this.#file)]))

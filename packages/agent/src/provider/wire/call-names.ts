@@ -1,7 +1,7 @@
 const maxLength = 64;
 
 /**
- * Gives each call a unique id. A new id is unchanged; a repeated id is renamed by a rule that depends only on earlier
+ * Assigns each call a unique id. A new id is unchanged; a repeated id is renamed by a rule that depends only on earlier
  * ids, so that the bytes of a growing history do not change.
  */
 export class CallNames {

@@ -1,6 +1,6 @@
 const brace = 123;
 
-/** Names of fields whose text is no content. */
+/** Matches the names of fields whose text is not content. */
 const label = /^(type|object|event|do)$|(^|_)id$/;
 
 /**

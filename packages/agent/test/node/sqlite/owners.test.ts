@@ -42,7 +42,7 @@ test('a session of a killed process can be claimed at once, with all committed e
   expect(locks(file)).toHaveLength(1);
 });
 
-test('a claim removes the lock of a process that died while the store was open', async () => {
+test('a claim removes the lock of a process that crashed while the store was open', async () => {
   const file = newFile();
   const store = open(file);
   await store.claim('other');

@@ -44,7 +44,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
     if (await holds()) return;
     await runtime.advance(20);
   }
-  throw new Error('Waited in vain.');
+  throw new Error('Timed out.');
 }
 
 function locks(file: string): string[] {

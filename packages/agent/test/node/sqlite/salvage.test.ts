@@ -83,12 +83,12 @@ describe('reading an event [P13]', () => {
     expect((await refusal(() => open(file).read('one'))).message).toContain('Event 5 of session one');
   });
 
-  test('fails if it is lost, its process died, and another process has written since', async () => {
+  test('fails if it is lost, its process crashed, and another process has written since', async () => {
     const file = newFile();
     const child = storeChild('hold', file, 'one');
     expect(await child.line()).toBe('held');
     await child.kill();
-    // Simulates a process that died before it stored its number of events.
+    // Simulates a process that crashed before it stored its number of events.
     edit(file, 'DELETE FROM tallies');
     const store = open(file);
     await write(store, 'two', wholeRun());

@@ -14,7 +14,7 @@ export interface FakeDelivery {
 export interface WebhookDeliveryOptions {
   /** Number of deliveries of an update before the real API would pause. Default 3. */
   readonly attempts?: number;
-  /** Whether to deliver all updates at the same time, as over several connections. Default: one after another. */
+  /** True to deliver all updates at the same time, as over several connections. Default: one after another. */
   readonly together?: boolean;
   /** Updates to deliver again, whether or not they were delivered before. Default: pending updates. */
   readonly updates?: readonly FakeUpdate[];

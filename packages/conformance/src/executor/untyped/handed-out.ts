@@ -35,7 +35,7 @@ function damage(value: unknown, depth = 0): void {
   if (Array.isArray(value) && Object.isExtensible(value)) value.push({ role: 'user', content: 'damaged' });
 }
 
-/** What the model got and what is stored, as text. */
+/** The requests to the model and the stored events, as text. */
 interface ConversationRecord {
   readonly requests: string[];
   readonly log: string[];

@@ -78,7 +78,7 @@ const looks: readonly (readonly [number, ToolBehavior])[] = [
   [2, 'returns a long output'],
 ];
 
-/** What a tool can do to its own run. */
+/** Actions of a tool on its own run. */
 export interface Insider {
   stop(record: SimulatedRun): void;
   speak(record: SimulatedRun): void;
