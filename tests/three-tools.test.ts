@@ -142,7 +142,8 @@ describe('a task with three tools, run by the CLI', () => {
 
 describe('a conversation that changes providers', () => {
   const [claude, responses, chat] = wires;
-  if (claude === undefined || responses === undefined || chat === undefined) throw new Error('three wires');
+  if (claude === undefined || responses === undefined || chat === undefined)
+    throw new Error('There are fewer than three wires.');
 
   test.each([responses, chat])(
     'continues from Claude to $name and back, with reasoning and tool calls',

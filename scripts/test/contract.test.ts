@@ -44,6 +44,6 @@ test('skips a package without test/subjects.ts, naming the file, and fails one w
   const [e, f] = ['store-e', 'store-f'].map((name) => suites.find((suite) => suite.name === name));
   expect(e?.missing).toContain('packages/store-e/test/subjects.ts');
   await expect(f?.cases()[0]?.run()).rejects.toThrow(
-    'not all of `subjects` are what the store contract takes',
+    '`subjects` must contain only subjects of the store contract',
   );
 });

@@ -107,7 +107,10 @@ export const tinCupStore = ({ now }: TinCupStoreOptions): SessionStore => memory
     .replace('let places = 0;\n\n', '')
     .replace(/ +\/\/ Each case has.*\n/, '')
     .replace(/place\(now\) \{[\s\S]*?\n {4}\},/, 'place: (now) => ({ open: () => tinCupStore({ now }) }),')
-    .replace("name: 'tin-cup',", "name: 'tin-cup',\n    forgets: 'what is in memory ends with the store',");
+    .replace(
+      "name: 'tin-cup',",
+      "name: 'tin-cup',\n    forgets: 'data in memory is lost when the store closes',",
+    );
   writeFileSync(file, subject);
 }
 

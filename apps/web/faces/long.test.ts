@@ -36,7 +36,7 @@ test('a page of 5,000 events scrolls with tasks under 100 ms and a heap under 15
   });
   await page.evaluate(async () => {
     const scroller = document.querySelector('.scroller');
-    if (scroller === null) throw new Error('nothing scrolls');
+    if (scroller === null) throw new Error('The page has no scroll container.');
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const by = async (frames: number, step: (at: number) => number) => {
       for (let at = 0; at < frames; at += 1) {

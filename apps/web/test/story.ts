@@ -118,7 +118,7 @@ export const ended = (status: Extract<EventBody, { type: 'finished' }>['status']
 export function randomStory(random: SeededRandom, length: number): Event[] {
   const pick = <Thing>(...things: readonly Thing[]): Thing => {
     const thing = things[Math.floor(random.next() * things.length)];
-    if (thing === undefined) throw new Error('nothing to pick');
+    if (thing === undefined) throw new Error('The list of items is empty.');
     return thing;
   };
   const words = () => pick('', 'a', 'two words', 'half \ud83d', '🧵');

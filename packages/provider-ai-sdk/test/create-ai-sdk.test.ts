@@ -24,7 +24,7 @@ function madeElsewhere(tell: () => readonly LanguageModelV4StreamPart[]): Langua
     provider: 'elsewhere.chat',
     modelId: 'model-1',
     supportedUrls: {},
-    doGenerate: () => Promise.reject(new Error('not asked')),
+    doGenerate: () => Promise.reject(new Error('must not be called')),
     async doStream() {
       const parts = tell();
       return {

@@ -120,7 +120,7 @@ async function answers(url: string, child: ChildProcess | undefined): Promise<vo
       // Not yet.
     }
     if (child?.exitCode !== null || Date.now() > deadline)
-      throw new Error(`Restate does not answer at ${url}.`);
+      throw new Error(`Restate does not respond at ${url}.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -256,7 +256,7 @@ class Life {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     await this.kill();
-    throw new Error(`The conversation did not come to its end: ${this.#said}`);
+    throw new Error(`The conversation did not end: ${this.#said}`);
   }
 
   /** Stops the process in order. Returns true if it was killed before. */

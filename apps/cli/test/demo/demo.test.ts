@@ -14,7 +14,7 @@ function project(...changes: readonly (readonly [file: string, from: string, to:
   cpSync(original, folder, { recursive: true });
   for (const [file, from, to] of changes) {
     const text = readFileSync(join(folder, file), 'utf8');
-    if (!text.includes(from)) throw new Error(`${file} does not hold ${from}`);
+    if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
     writeFileSync(join(folder, file), text.replace(from, to));
   }
   return folder;

@@ -28,7 +28,7 @@ export async function serving(env: Record<string, string>, cwd: string, ...args:
   onTestFinished(() => void child.kill('SIGKILL'));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const end = ended(child, { onOutput: (text) => /#token=/.test(text) && resolve(text) });
-  void end.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)));
+  void end.then(({ stderr }) => reject(new Error(`The server exited: ${stderr}`)));
   const [url = '', token = ''] = (await promise).trim().split('/#token=');
   return {
     child,

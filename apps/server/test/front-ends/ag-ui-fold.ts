@@ -48,7 +48,7 @@ class Names {
 
   nextSaid(): string {
     const said = this.#said.shift();
-    if (said === undefined) throw new Error('more was said than the log has');
+    if (said === undefined) throw new Error('The client has more messages than the log.');
     if (!said.isSteer) [this.#exchange, this.#ofExchange] = [said.id, 0];
     return said.shown;
   }

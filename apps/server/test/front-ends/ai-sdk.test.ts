@@ -78,7 +78,7 @@ class Page {
       onError: (error) => this.errors.push(String(error)),
     });
     for await (const state of states) made = state;
-    if (made === undefined) throw new Error('no message was made');
+    if (made === undefined) throw new Error('The client created no message.');
     return made;
   }
 
@@ -270,7 +270,7 @@ describe('a page with useChat', () => {
     await one.idle('s');
     expect(finished(await one.store.read('s'))).toMatchObject({ status: 'waiting' });
     const question = await chat.reconnect();
-    if (question === null) throw new Error('nothing waits');
+    if (question === null) throw new Error('No call waits for approval.');
     const shown = await chat.read(question, undefined);
     const again = await chat.read(await chat.open(), undefined);
     expect(shown).toEqual(again);

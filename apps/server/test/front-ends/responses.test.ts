@@ -23,7 +23,7 @@ async function refusal(
     const { status, code, param, type } = error;
     return { status, code, param, type };
   }
-  throw new Error('it was not refused');
+  throw new Error('The request was not rejected.');
 }
 
 /** Returns the model's text in the log. */

@@ -71,7 +71,7 @@ describe('servers whose runs execute elsewhere', () => {
     await one.ask('POST', '/v1/sessions/work/prompt', { content: 'use write' });
     await until(other, 'work', 'waiting');
     const request = (await one.store.read('work')).find((event) => event.type === 'approval_requested');
-    if (request?.type !== 'approval_requested') throw new Error('Nothing was asked.');
+    if (request?.type !== 'approval_requested') throw new Error('No approval was requested.');
     const path = `/v1/sessions/work/approvals/${request.approvalId}`;
     const answer = { decision: 'allow', hash: request.hash };
     expect((await other.ask('POST', path, answer)).status).toBe(202);

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 export async function ownPort(): Promise<number> {
   for (let port = 20_000 + ((process.pid * 16) % 12_000); port < 32_768; port += 1)
     if (await isFree(port)) return port;
-  throw new Error('Every port is taken.');
+  throw new Error('Every port is in use.');
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -51,7 +51,7 @@ export class ServerProcess {
     this.#child = child;
     const line = await new Promise<string>((resolve, reject) => {
       child.stdout.setEncoding('utf8').once('data', resolve);
-      child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+      child.once('exit', (code) => reject(new Error(`the server exited with ${code}`)));
     });
     const said = JSON.parse(line) as { url: string; token: string; tokens: string };
     this.url = said.url;

@@ -57,7 +57,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    if (!AgentError.is(error)) throw new Error(`No AgentError but ${String(error)}`);
+    if (!AgentError.is(error)) throw new Error(`Expected an AgentError, got ${String(error)}`);
     expect(error.kind).toBe('tool');
     expect(error.message).not.toContain(area);
     return error;

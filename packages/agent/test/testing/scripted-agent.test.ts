@@ -20,7 +20,7 @@ async function errorOf(promise: Promise<unknown>): Promise<AgentError> {
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!AgentError.is(error)) throw new Error(`no AgentError was thrown but ${String(error)}`);
+  if (!AgentError.is(error)) throw new Error(`Expected an AgentError, got ${String(error)}`);
   return error;
 }
 

@@ -94,7 +94,7 @@ export class FakeInstance implements WorkflowStep {
     { type, timeout }: { readonly type: string; readonly timeout: number },
   ): Promise<unknown> {
     this.#take(name);
-    if (timeout < 1000) throw new Error('a wait takes a second or more');
+    if (timeout < 1000) throw new Error('the timeout of a wait must be at least one second');
     const index = this.#events.indexOf(type);
     if (index >= 0) return this.#events.splice(index, 1)[0];
     return await new Promise((resolve, reject) => {

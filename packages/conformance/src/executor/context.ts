@@ -66,7 +66,7 @@ const weighing: readonly ExecutorCase[] = [
   }),
   the('nothing is summarized below the limit', async (setup) => {
     const agent = scriptedModel([calls(['one'], { usage: big }), textResponse('Done.')]);
-    const compact = () => Promise.reject(new Error('not asked for'));
+    const compact = () => Promise.reject(new Error('must not be called'));
     const result = await setup.play({ agent, tools: one(), context: { maxTokens: 5200, compact } });
     expectEqual(result.status, 'complete', 'the status');
   }),

@@ -34,7 +34,7 @@ const lantern = (baseURL: string, pass: string): Wire => ({
   ignored: { hums: 'background music' },
   fault(_status, body, header) {
     const [word, what, message] = JSON.parse(body);
-    if (word !== 'oops') throw new Error('These are not the words of a host.');
+    if (word !== 'oops') throw new Error('The error does not start with "oops".');
     return { message, kind: oopses.get(what), retryAfterMs: Number(header('x-lantern-wait')) * 100 };
   },
 });

@@ -56,7 +56,7 @@ export async function staged(
   onTestFinished(() => mcp.close());
   const tool = (name: string): Tool => {
     const found = mcp.tools.find((one) => one.name.endsWith(`__${name}`));
-    if (found === undefined) throw new Error(`there is no tool ${name}`);
+    if (found === undefined) throw new Error(`Unknown tool: ${name}`);
     return found;
   };
   const call: Stage['call'] = async (name, args = {}, more = {}) => {

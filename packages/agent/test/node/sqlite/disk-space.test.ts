@@ -86,7 +86,7 @@ test('a full disk is reported and loses nothing [P13]', async ({ skip }) => {
   const disk = join(testFolder(), 'disk');
   mkdirSync(disk);
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'ignore' });
-  if (status !== 0) return skip('a small disk can be mounted by an administrator of Linux only');
+  if (status !== 0) return skip('only root on Linux can mount a small disk');
   onTestFinished(() => void spawnSync('umount', ['-l', disk]));
   const store = open(join(disk, 'sessions.db'));
   await checkFull(store);

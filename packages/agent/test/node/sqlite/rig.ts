@@ -49,7 +49,7 @@ export async function refusal(
     if (AgentError.is(error)) return { code: error.code, message: error.message };
     throw error;
   }
-  throw new Error('It was not refused.');
+  throw new Error('The operation was not rejected.');
 }
 
 /** A process that uses a store, with the lines that it prints. */
