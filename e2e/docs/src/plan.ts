@@ -14,7 +14,7 @@ export type Fill = readonly (readonly [words: string, value: string])[];
 /** Keys to type in a terminal, each after a text appears. */
 export type Keys = readonly (readonly [seen: RegExp, typed: string])[];
 
-/** How the matching commands run. */
+/** Rules for running the matching commands. */
 export interface Plan {
   /** The page to which it applies. Default: all pages. */
   readonly page?: string;

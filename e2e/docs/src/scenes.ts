@@ -1,4 +1,4 @@
-// What a reader has or does around a command, as shell commands and as keys in a terminal.
+// The state and the actions of a reader around a command, as shell commands and as keys in a terminal.
 import type { Fill, Keys } from './plan.ts';
 
 /** Waits until the chat shows its prompt. */

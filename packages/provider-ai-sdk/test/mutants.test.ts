@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants } from './mutants.ts';
 
-test('has at least 12 mutants', () => {
+test('has at least 12 mutants, each with a different reason', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(12);
+  expect(new Set(mutants.map(({ why }) => why)).size).toBe(mutants.length);
 });
 
 test.each(mutants)(

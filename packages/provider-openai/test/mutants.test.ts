@@ -4,9 +4,10 @@ import { chatMutants } from './mutants/chat.ts';
 import { responsesMutants } from './mutants/responses.ts';
 import { mutants } from './mutants.ts';
 
-test('has at least 15 mutants for each wire', () => {
+test('has at least 15 mutants for each wire, each with a different reason', () => {
   expect(responsesMutants.length).toBeGreaterThanOrEqual(15);
   expect(chatMutants.length).toBeGreaterThanOrEqual(15);
+  expect(new Set(mutants.map(({ why }) => why)).size).toBe(mutants.length);
 });
 
 test.each(mutants)(
