@@ -18,13 +18,11 @@ import {
 } from './scenes.ts';
 
 const noEngine = 'needs a container engine; deploy/try.mjs does the steps of the file without one';
-const noSystemd =
-  'needs systemd; a test runs the command lines of the units with their environments';
+const noSystemd = 'needs systemd; a test runs the command lines of the units with their environments';
 const noAccount =
   'needs a Cloudflare account, and wrangler from npm; npm run verify -- worker runs the code to upload';
 
-const noClaudeCode =
-  'a program that needs Claude Code and a login; npm run verify -- clis runs the real one';
+const noClaudeCode = 'a program that needs Claude Code and a login; npm run verify -- clis runs the real one';
 const noBot = 'needs a Telegram bot; the program is type-checked';
 
 export const pagePlans: readonly PagePlan[] = [

@@ -16,8 +16,7 @@ import {
 /** Suites that take minutes, download programs or measure. tests/docs.test.ts checks their names and options. */
 const suites = ['bench', 'check', 'docs', 'generate -- sizes', 'release', 'verify'].join('|');
 
-const onItsOwn =
-  'a separate suite; tests/docs.test.ts checks that its name, files and options exist';
+const onItsOwn = 'a separate suite; tests/docs.test.ts checks that its name, files and options exist';
 
 const ofTheTemplate =
   'applies to a package that npm run new creates; README.md runs the same for a provider, and ' +

@@ -50,11 +50,7 @@ async function tryAll(): Promise<number> {
     claim: tarball.manifest.name,
     check: () => inspect(tarball, root),
   }));
-  await board.table(
-    'Contents of a tarball',
-    ['LICENSE, README.md, dist; no tests, no local paths'],
-    rows,
-  );
+  await board.table('Contents of a tarball', ['LICENSE, README.md, dist; no tests, no local paths'], rows);
 
   writePrograms(room, program);
   await install(tarballs.map(({ file }) => file));

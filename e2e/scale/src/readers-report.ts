@@ -51,10 +51,7 @@ const wrong: readonly Row[] = [
 const counts: readonly Row[] = [
   ['sessions', ({ logs }) => logs.size],
   ['events in the logs', ({ logs }) => [...logs.values()].reduce((all, log) => all + log.length, 0)],
-  [
-    'runs resumed',
-    ({ logs }) => [...logs.values()].flat().filter(({ type }) => type === 'resumed').length,
-  ],
+  ['runs resumed', ({ logs }) => [...logs.values()].flat().filter(({ type }) => type === 'resumed').length],
   ['prompts accepted', ({ prompts }) => prompts.get('accepted') ?? 0],
   [
     'prompts refused: busy, in use',
