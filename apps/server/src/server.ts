@@ -7,7 +7,7 @@ import { AuthGuard } from './auth/auth-guard.ts';
 import type { TokenStore } from './auth/token-store.ts';
 import { frontRoutes } from './front-ends/front-routes.ts';
 import { responsesRoutes } from './front-ends/responses-routes.ts';
-import { createFront } from './http/http-listener.ts';
+import { createHttpListener } from './http/http-listener.ts';
 import { docsPage } from './http/pages.ts';
 import type { Route } from './http/route.ts';
 import { route } from './http/route.ts';
@@ -64,7 +64,7 @@ export interface CobblerServer {
 }
 
 /** The session id for requesting settings that belong to no session. */
-const nobody = 'cobbler';
+const defaultSessionId = 'cobbler';
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -75,46 +75,46 @@ const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 export async function startServer(options: ServerOptions): Promise<CobblerServer> {
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
   const { tokens, host = '127.0.0.1', version = '0.0.0' } = options;
-  const journal = new Logger(options.log ?? (() => undefined), options.level);
+  const logger = new Logger(options.log ?? (() => undefined), options.level);
   const meters = new Meters();
-  const services = servicesOf(options, limits, journal, meters);
-  const { desk, approvals, streams, cookies } = services;
+  const services = servicesOf(options, limits, logger, meters);
+  const { sessionService, approvals, streams, cookies } = services;
   const allowed = [...(options.allowedHosts ?? []), ...(loopback.has(host) ? [] : [host])];
-  const doorkeeper = new AuthGuard(tokens, cookies, allowed);
-  const front = createFront({
+  const authGuard = new AuthGuard(tokens, cookies, allowed);
+  const httpServer = createHttpListener({
     routes: allRoutes(services, version),
-    doorkeeper,
+    authGuard,
     limits,
-    journal,
+    logger,
     meters,
     version,
   });
-  tokens.onRemove((id) => desk.endStreams(id));
+  tokens.onRemove((id) => sessionService.endStreams(id));
   await approvals.restore();
-  await listen(front, options.port ?? 0, host);
-  if (options.resumes ?? true) await desk.resumeInterrupted();
-  const stopLooking = lookAround(desk, limits.othersMs);
+  await listen(httpServer, options.port ?? 0, host);
+  if (options.resumes ?? true) await sessionService.resumeInterrupted();
+  const stopLooking = pollStore(sessionService, limits.othersMs);
   const stopWatching = options.elsewhere?.watch?.(
-    (sessionId) => void desk.showOthers(sessionId).catch(() => undefined),
+    (sessionId) => void sessionService.publishOthers(sessionId).catch(() => undefined),
   );
-  const { port } = front.address() as AddressInfo;
+  const { port } = httpServer.address() as AddressInfo;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  journal.note('info', 'listening', { url });
+  logger.note('info', 'listening', { url });
   let closing: Promise<void> | undefined;
   const close = async () => {
-    journal.note('info', 'stopping', { running: desk.running });
+    logger.note('info', 'stopping', { running: sessionService.running });
     stopLooking();
     stopWatching?.();
-    await desk.drain(limits.drainMs);
+    await sessionService.drain(limits.drainMs);
     streams.close();
-    const closed = new Promise<void>((resolve) => front.close(() => resolve()));
-    front.closeIdleConnections();
-    setTimeout(() => front.closeAllConnections(), 1_000).unref();
+    const closed = new Promise<void>((resolve) => httpServer.close(() => resolve()));
+    httpServer.closeIdleConnections();
+    setTimeout(() => httpServer.closeAllConnections(), 1_000).unref();
     await closed;
   };
   return {
     url,
-    http: front,
+    http: httpServer,
     close() {
       closing ??= close();
       return closing;
@@ -122,20 +122,20 @@ export async function startServer(options: ServerOptions): Promise<CobblerServer
   };
 }
 
-function servicesOf(options: ServerOptions, limits: ServerLimits, journal: Logger, meters: Meters): Services {
+function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger, meters: Meters): Services {
   const { store, tokens } = options;
-  const desk: SessionService = new SessionService({
+  const sessionService: SessionService = new SessionService({
     store,
     settings: options.settings,
     ...defined({ elsewhere: options.elsewhere }),
     limits,
-    journal,
+    logger,
     meters,
     onEvent: (sessionId, event) => {
-      approvals.hear(sessionId, event);
+      approvals.handle(sessionId, event);
       if (event.type !== 'finished') return;
       const { status, error, runId } = event;
-      journal.note('info', 'run ended', {
+      logger.note('info', 'run ended', {
         sessionId,
         runId,
         status,
@@ -143,34 +143,33 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, journal: Logge
       });
     },
   });
-  const approvals: ApprovalService = new ApprovalService(desk, store);
+  const approvals: ApprovalService = new ApprovalService(sessionService, store);
   const readiness = new Readiness({
     probe: () => store.probe(),
     reuseMs: limits.readyMs,
-    patienceMs: limits.probeMs,
+    timeoutMs: limits.probeMs,
     onChange: (failure) => {
-      if (failure === undefined) journal.note('info', 'the store is writable');
-      else
-        journal.note('error', 'the store is not writable', { code: failure.code, reason: failure.message });
+      if (failure === undefined) logger.note('info', 'the store is writable');
+      else logger.note('error', 'the store is not writable', { code: failure.code, reason: failure.message });
     },
   });
-  meters.gauge('cobbler_sessions_live', 'Sessions in memory.', () => desk.size);
-  meters.gauge('cobbler_runs_active', 'Active runs.', () => desk.running);
+  meters.gauge('cobbler_sessions_live', 'Sessions in memory.', () => sessionService.size);
+  meters.gauge('cobbler_runs_active', 'Active runs.', () => sessionService.running);
   meters.gauge('cobbler_approvals_pending', 'Calls that wait for approval.', () => approvals.list().length);
   meters.gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss());
   return {
-    desk,
+    sessionService,
     store,
     approvals,
     tokens,
     cookies: new Cookies((id) => tokens.cookieKey(id), tokens.now),
     streams: new Streams(limits, meters, tokens),
     meters,
-    journal,
+    logger,
     limits,
-    agentNames: () => [...new Set(['cobbler', options.settings(nobody).agent.model])],
+    agentNames: () => [...new Set(['cobbler', options.settings(defaultSessionId).agent.model])],
     async readiness() {
-      return desk.isClosing ? 'The server is stopping.' : await readiness.reason();
+      return sessionService.isClosing ? 'The server is stopping.' : await readiness.reason();
     },
   };
 }
@@ -207,22 +206,22 @@ export function allRoutes(services: Services, version: string): Route[] {
     }),
   ];
   const all = [...routes, ...described];
-  let made: Record<string, unknown> | undefined;
+  let cached: Record<string, unknown> | undefined;
   const document = () => {
-    made ??= openApi(all, version);
-    return made;
+    cached ??= openApi(all, version);
+    return cached;
   };
   return [...all, ...responsesRoutes(services), ...pageRoutes()];
 }
 
 /** Checks at intervals for events of other processes, one check at a time. Returns a function that stops it. */
-function lookAround(desk: SessionService, everyMs: number): () => void {
+function pollStore(sessionService: SessionService, everyMs: number): () => void {
   let isLooking = false;
   const look = async () => {
     if (isLooking) return;
     isLooking = true;
     // If the store cannot be read, each request reports it.
-    await desk.showOthers().catch(() => undefined);
+    await sessionService.publishOthers().catch(() => undefined);
     isLooking = false;
   };
   const timer = setInterval(() => void look(), everyMs).unref();

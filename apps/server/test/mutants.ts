@@ -20,17 +20,17 @@ const planted = (file: string, by: string, some: readonly Planted[]): Mutant[] =
 
 const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
   {
-    find: 'return piece.isSteer ? userMessage(piece.id, piece.content) : [];',
-    replace: 'return userMessage(piece.id, piece.content);',
+    find: 'return chunk.isSteer ? userMessage(chunk.id, chunk.content) : [];',
+    replace: 'return userMessage(chunk.id, chunk.content);',
     why: "the client's own messages appear twice in its conversation",
   },
   {
-    find: "if (piece.kind === 'text') this.#message = piece.id;",
+    find: "if (chunk.kind === 'text') this.#message = chunk.id;",
     replace: '',
     why: 'a call gets a separate message instead of the text message that it belongs to',
   },
   {
-    find: "      case 'answer':\n        this.#message = piece.id;",
+    find: "      case 'answer':\n        this.#message = chunk.id;",
     replace: "      case 'answer':",
     why: 'a call of a response without text is added to an earlier response',
   },
@@ -45,12 +45,12 @@ const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
     why: 'a failed tool looks successful',
   },
   {
-    find: 'return [result(piece.event.id, piece.id, piece.event.content, piece.event.isError)];',
-    replace: 'return [result(piece.id, piece.id, piece.event.content, piece.event.isError)];',
+    find: 'return [resultEvent(chunk.event.id, chunk.id, chunk.event.content, chunk.event.isError)];',
+    replace: 'return [resultEvent(chunk.id, chunk.id, chunk.event.content, chunk.event.isError)];',
     why: 'a result that is sent again from the log appears twice',
   },
   {
-    find: 'return [leftCall(piece)];',
+    find: 'return [leftCall(chunk)];',
     replace: 'return [];',
     why: 'a call that was not run stays open forever',
   },
@@ -60,7 +60,7 @@ const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
     why: 'a decision about an interrupt does not contain the hash of the arguments',
   },
   {
-    find: 'this.#asked.delete(piece.approvalId);',
+    find: 'this.#requests.delete(chunk.approvalId);',
     replace: '',
     why: 'a decided approval is requested again when the run waits again',
   },
@@ -75,7 +75,7 @@ const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
     why: 'reasoning of a discarded response stays in the conversation',
   },
   {
-    find: "if (piece.kind === 'text') owner = piece.id;",
+    find: "if (chunk.kind === 'text') owner = chunk.id;",
     replace: '',
     why: 'a snapshot puts calls into separate messages',
   },
@@ -83,8 +83,8 @@ const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
 
 const aiSdk = planted('front-ends/ai-sdk-stream', 'front-ends/ai-sdk', [
   {
-    find: 'if (!piece.isSteer) return [start(piece.id)];',
-    replace: 'return [start(piece.id)];',
+    find: 'if (!chunk.isSteer) return [start(chunk.id)];',
+    replace: 'return [start(chunk.id)];',
     why: 'a steering message is not shown',
   },
   {
@@ -93,23 +93,23 @@ const aiSdk = planted('front-ends/ai-sdk-stream', 'front-ends/ai-sdk', [
     why: 'text of a failed attempt stays in the message',
   },
   {
-    find: "const begun = this.#step === 'empty' ? [] : [{ type: 'start-step' }];",
-    replace: "const begun = [{ type: 'start-step' }];",
+    find: "const started = this.#step === 'empty' ? [] : [{ type: 'start-step' }];",
+    replace: "const started = [{ type: 'start-step' }];",
     why: 'a retry leaves an empty step behind',
   },
   {
-    find: 'toolCallId: piece.id, approvalDescriptor, signature: hash };',
-    replace: 'toolCallId: piece.id, approvalDescriptor };',
+    find: 'toolCallId: chunk.id, approvalDescriptor, signature: hash };',
+    replace: 'toolCallId: chunk.id, approvalDescriptor };',
     why: 'a decision about an approval does not contain the hash of the arguments',
   },
   {
-    find: 'if (denied === true && piece.wasAsked)',
-    replace: 'if (denied === true && !piece.wasAsked)',
+    find: 'if (denied === true && chunk.wasAsked)',
+    replace: 'if (denied === true && !chunk.wasAsked)',
     why: 'a call that the user denied looks failed',
   },
   {
-    find: "if (piece.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: piece.why }];",
-    replace: "if (piece.type === 'left') return [];",
+    find: "if (chunk.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: chunk.why }];",
+    replace: "if (chunk.type === 'left') return [];",
     why: 'a call that was not run looks as if it were still running',
   },
   {
@@ -126,13 +126,13 @@ const aiSdk = planted('front-ends/ai-sdk-stream', 'front-ends/ai-sdk', [
 
 const exchange = planted('front-ends/message-exchange', 'front-ends/ag-ui', [
   {
-    find: 'return this.#isAnswered ? this.#steered() : [];',
-    replace: 'return this.#steered();',
+    find: 'return this.#isAnswered ? this.#takeSteering() : [];',
+    replace: 'return this.#takeSteering();',
     why: 'a replayed steering message appears between the results of one response',
   },
   {
-    find: 'return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];',
-    replace: 'return [result, ...this.#steered()];',
+    find: 'return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#takeSteering()] : [result];',
+    replace: 'return [result, ...this.#takeSteering()];',
     why: 'a steering message does not wait for the other calls of its response',
   },
   {
@@ -162,13 +162,13 @@ const responses = [
   ]),
   ...planted('front-ends/responses-routes', 'front-ends/responses', [
     {
-      find: 'return next === undefined ? session : await desk.session(await session.fork(next - 1));',
+      find: 'return next === undefined ? session : await sessionService.session(await session.fork(next - 1));',
       replace: 'return session;',
       why: 'continuing from an earlier response includes the later messages',
     },
     {
-      find: 'desk.always(key === undefined ? systemRuntime.id() : `openai-${key}`)',
-      replace: 'desk.always(systemRuntime.id())',
+      find: 'sessionService.openOrCreate(key === undefined ? systemRuntime.id() : `openai-${key}`)',
+      replace: 'sessionService.openOrCreate(systemRuntime.id())',
       why: 'a repeated request starts a second run',
     },
   ]),
@@ -189,15 +189,15 @@ const doors = [
       why: 'a cookie works for another client, which does not have the page key',
     },
     {
-      find: 'const expected = Buffer.from(signed(`${tokenId}.${until}.${keyHash}`, signingKey));',
+      find: 'const expected = Buffer.from(sign(`${tokenId}.${until}.${keyHash}`, signingKey));',
       replace: 'const expected = Buffer.from(signature);',
       why: 'a cookie with an invalid signature is accepted',
     },
   ]),
   ...planted('http/http-listener', 'auth/tokens', [
     {
-      find: 'doorkeeper.identify(request, scope, !tokenOnly)',
-      replace: 'doorkeeper.identify(request, scope, true)',
+      find: 'authGuard.identify(request, scope, !tokenOnly)',
+      replace: 'authGuard.identify(request, scope, true)',
       why: 'a cookie can create tokens that outlive it',
     },
   ]),
@@ -266,7 +266,7 @@ const readers = [
       why: 'events that another process wrote before an event are skipped',
     },
     {
-      find: 'if (this.#reading !== undefined) await this.showOthers();',
+      find: 'if (this.#reading !== undefined) await this.publishOthers();',
       replace: '',
       why: 'a prompt recorded by another process starts a second run under its key',
     },
@@ -277,7 +277,7 @@ const readers = [
 const chat: readonly Mutant[] = [
   ...planted('front-ends/ai-sdk-stream', 'front-ends/ai-sdk-chat', [
     {
-      find: 'return piece.unasked.flatMap(automatic);',
+      find: 'return chunk.automaticCalls.flatMap(automaticApproval);',
       replace: 'return [];',
       why: 'a response with a call that needs no approval never continues',
     },

@@ -85,7 +85,7 @@ export class TokenStore {
     const { token } = this.#add({ name: ownName, scopes: ['admin'] }, true);
     for (const { token: _, ...old } of before) {
       if (graceMs <= 0) this.remove(old.id);
-      else this.#byHash.set(old.hash, { ...old, name: 'former owner', expiresAt: this.#after(graceMs) });
+      else this.#byHash.set(old.hash, { ...old, name: 'former owner', expiresAt: this.#timeAfter(graceMs) });
     }
     this.#save();
     return token;
@@ -138,7 +138,7 @@ export class TokenStore {
       name: wanted.name,
       scopes: [...new Set(wanted.scopes)],
       createdAt: new Date(this.now()).toISOString(),
-      ...(wanted.expiresInMs !== undefined && { expiresAt: this.#after(wanted.expiresInMs) }),
+      ...(wanted.expiresInMs !== undefined && { expiresAt: this.#timeAfter(wanted.expiresInMs) }),
     };
     const hash = hashOf(token);
     this.#byHash.set(hash, { ...info, scopes: [...info.scopes], hash, ...(isOwn && { token }) });
@@ -154,7 +154,7 @@ export class TokenStore {
     return endOf(token) > this.now();
   }
 
-  #after(ms: number): string {
+  #timeAfter(ms: number): string {
     return new Date(this.now() + ms).toISOString();
   }
 
@@ -174,7 +174,7 @@ export function tokenFile(path: string): TokenFile {
         return text;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw unusable(`cannot read the token file (${(error as NodeJS.ErrnoException).code})`);
+        throw invalidFile(`cannot read the token file (${(error as NodeJS.ErrnoException).code})`);
       }
     },
     write(text) {
@@ -185,7 +185,7 @@ export function tokenFile(path: string): TokenFile {
         renameSync(fresh, path);
       } catch (error) {
         rmSync(fresh, { force: true });
-        throw unusable(`cannot write the token file (${(error as NodeJS.ErrnoException).code})`);
+        throw invalidFile(`cannot write the token file (${(error as NodeJS.ErrnoException).code})`);
       }
     },
   };
@@ -197,11 +197,11 @@ function readStored(text: string | undefined): readonly StoredToken[] {
   try {
     data = JSON.parse(text);
   } catch {
-    throw unusable('the token file is not JSON. Move it elsewhere; the server then creates a new one');
+    throw invalidFile('the token file is not JSON. Move it elsewhere; the server then creates a new one');
   }
   const read = stored.safeParse(data);
   if (!read.success)
-    throw unusable('the token file is damaged. Move it elsewhere; the server then creates a new one');
+    throw invalidFile('the token file is damaged. Move it elsewhere; the server then creates a new one');
   return read.data.tokens;
 }
 
@@ -218,6 +218,6 @@ function hashOf(secret: string): string {
   return digest('sha256', secret, 'hex');
 }
 
-function unusable(problem: string): AgentError {
+function invalidFile(problem: string): AgentError {
   return new AgentError({ kind: 'invalid', code: 'token_file', message: `Cannot start: ${problem}.` });
 }

@@ -25,8 +25,8 @@ export class AgUiStream {
   readonly #run: AgUiRun;
   /** The message that contains the calls of this response. */
   #message = '';
-  readonly #asked = new Map<string, Readonly<Record<string, unknown>>>();
-  #told: 'part' | 'question' | 'end' = 'part';
+  readonly #requests = new Map<string, Readonly<Record<string, unknown>>>();
+  #status: 'part' | 'question' | 'end' = 'part';
 
   constructor(run: AgUiRun) {
     this.#run = run;
@@ -38,56 +38,60 @@ export class AgUiStream {
 
   /** Returns the last events of the response. */
   last(): AgUiEvent[] {
-    if (this.#told === 'end') return [];
-    if (this.#told === 'question') return [this.#interrupted()];
+    if (this.#status === 'end') return [];
+    if (this.#status === 'question') return [this.#interrupted()];
     const message =
       'The response was cut off before the run ended. To follow the rest of the run, send the request again with the same run id.';
     return [{ type: 'RUN_ERROR', message, code: 'cut' }];
   }
 
-  hear(piece: ResponseChunk): AgUiEvent[] {
-    switch (piece.type) {
+  handle(chunk: ResponseChunk): AgUiEvent[] {
+    switch (chunk.type) {
       case 'said':
         // Skip the prompt of the run, because the client already has it.
-        return piece.isSteer ? userMessage(piece.id, piece.content) : [];
+        return chunk.isSteer ? userMessage(chunk.id, chunk.content) : [];
       case 'answer':
-        this.#message = piece.id;
+        this.#message = chunk.id;
         return [];
       case 'open':
-        if (piece.kind === 'text') this.#message = piece.id;
-        return opened(piece.kind, piece.id);
+        if (chunk.kind === 'text') this.#message = chunk.id;
+        return startEvents(chunk.kind, chunk.id);
       case 'more': {
-        const name = piece.kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT';
-        return [{ type: name, messageId: piece.id, delta: piece.text }];
+        const name = chunk.kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT';
+        return [{ type: name, messageId: chunk.id, delta: chunk.text }];
       }
       case 'close':
-        return closed(piece.kind, piece.id);
+        return endEvents(chunk.kind, chunk.id);
       case 'void':
         return [];
       case 'asked':
-        this.#asked.set(piece.request.approvalId, interrupt(piece.id, piece.request));
+        this.#requests.set(chunk.request.approvalId, interrupt(chunk.id, chunk.request));
         return [];
       case 'decided':
-        this.#asked.delete(piece.approvalId);
+        this.#requests.delete(chunk.approvalId);
         return [];
       case 'call':
-        return called(piece.call.id, piece.call.toolName, piece.call.arguments, this.#message);
+        return callEvents(chunk.call.id, chunk.call.toolName, chunk.call.arguments, this.#message);
       case 'result':
-        return [result(piece.event.id, piece.id, piece.event.content, piece.event.isError)];
+        return [resultEvent(chunk.event.id, chunk.id, chunk.event.content, chunk.event.isError)];
       case 'left':
-        return [leftCall(piece)];
+        return [leftCall(chunk)];
       case 'waits':
-        this.#told = 'question';
+        this.#status = 'question';
         return [];
       case 'ended':
-        this.#told = 'end';
-        return [this.#ended(piece.event)];
+        this.#status = 'end';
+        return [this.#endEvent(chunk.event)];
     }
   }
 
-  #ended({ status, error, limit }: RunEnd): AgUiEvent {
+  #endEvent({ status, error, limit }: RunEnd): AgUiEvent {
     const finished = { type: 'RUN_FINISHED', ...this.#run };
-    const success = { ...finished, outcome: { type: 'success' }, result: { status, ...defined({ limit }) } };
+    const success = {
+      ...finished,
+      outcome: { type: 'success' },
+      result: { status, ...defined({ limit }) },
+    };
     switch (status) {
       case 'failed':
       case 'timeout': {
@@ -98,7 +102,7 @@ export class AgUiStream {
         return { ...finished, outcome: { type: 'cancelled' } };
       case 'waiting':
         // When a waiting run is streamed again, the client receives only the open questions.
-        return this.#asked.size > 0 ? this.#interrupted() : success;
+        return this.#requests.size > 0 ? this.#interrupted() : success;
       case 'complete':
       case 'max_tokens':
       case 'refusal':
@@ -110,7 +114,7 @@ export class AgUiStream {
   }
 
   #interrupted(): AgUiEvent {
-    const interrupts = [...this.#asked.values()];
+    const interrupts = [...this.#requests.values()];
     return { type: 'RUN_FINISHED', ...this.#run, outcome: { type: 'interrupt', interrupts } };
   }
 }
@@ -144,7 +148,7 @@ function userMessage(messageId: string, content: readonly UserPart[]): AgUiEvent
   ];
 }
 
-function opened(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
+function startEvents(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
   if (kind === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }];
   return [
     { type: 'REASONING_START', messageId },
@@ -152,7 +156,7 @@ function opened(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
   ];
 }
 
-function closed(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
+function endEvents(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
   if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }];
   return [
     { type: 'REASONING_MESSAGE_END', messageId },
@@ -160,7 +164,7 @@ function closed(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
   ];
 }
 
-function called(toolCallId: string, name: string, args: unknown, parentMessageId: string): AgUiEvent[] {
+function callEvents(toolCallId: string, name: string, args: unknown, parentMessageId: string): AgUiEvent[] {
   return [
     { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
     { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) },
@@ -168,14 +172,14 @@ function called(toolCallId: string, name: string, args: unknown, parentMessageId
   ];
 }
 
-function result(
+function resultEvent(
   messageId: string,
   toolCallId: string,
   content: readonly ToolResultPart[],
   isError: boolean,
 ): AgUiEvent {
-  const told = { messageId, toolCallId, role: 'tool', content: contentOf(content) };
-  return { type: 'TOOL_CALL_RESULT', ...told, ...(isError && { metadata: { isError } }) };
+  const message = { messageId, toolCallId, role: 'tool', content: contentOf(content) };
+  return { type: 'TOOL_CALL_RESULT', ...message, ...(isError && { metadata: { isError } }) };
 }
 
 /**
@@ -183,7 +187,7 @@ function result(
  * every stream.
  */
 function leftCall({ id, why }: Extract<ResponseChunk, { type: 'left' }>): AgUiEvent {
-  return result(`${id}-left`, id, [{ type: 'text', text: why }], true);
+  return resultEvent(`${id}-left`, id, [{ type: 'text', text: why }], true);
 }
 
 /** A message as an AG-UI client stores it. */
@@ -201,33 +205,33 @@ export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
   const add = ({ type: _, messageId, ...rest }: AgUiEvent) => {
     messages.set(String(messageId), { ...rest, id: String(messageId) });
   };
-  for (const piece of events.flatMap((event) => exchange.hear(event))) {
-    switch (piece.type) {
+  for (const chunk of events.flatMap((event) => exchange.handle(event))) {
+    switch (chunk.type) {
       case 'said':
-        messages.set(piece.id, { id: piece.id, role: 'user', content: contentOf(piece.content) });
+        messages.set(chunk.id, { id: chunk.id, role: 'user', content: contentOf(chunk.content) });
         break;
       case 'answer':
-        owner = piece.id;
+        owner = chunk.id;
         break;
       case 'more': {
-        const role = piece.kind === 'text' ? 'assistant' : 'reasoning';
-        messages.set(piece.id, { id: piece.id, role, content: piece.text });
-        if (piece.kind === 'text') owner = piece.id;
+        const role = chunk.kind === 'text' ? 'assistant' : 'reasoning';
+        messages.set(chunk.id, { id: chunk.id, role, content: chunk.text });
+        if (chunk.kind === 'text') owner = chunk.id;
         break;
       }
       case 'call': {
         const message = messages.get(owner) ?? { id: owner, role: 'assistant' };
-        const { id, toolName: name, arguments: args } = piece.call;
+        const { id, toolName: name, arguments: args } = chunk.call;
         const call = { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
         const calls = Array.isArray(message['toolCalls']) ? message['toolCalls'] : [];
         messages.set(owner, { ...message, toolCalls: [...calls, call] });
         break;
       }
       case 'result':
-        add(result(piece.event.id, piece.id, piece.event.content, piece.event.isError));
+        add(resultEvent(chunk.event.id, chunk.id, chunk.event.content, chunk.event.isError));
         break;
       case 'left':
-        add(leftCall(piece));
+        add(leftCall(chunk));
         break;
       case 'open':
       case 'close':
@@ -238,7 +242,7 @@ export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
       case 'ended':
         break;
       default:
-        assertNever(piece);
+        assertNever(chunk);
     }
   }
   const all = [...messages.values()];

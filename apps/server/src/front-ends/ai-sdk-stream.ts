@@ -14,10 +14,10 @@ export class AiSdkStream {
   /** The current step: none, open, or open but empty because its content was withdrawn. */
   #step: 'none' | 'open' | 'empty' = 'none';
   /** The state at the end of the stream: a question, the end of the run, or neither yet. */
-  #told: 'part' | 'question' | 'end' = 'part';
+  #status: 'part' | 'question' | 'end' = 'part';
 
   /** Continues a message whose start the client already has. */
-  goOn(exchangeId: string): UiChunk {
+  resume(exchangeId: string): UiChunk {
     this.#step = 'open';
     return start(exchangeId);
   }
@@ -27,50 +27,50 @@ export class AiSdkStream {
    * without the outcome must fail.
    */
   last(): UiChunk[] {
-    if (this.#told === 'end') return [];
-    if (this.#told === 'part') return [{ type: 'error', errorText: cutOff }];
+    if (this.#status === 'end') return [];
+    if (this.#status === 'part') return [{ type: 'error', errorText: cutOff }];
     const finish = { type: 'finish', finishReason: 'tool-calls', messageMetadata: { status: 'waiting' } };
     return [...this.#endStep(), finish];
   }
 
-  hear(piece: ResponseChunk): UiChunk[] {
-    switch (piece.type) {
+  handle(chunk: ResponseChunk): UiChunk[] {
+    switch (chunk.type) {
       case 'said':
-        if (!piece.isSteer) return [start(piece.id)];
-        return [{ type: 'steering-message', id: piece.id, parts: piece.content.map(uiPart) }];
+        if (!chunk.isSteer) return [start(chunk.id)];
+        return [{ type: 'steering-message', id: chunk.id, parts: chunk.content.map(uiPart) }];
       case 'answer':
         return this.#nextStep();
       case 'open':
-        return [{ type: `${piece.kind}-start`, id: piece.id }];
+        return [{ type: `${chunk.kind}-start`, id: chunk.id }];
       case 'more':
-        return [{ type: `${piece.kind}-delta`, id: piece.id, delta: piece.text }];
+        return [{ type: `${chunk.kind}-delta`, id: chunk.id, delta: chunk.text }];
       case 'close':
-        return [{ type: `${piece.kind}-end`, id: piece.id }];
+        return [{ type: `${chunk.kind}-end`, id: chunk.id }];
       case 'void':
         this.#step = 'empty';
         return [{ type: 'reset-step' }];
       case 'waits':
-        this.#told = 'question';
-        return piece.unasked.flatMap(automatic);
+        this.#status = 'question';
+        return chunk.automaticCalls.flatMap(automaticApproval);
       case 'ended':
-        this.#told = 'end';
-        return [...this.#endStep(), ...endChunks(piece.event)];
+        this.#status = 'end';
+        return [...this.#endStep(), ...endChunks(chunk.event)];
       case 'call':
       case 'asked':
       case 'decided':
       case 'result':
       case 'left':
-        return callChunks(piece);
+        return callChunks(chunk);
       default:
-        return assertNever(piece);
+        return assertNever(chunk);
     }
   }
 
   #nextStep(): UiChunk[] {
     const ended = this.#step === 'open' ? [{ type: 'finish-step' }] : [];
-    const begun = this.#step === 'empty' ? [] : [{ type: 'start-step' }];
+    const started = this.#step === 'empty' ? [] : [{ type: 'start-step' }];
     this.#step = 'open';
-    return [...ended, ...begun];
+    return [...ended, ...started];
   }
 
   #endStep(): UiChunk[] {
@@ -83,7 +83,7 @@ export class AiSdkStream {
 const cutOff = 'The response was cut off before the run ended. Reload the page to see how the run continues.';
 
 /** Marks a call that needs no decision: the client continues only when every call of the step is decided or done. */
-function automatic(toolCallId: string): UiChunk[] {
+function automaticApproval(toolCallId: string): UiChunk[] {
   const approvalId = `${toolCallId}-auto`;
   return [
     { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
@@ -97,31 +97,31 @@ function start(exchangeId: string): UiChunk {
 }
 
 function callChunks(
-  piece: Extract<ResponseChunk, { type: 'call' | 'asked' | 'decided' | 'result' | 'left' }>,
+  chunk: Extract<ResponseChunk, { type: 'call' | 'asked' | 'decided' | 'result' | 'left' }>,
 ): UiChunk[] {
-  if (piece.type === 'call') {
-    const { id: toolCallId, toolName, arguments: input } = piece.call;
+  if (chunk.type === 'call') {
+    const { id: toolCallId, toolName, arguments: input } = chunk.call;
     const call = { toolCallId, toolName, dynamic: true };
     return [
       { type: 'tool-input-start', ...call },
       { type: 'tool-input-available', ...call, input },
     ];
   }
-  if (piece.type === 'asked') {
-    const { approvalId, hash, subject, summary, diff, expiresAt } = piece.request;
+  if (chunk.type === 'asked') {
+    const { approvalId, hash, subject, summary, diff, expiresAt } = chunk.request;
     const approvalDescriptor = { subject, summary, diff, expiresAt };
     // The client returns the signature with its decision, so the decision applies to exactly the call that was shown.
-    const request = { approvalId, toolCallId: piece.id, approvalDescriptor, signature: hash };
+    const request = { approvalId, toolCallId: chunk.id, approvalDescriptor, signature: hash };
     return [{ type: 'tool-approval-request', ...request }];
   }
-  if (piece.type === 'decided') {
-    const { approvalId, allows: approved, reason } = piece;
+  if (chunk.type === 'decided') {
+    const { approvalId, allows: approved, reason } = chunk;
     return [{ type: 'tool-approval-response', approvalId, approved, ...defined({ reason }) }];
   }
-  const { id: toolCallId } = piece;
-  if (piece.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: piece.why }];
-  const { denied, isError, content } = piece.event;
-  if (denied === true && piece.wasAsked) return [{ type: 'tool-output-denied', toolCallId }];
+  const { id: toolCallId } = chunk;
+  if (chunk.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: chunk.why }];
+  const { denied, isError, content } = chunk.event;
+  if (denied === true && chunk.wasAsked) return [{ type: 'tool-output-denied', toolCallId }];
   if (isError) return [{ type: 'tool-output-error', toolCallId, errorText: textIn(content) }];
   const output = content.every(({ type }) => type === 'text') ? textIn(content) : content;
   return [{ type: 'tool-output-available', toolCallId, output }];

@@ -5,7 +5,7 @@ import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
 export type TextKind = 'text' | 'reasoning';
 
 /** A call under our own id, because the provider's id may repeat. */
-export interface ToldCall {
+export interface OutgoingCall {
   readonly id: string;
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
@@ -23,7 +23,7 @@ export type ResponseChunk =
   | { readonly type: 'answer'; readonly id: string }
   | { readonly type: 'open' | 'close'; readonly kind: TextKind; readonly id: string }
   | { readonly type: 'more'; readonly kind: TextKind; readonly id: string; readonly text: string }
-  | { readonly type: 'call'; readonly answer: string; readonly call: ToldCall }
+  | { readonly type: 'call'; readonly answer: string; readonly call: OutgoingCall }
   /** Withdraws everything streamed so far of this response. */
   | { readonly type: 'void' }
   | { readonly type: 'asked'; readonly id: string; readonly request: ApprovalRequestedEvent }
@@ -43,5 +43,5 @@ export type ResponseChunk =
   /** A call that will not get a result. */
   | { readonly type: 'left'; readonly id: string; readonly why: string }
   /** Only decisions of a user are missing. The calls named here run after them without a question of their own. */
-  | { readonly type: 'waits'; readonly unasked: readonly string[] }
+  | { readonly type: 'waits'; readonly automaticCalls: readonly string[] }
   | { readonly type: 'ended'; readonly event: RunEnd };

@@ -33,7 +33,7 @@ const full = { text: 'Too many event streams.' };
  * protocol.
  */
 export function frontRoutes(services: Services): Route[] {
-  const { desk, streams } = services;
+  const { sessionService, streams } = services;
   return [
     route({
       method: 'POST',
@@ -50,10 +50,10 @@ export function frontRoutes(services: Services): Route[] {
         503: full,
       },
       handle: async (call) => {
-        const session = await desk.session(call.params['sessionId'] ?? '');
+        const session = await sessionService.session(call.params['sessionId'] ?? '');
         const request = chatRequest(call.body);
         const { accepted, events } = await beginFront(services, session, call, request);
-        const start = { from: accepted.seq, goesOn: request.content === undefined };
+        const start = { from: accepted.seq, isContinued: request.content === undefined };
         await openChat(services, call, session, events, start);
         return undefined;
       },
@@ -71,11 +71,11 @@ export function frontRoutes(services: Services): Route[] {
         503: full,
       },
       handle: async (call) => {
-        const session = await desk.session(call.params['sessionId'] ?? '');
-        const events = await underWay(services, session);
+        const session = await sessionService.session(call.params['sessionId'] ?? '');
+        const events = await pendingEvents(services, session);
         if (events === undefined) return { status: 204 };
         streams.mayOpen();
-        await openChat(services, call, session, events, { goesOn: false });
+        await openChat(services, call, session, events, { isContinued: false });
         return undefined;
       },
     }),
@@ -108,24 +108,24 @@ export async function beginFront(
   { token }: Pick<AnyCall, 'token'>,
   { content, answers, key }: FrontRequest,
 ): Promise<FollowedRun> {
-  const { approvals, desk, streams } = services;
-  desk.mayBegin();
+  const { approvals, sessionService, streams } = services;
+  sessionService.checkOpen();
   streams.mayOpen();
   const runId = key !== undefined && runKey.safeParse(key).success ? key : undefined;
   if (content === undefined && !allows(token?.scopes ?? [], 'approve')) {
     throw new Problem(403, 'scope', 'This token lacks the "approve" scope.');
   }
-  const heard = new RunSubscription(session);
+  const subscription = new RunSubscription(session);
   try {
     const accepted =
       content === undefined
         ? await approvals.answerAll(session.id, answers, { runId, mayRepeat: true })
         : await session.prompt(content, runId);
-    if (heard.has(accepted.seq)) return { accepted, events: heard };
-    heard.stop();
+    if (subscription.has(accepted.seq)) return { accepted, events: subscription };
+    subscription.stop();
     return { accepted, events: eventsSince(services, session, accepted) };
   } catch (error) {
-    heard.stop();
+    subscription.stop();
     throw error;
   }
 }
@@ -145,7 +145,7 @@ function readingOf(run: Run): AsyncIterable<RunEvent> {
 }
 
 /** Returns the rest of the active or waiting run; undefined if there is none. */
-async function underWay(
+async function pendingEvents(
   { store }: Services,
   { id, run }: LiveSession,
 ): Promise<AsyncIterable<RunEvent> | undefined> {
@@ -179,9 +179,9 @@ async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   for (let end = before - 1; end > 0; end -= pageLength) {
     const start = Math.max(0, end - pageLength);
     const page = await read(start, end - start);
-    const said = page.findLastIndex((event) => event.type === 'user' && event.steer !== true);
-    events.unshift(...page.slice(Math.max(0, said)));
-    if (said !== -1) return events;
+    const index = page.findLastIndex((event) => event.type === 'user' && event.steer !== true);
+    events.unshift(...page.slice(Math.max(0, index)));
+    if (index !== -1) return events;
   }
   return [];
 }
@@ -191,12 +191,12 @@ interface ChatStart {
   /** The first event that the client does not have. If absent, the client has nothing of the message. */
   readonly from?: number;
   /** True if the client has the start of the message. */
-  readonly goesOn: boolean;
+  readonly isContinued: boolean;
 }
 
 /** Streams a run as a UI message. */
 async function openChat(
-  { store, streams, journal }: Services,
+  { store, streams, logger }: Services,
   call: AnyCall,
   { id }: LiveSession,
   events: AsyncIterable<RunEvent>,
@@ -206,32 +206,36 @@ async function openChat(
   const chat = new AiSdkStream();
   const from = start.from ?? ((await store.info(id))?.events ?? 0) + 1;
   // A new prompt starts a new message.
-  const isNew = start.from !== undefined && !start.goesOn;
+  const isNew = start.from !== undefined && !start.isContinued;
   const past = isNew ? [] : await exchangeBefore((after, limit) => store.read(id, after, limit), from);
   // Runs of this message that ended as waiting: their end is not the end of the stream.
-  const pieces = past
-    .flatMap((event) => exchange.hear(event))
+  const pastChunks = past
+    .flatMap((event) => exchange.handle(event))
     .filter(({ type }) => type !== 'ended' && type !== 'waits');
-  const chunks = start.goesOn ? [chat.goOn(exchange.id)] : pieces.flatMap((piece) => chat.hear(piece));
+  const uiChunks = start.isContinued
+    ? [chat.resume(exchange.id)]
+    : pastChunks.flatMap((chunk) => chat.handle(chunk));
   const last = () => chat.last().map(liveText).join('') + uiStreamEnd;
   const stream = streams.openFront(call, chatHeaders, last);
-  stream.write(chunks.map(liveText).join(''));
+  stream.write(uiChunks.map(liveText).join(''));
   const write = (event: RunEvent): EncodedEvent => {
-    const told = exchange.hear(event);
-    const text = told.flatMap((piece) => chat.hear(piece)).map(liveText);
-    return { text: text.join(''), isOver: told.some(({ type }) => type === 'waits') };
+    const chunks = exchange.handle(event);
+    const text = chunks.flatMap((chunk) => chat.handle(chunk)).map(liveText);
+    return { text: text.join(''), isOver: chunks.some(({ type }) => type === 'waits') };
   };
-  follow(stream, events, from, write).catch(cut(stream, journal));
+  follow(stream, events, from, write).catch(onStreamError(stream, logger));
 }
 
 /** Streams a run as AG-UI events. */
 async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown>): Promise<void> {
-  const { desk, store, streams, journal } = services;
+  const { sessionService, store, streams, logger } = services;
   const { threadId, runId } = call.body;
   const request = agUiRequest(call.body);
-  desk.mayBegin();
+  sessionService.checkOpen();
   const saysNothing = request.content === undefined && request.answers.length === 0;
-  const session = await (saysNothing ? desk.session(threadId) : desk.always(threadId));
+  const session = await (saysNothing
+    ? sessionService.session(threadId)
+    : sessionService.openOrCreate(threadId));
   const read: ReadLog = (after, limit) => store.read(threadId, after, limit);
   const before = (await store.info(threadId))?.events ?? 0;
   const { accepted, events } = await agUiRun(services, session, call, request);
@@ -239,24 +243,24 @@ async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown
   const isAgain = accepted === undefined || accepted.seq <= before;
   const from = isAgain ? ((await store.info(threadId))?.events ?? 0) + 1 : accepted.seq;
   const exchange = new MessageExchange();
-  const front = new AgUiStream({ threadId, runId });
+  const aguiStream = new AgUiStream({ threadId, runId });
   const past = await exchangeBefore(read, from);
-  for (const piece of past.flatMap((event) => exchange.hear(event))) {
-    if (piece.type !== 'ended' && piece.type !== 'waits') front.hear(piece);
+  for (const chunk of past.flatMap((event) => exchange.handle(event))) {
+    if (chunk.type !== 'ended' && chunk.type !== 'waits') aguiStream.handle(chunk);
   }
-  const first = [front.start(), ...(isAgain ? agUiSnapshot(await wholeLog(read)) : [])];
-  const stream = streams.openFront(call, {}, () => front.last().map(liveText).join(''));
+  const first = [aguiStream.start(), ...(isAgain ? agUiSnapshot(await wholeLog(read)) : [])];
+  const stream = streams.openFront(call, {}, () => aguiStream.last().map(liveText).join(''));
   stream.write(first.map(liveText).join(''));
   const write = async (event: RunEvent): Promise<EncodedEvent> => {
-    const told: unknown[] = [];
-    const pieces = exchange.hear(event);
-    for (const piece of pieces) {
-      told.push(...front.hear(piece));
-      if (piece.type === 'void') told.push(...agUiSnapshot(await wholeLog(read)));
+    const aguiEvents: unknown[] = [];
+    const chunks = exchange.handle(event);
+    for (const chunk of chunks) {
+      aguiEvents.push(...aguiStream.handle(chunk));
+      if (chunk.type === 'void') aguiEvents.push(...agUiSnapshot(await wholeLog(read)));
     }
-    return { text: told.map(liveText).join(''), isOver: pieces.some(({ type }) => type === 'waits') };
+    return { text: aguiEvents.map(liveText).join(''), isOver: chunks.some(({ type }) => type === 'waits') };
   };
-  follow(stream, events, from, write).catch(cut(stream, journal));
+  follow(stream, events, from, write).catch(onStreamError(stream, logger));
 }
 
 /** Returns the requested run: the active one with this id, whatever its input, or a new one. */
@@ -271,7 +275,7 @@ async function agUiRun(
   services.streams.mayOpen();
   if (run?.id === key) return { events: readingOf(run) };
   if (content === undefined && answers.length === 0) {
-    const accepted = await session.begunAs(key);
+    const accepted = await session.findRun(key);
     if (accepted !== undefined) return { accepted, events: eventsSince(services, session, accepted) };
     throw new Problem(400, 'invalid_body', 'The last message must be a user message with content.');
   }
@@ -311,9 +315,9 @@ async function follow(
   stream.end();
 }
 
-function cut(stream: EventStream, journal: Logger): (error: unknown) => void {
+function onStreamError(stream: EventStream, logger: Logger): (error: unknown) => void {
   return (error) => {
-    journal.note('error', 'a stream was cut off', { reason: String(error) });
+    logger.note('error', 'a stream was cut off', { reason: String(error) });
     stream.end();
   };
 }

@@ -31,19 +31,19 @@ export class MessageExchange {
   /** True if the last response is final so far, so that a steering message follows it directly. */
   #isAnswered = false;
   /** True if the current response was received from its start. */
-  #hears = false;
+  #isStreaming = false;
 
   /** The id of the event with the user message; empty before that. */
   get id(): string {
     return this.#id;
   }
 
-  hear(event: RunEvent): ResponseChunk[] {
-    if (event.type === 'user') return this.#said(event);
+  handle(event: RunEvent): ResponseChunk[] {
+    if (event.type === 'user') return this.#userChunks(event);
     if (this.#id === '') return event.type === 'finished' ? [{ type: 'ended', event }] : [];
     switch (event.type) {
       case 'status':
-        this.#hears ||= event.state === 'thinking';
+        this.#isStreaming ||= event.state === 'thinking';
         return event.state === 'waiting' ? this.waits() : [];
       case 'text_delta':
       case 'reasoning_delta': {
@@ -68,38 +68,38 @@ export class MessageExchange {
       case 'approval_requested':
         return this.#ofCall(event);
       case 'approval_decided':
-        return this.#decided(event);
+        return this.#decisionChunks(event);
       default:
         return ignore<'input' | 'note' | 'stream' | 'activity'>(event) ?? [];
     }
   }
 
-  #said({ id, content, steer }: Extract<Event, { type: 'user' }>): ResponseChunk[] {
+  #userChunks({ id, content, steer }: Extract<Event, { type: 'user' }>): ResponseChunk[] {
     if (steer === true) {
       if (this.#id === '') return [];
       this.#steering.push({ type: 'said', id, content, isSteer: true });
-      return this.#isAnswered ? this.#steered() : [];
+      return this.#isAnswered ? this.#takeSteering() : [];
     }
-    const left = [...this.#left(), ...this.#steered()];
+    const left = [...this.#endOpenCalls(), ...this.#takeSteering()];
     this.#id = id;
     this.#answers = 0;
     this.#calls = [];
     this.#blocks = undefined;
-    this.#hears = false;
+    this.#isStreaming = false;
     this.#isAnswered = false;
     return [...left, { type: 'said', id, content, isSteer: false }];
   }
 
   #live(tell: (blocks: AnswerBlocks) => ResponseChunk[]): ResponseChunk[] {
-    if (!this.#hears) return [];
-    const [begun, blocks] = this.#begun();
-    return [...begun, ...tell(blocks)];
+    if (!this.#isStreaming) return [];
+    const [started, blocks] = this.#startResponse();
+    return [...started, ...tell(blocks)];
   }
 
   /** Returns the blocks of the current response, and the chunks that start a response. */
-  #begun(): [ResponseChunk[], AnswerBlocks] {
+  #startResponse(): [ResponseChunk[], AnswerBlocks] {
     if (this.#blocks !== undefined) return [[], this.#blocks];
-    const left = this.#left();
+    const left = this.#endOpenCalls();
     this.#answers += 1;
     const id = `${this.#id}-${this.#answers}`;
     const blocks = new AnswerBlocks(id);
@@ -108,26 +108,26 @@ export class MessageExchange {
   }
 
   #commit(event: AssistantEvent & { id: string }): ResponseChunk[] {
-    const pieces: ResponseChunk[] = [];
-    if (this.#blocks?.fits(event.content) === false) pieces.push(...this.#void());
-    const [begun, blocks] = this.#begun();
-    pieces.push(...begun, ...blocks.commit(event.content));
+    const chunks: ResponseChunk[] = [];
+    if (this.#blocks?.fits(event.content) === false) chunks.push(...this.#void());
+    const [started, blocks] = this.#startResponse();
+    chunks.push(...started, ...blocks.commit(event.content));
     this.#calls = blocks.calls.map((id) => ({ id, isStarted: false, isDone: false }));
     this.#blocks = undefined;
-    this.#hears = false;
+    this.#isStreaming = false;
     this.#isAnswered = this.#calls.length === 0 && event.stopReason !== 'pause';
-    return this.#isAnswered ? [...pieces, ...this.#steered()] : pieces;
+    return this.#isAnswered ? [...chunks, ...this.#takeSteering()] : chunks;
   }
 
   /** Keeps the text of an incomplete response and discards its calls. */
   #endEarly(partial: AssistantEvent['content']): ResponseChunk[] {
     const voided = this.#blocks?.fits(partial) === false ? this.#void() : [];
-    const [begun, blocks] = this.#begun();
-    const pieces = [...voided, ...begun, ...blocks.commit(partial), ...blocks.close()];
+    const [started, blocks] = this.#startResponse();
+    const chunks = [...voided, ...started, ...blocks.commit(partial), ...blocks.close()];
     this.#calls = [];
     this.#blocks = undefined;
-    this.#hears = false;
-    return pieces;
+    this.#isStreaming = false;
+    return chunks;
   }
 
   #void(): ResponseChunk[] {
@@ -140,8 +140,9 @@ export class MessageExchange {
 
   #end(event: RunEnd): ResponseChunk[] {
     const voided = this.#void();
-    this.#hears = false;
-    const rest = event.status === 'waiting' ? this.waits() : [...this.#left(), ...this.#steered()];
+    this.#isStreaming = false;
+    const rest =
+      event.status === 'waiting' ? this.waits() : [...this.#endOpenCalls(), ...this.#takeSteering()];
     return [...voided, ...rest, { type: 'ended', event }];
   }
 
@@ -150,14 +151,17 @@ export class MessageExchange {
     const open = this.#calls.filter(({ isDone }) => !isDone);
     if (!open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true)) return [];
     return [
-      { type: 'waits', unasked: open.flatMap((call) => (call.approvalId === undefined ? call.id : [])) },
+      {
+        type: 'waits',
+        automaticCalls: open.flatMap((call) => (call.approvalId === undefined ? call.id : [])),
+      },
     ];
   }
 
-  #decided({ approvalId, decision, message }: ApprovalDecidedEvent): ResponseChunk[] {
-    const asked = this.#calls.find((call) => call.approvalId === approvalId);
-    if (asked === undefined) return [];
-    asked.isDecided = true;
+  #decisionChunks({ approvalId, decision, message }: ApprovalDecidedEvent): ResponseChunk[] {
+    const call = this.#calls.find((call) => call.approvalId === approvalId);
+    if (call === undefined) return [];
+    call.isDecided = true;
     const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
     return [{ type: 'decided', approvalId, allows: decision === 'allow', ...defined({ reason }) }];
   }
@@ -182,25 +186,25 @@ export class MessageExchange {
       event,
       wasAsked: call.approvalId !== undefined,
     };
-    return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];
+    return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#takeSteering()] : [result];
   }
 
   /** Inserts the steering messages at this position. */
-  #steered(): ResponseChunk[] {
-    const steered = this.#steering;
+  #takeSteering(): ResponseChunk[] {
+    const steering = this.#steering;
     this.#steering = [];
-    if (steered.length > 0) this.#isAnswered = false;
-    return steered;
+    if (steering.length > 0) this.#isAnswered = false;
+    return steering;
   }
 
   /** Closes calls that will not get a result, because the conversation continued without them. */
-  #left(): ResponseChunk[] {
+  #endOpenCalls(): ResponseChunk[] {
     const left = this.#calls.filter(({ isDone }) => !isDone);
-    const told = left.map((call): ResponseChunk => {
+    const chunks = left.map((call): ResponseChunk => {
       call.isDone = true;
       const why = call.isStarted ? 'The outcome of this call is unknown.' : 'This call was not run.';
       return { type: 'left', id: call.id, why };
     });
-    return left.length === 0 ? [] : [...told, ...this.#steered()];
+    return left.length === 0 ? [] : [...chunks, ...this.#takeSteering()];
   }
 }

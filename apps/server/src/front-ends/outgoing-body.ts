@@ -2,7 +2,7 @@ import type { UserPart } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import { Problem } from '../requests/problem.ts';
-import { checked } from '../requests/request-body.ts';
+import { validate } from '../requests/request-body.ts';
 import { id, content as saidSchema } from '../routes/schemas.ts';
 import type { NamedReceivedDecision } from '../sessions/approval-service.ts';
 import type { PromptContent } from '../sessions/live-session.ts';
@@ -99,9 +99,9 @@ export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
       'Recorded events cannot be removed: fork the session before the message and send the message again in the fork.';
     throw new Problem(400, 'no_regenerate', detail);
   }
-  const last = checked(uiMessage, messages.at(-1), 'invalid_body');
+  const last = validate(uiMessage, messages.at(-1), 'invalid_body');
   if (last.role === 'user') {
-    const content = checked(saidSchema, last.parts.flatMap(uiPart), 'invalid_body');
+    const content = validate(saidSchema, last.parts.flatMap(uiPart), 'invalid_body');
     return { content, answers: [], ...defined({ key: last.id }) };
   }
   const answers = last.parts.flatMap((part) => {
@@ -156,7 +156,7 @@ export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): Fr
     const answers = resume.map(({ interruptId, status, payload }): NamedReceivedDecision => {
       const [approvalId = '', hash] = interruptId.split('.');
       if (status === 'cancelled') return { approvalId, decision: 'deny' };
-      const { approved, message } = checked(agUiPayload, payload, 'invalid_body');
+      const { approved, message } = validate(agUiPayload, payload, 'invalid_body');
       if (approved) return { approvalId, decision: 'allow', hash };
       return { approvalId, decision: 'deny', ...defined({ message }) };
     });
@@ -164,9 +164,9 @@ export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): Fr
   }
   const last = messages.at(-1);
   if (last?.['role'] !== 'user') return { key, answers: [] };
-  const { content: said } = checked(agUiUser, last, 'invalid_body');
-  const parts = typeof said === 'string' ? said : said.map(agUiPartOf);
-  return { key, content: checked(saidSchema, parts, 'invalid_body'), answers: [] };
+  const { content } = validate(agUiUser, last, 'invalid_body');
+  const parts = typeof content === 'string' ? content : content.map(agUiPartOf);
+  return { key, content: validate(saidSchema, parts, 'invalid_body'), answers: [] };
 }
 
 function agUiPartOf(part: z.output<typeof agUiPart>): UserPart {

@@ -1,5 +1,5 @@
 import type { AssistantPart } from '@cobbler/agent';
-import type { ResponseChunk, TextKind, ToldCall } from './chunk.ts';
+import type { OutgoingCall, ResponseChunk, TextKind } from './chunk.ts';
 
 /** A block of a response that was streamed partly or completely. */
 interface StreamedBlock {
@@ -17,7 +17,7 @@ type VisiblePart = Exclude<AssistantPart, { type: 'opaque' }>;
 /** The blocks of one response: streamed as they arrive, and completed from the committed response. */
 export class AnswerBlocks {
   readonly #answer: string;
-  readonly #told: StreamedBlock[] = [];
+  readonly #blocks: StreamedBlock[] = [];
 
   /** @param answer id of the response, from which the ids of its blocks and calls derive. */
   constructor(answer: string) {
@@ -26,18 +26,18 @@ export class AnswerBlocks {
 
   /** The ids of its calls, in order. */
   get calls(): string[] {
-    return this.#told.filter(({ kind }) => kind === 'call').map(({ id }) => id);
+    return this.#blocks.filter(({ kind }) => kind === 'call').map(({ id }) => id);
   }
 
   delta(kind: TextKind, index: number, text: string): ResponseChunk[] {
     if (text === '') return [];
-    const last = this.#told.at(-1);
+    const last = this.#blocks.at(-1);
     if (last?.isOpen === true && last.index === index) return [more(last, text)];
     return [...this.close(), ...this.#open(kind, index, text)];
   }
 
   whole(kind: TextKind, index: number, text: string): ResponseChunk[] {
-    const last = this.#told.at(-1);
+    const last = this.#blocks.at(-1);
     if (last?.isOpen !== true || last.index !== index) {
       return text === '' ? [] : [...this.close(), ...this.#open(kind, index, text), ...this.close()];
     }
@@ -46,8 +46,8 @@ export class AnswerBlocks {
     return [...rest(last, text), ...this.close()];
   }
 
-  call({ id, toolName, arguments: args }: ToldCall): ResponseChunk[] {
-    const told = {
+  call({ id, toolName, arguments: args }: OutgoingCall): ResponseChunk[] {
+    const block = {
       kind: 'call',
       id: `${this.#answer}-call-${this.calls.length + 1}`,
       index: -1,
@@ -55,14 +55,14 @@ export class AnswerBlocks {
       isOpen: false,
     } as const;
     const closed = this.close();
-    this.#told.push({ ...told });
-    const call = { id: told.id, toolName, arguments: args };
+    this.#blocks.push({ ...block });
+    const call = { id: block.id, toolName, arguments: args };
     return [...closed, { type: 'call', answer: this.#answer, call }];
   }
 
   /** Ends the open block. */
   close(): ResponseChunk[] {
-    const last = this.#told.at(-1);
+    const last = this.#blocks.at(-1);
     if (last === undefined || last.kind === 'call' || !last.isOpen) return [];
     last.isOpen = false;
     return [{ type: 'close', kind: last.kind, id: last.id }];
@@ -70,8 +70,8 @@ export class AnswerBlocks {
 
   /** True if everything streamed so far is the start of this content. */
   fits(content: readonly AssistantPart[]): boolean {
-    const parts = visible(content);
-    return this.#told.every(({ kind, text, isOpen }, place) => {
+    const parts = visibleParts(content);
+    return this.#blocks.every(({ kind, text, isOpen }, place) => {
       const part = parts[place];
       if (part === undefined || kind !== kindOf(part)) return false;
       return isOpen ? textOf(part).startsWith(text) : textOf(part) === text;
@@ -80,33 +80,33 @@ export class AnswerBlocks {
 
   /** Returns the chunks that complete a response whose streamed part fits. */
   commit(content: readonly AssistantPart[]): ResponseChunk[] {
-    return visible(content).flatMap((part, place) => {
-      const told = this.#told[place];
-      if (told?.isOpen === true) return [...rest(told, textOf(part)), ...this.close()];
-      if (told !== undefined) return [];
+    return visibleParts(content).flatMap((part, place) => {
+      const block = this.#blocks[place];
+      if (block?.isOpen === true) return [...rest(block, textOf(part)), ...this.close()];
+      if (block !== undefined) return [];
       if (part.type === 'tool_call') return this.call(part);
       return this.whole(part.type, -1, part.text);
     });
   }
 
   #open(kind: TextKind, index: number, text: string): ResponseChunk[] {
-    const id = `${this.#answer}-${kind}-${this.#told.length + 1}`;
-    const told: StreamedBlock = { kind, id, index, text: '', isOpen: true };
-    this.#told.push(told);
-    return [{ type: 'open', kind, id }, more(told, text)];
+    const id = `${this.#answer}-${kind}-${this.#blocks.length + 1}`;
+    const block: StreamedBlock = { kind, id, index, text: '', isOpen: true };
+    this.#blocks.push(block);
+    return [{ type: 'open', kind, id }, more(block, text)];
   }
 }
 
-function more(told: StreamedBlock, text: string): ResponseChunk {
-  told.text += text;
-  return { type: 'more', kind: told.kind === 'reasoning' ? 'reasoning' : 'text', id: told.id, text };
+function more(block: StreamedBlock, text: string): ResponseChunk {
+  block.text += text;
+  return { type: 'more', kind: block.kind === 'reasoning' ? 'reasoning' : 'text', id: block.id, text };
 }
 
-function rest(told: StreamedBlock, text: string): ResponseChunk[] {
-  return text.length > told.text.length ? [more(told, text.slice(told.text.length))] : [];
+function rest(block: StreamedBlock, text: string): ResponseChunk[] {
+  return text.length > block.text.length ? [more(block, text.slice(block.text.length))] : [];
 }
 
-function visible(content: readonly AssistantPart[]): VisiblePart[] {
+function visibleParts(content: readonly AssistantPart[]): VisiblePart[] {
   return content.filter(
     (part): part is VisiblePart => part.type !== 'opaque' && (part.type === 'tool_call' || part.text !== ''),
   );

@@ -8,7 +8,7 @@ type ChunkFields = Record<string, unknown>;
 /** A text from the model, as an item of a response. */
 interface TextItem {
   readonly id: string;
-  readonly piece: string;
+  readonly blockId: string;
   readonly index: number;
   text: string;
 }
@@ -46,24 +46,24 @@ export class ResponseStream {
     ];
   }
 
-  hear(piece: ResponseChunk): ChunkFields[] {
-    switch (piece.type) {
+  handle(chunk: ResponseChunk): ChunkFields[] {
+    switch (chunk.type) {
       case 'answer':
         this.#current = [];
         return [];
       case 'open':
-        return piece.kind === 'text' ? this.#open(piece.id) : [];
+        return chunk.kind === 'text' ? this.#open(chunk.id) : [];
       case 'more':
-        return piece.kind === 'text' ? this.#more(piece.id, piece.text) : [];
+        return chunk.kind === 'text' ? this.#more(chunk.id, chunk.text) : [];
       case 'close':
-        return piece.kind === 'text' ? this.#close(piece.id) : [];
+        return chunk.kind === 'text' ? this.#close(chunk.id) : [];
       case 'void':
         this.#items = this.#items.filter((item) => !this.#current.includes(item));
         this.#current = [];
         return [];
       case 'ended':
-        this.#ended = piece.event;
-        return [this.#event(endType(piece.event), { response: this.response })];
+        this.#ended = chunk.event;
+        return [this.#event(endType(chunk.event), { response: this.response })];
       case 'said':
       case 'call':
       case 'result':
@@ -73,7 +73,7 @@ export class ResponseStream {
       case 'waits':
         return [];
       default:
-        return assertNever(piece);
+        return assertNever(chunk);
     }
   }
 
@@ -109,7 +109,7 @@ export class ResponseStream {
 
   #open(id: string): ChunkFields[] {
     // A restarted response would reuse the ids of the withdrawn one, which no client accepts.
-    const item = { id: `msg_${this.#index}_${id}`, piece: id, index: this.#index, text: '' };
+    const item = { id: `msg_${this.#index}_${id}`, blockId: id, index: this.#index, text: '' };
     this.#index += 1;
     this.#items.push(item);
     this.#current.push(item);
@@ -144,7 +144,7 @@ export class ResponseStream {
   }
 
   #find(id: string): TextItem | undefined {
-    return this.#current.find((item) => item.piece === id);
+    return this.#current.find((item) => item.blockId === id);
   }
 
   #event(type: string, rest: ChunkFields): ChunkFields {

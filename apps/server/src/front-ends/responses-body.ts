@@ -41,11 +41,11 @@ export const responsesBody: z.ZodType<ResponsesBody> = z
  * Returns the prompt of a request.
  * @throws Problem 400 for unsupported fields: ignoring them would mislead the client.
  */
-export function saidIn(body: ResponsesBody): string {
+export function promptOf(body: ResponsesBody): string {
   refuseOthers(body);
   const { input } = body;
   const text = typeof input === 'string' ? input : input.map(textOf).join('\n\n');
-  if (text.trim() === '') throw refused('input', 'The input is empty.');
+  if (text.trim() === '') throw unsupportedField('input', 'The input is empty.');
   return text;
 }
 
@@ -66,7 +66,7 @@ export function parseResponseId(id: string): Partial<ResponseLocation> & Pick<Re
 }
 
 /** Unsupported fields, each with a check for values that have no effect. */
-const unserved: Readonly<Record<string, (value: unknown) => boolean>> = {
+const unsupportedFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   instructions: (value) => value === '',
   tools: isEmpty,
   background: (value) => value === false,
@@ -80,10 +80,10 @@ const unserved: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 function refuseOthers(body: ResponsesBody): void {
-  for (const [name, asksNothing] of Object.entries(unserved)) {
+  for (const [name, asksNothing] of Object.entries(unsupportedFields)) {
     const value = body[name];
     if (value === undefined || value === null || asksNothing(value)) continue;
-    throw refused(
+    throw unsupportedField(
       name,
       `"${name}" is not supported: the server sets model and instructions and stores the conversations.`,
     );
@@ -92,14 +92,14 @@ function refuseOthers(body: ResponsesBody): void {
 
 function textOf({ type = 'message', role, content }: InputItem): string {
   if (type !== 'message' || role !== 'user' || content === undefined) {
-    throw refused(
+    throw unsupportedField(
       'input',
       'Only user messages are accepted. To continue a conversation, set previous_response_id to its last response.',
     );
   }
   if (typeof content === 'string') return content;
   const other = content.find((one) => one.type !== 'input_text' || one.text === undefined);
-  if (other !== undefined) throw refused('input', `Only text is accepted, not ${other.type}.`);
+  if (other !== undefined) throw unsupportedField('input', `Only text is accepted, not ${other.type}.`);
   return content.map((one) => one.text).join('');
 }
 
@@ -107,6 +107,6 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function refused(param: string, detail: string): Problem {
+function unsupportedField(param: string, detail: string): Problem {
   return new Problem(400, 'unsupported_parameter', detail, { extra: { param } });
 }

@@ -14,7 +14,7 @@ import { beginFront } from './front-routes.ts';
 import { MessageExchange } from './message-exchange.ts';
 import { ResponseStream, responseFrame } from './response-stream.ts';
 import type { ResponsesBody } from './responses-body.ts';
-import { parseResponseId, responseId, responsesBody, saidIn } from './responses-body.ts';
+import { parseResponseId, promptOf, responseId, responsesBody } from './responses-body.ts';
 
 /**
  * Returns the routes of OpenAI's Responses API over our sessions, for clients that support no other API: the model is
@@ -65,32 +65,32 @@ async function respond(
     const detail = `There is no model ${JSON.stringify(body.model)}. Known: ${names.join(', ')}.`;
     throw new Problem(404, 'model_not_found', detail, { extra: { param: 'model' } });
   }
-  const content = saidIn(body);
-  services.desk.mayBegin();
+  const content = promptOf(body);
+  services.sessionService.checkOpen();
   if (body.stream === true) services.streams.mayOpen();
   const key = keyOf(call);
   const session = await sessionFor(services, body.previous_response_id ?? undefined, key);
   const request = { content, answers: [], ...defined({ key }) };
-  const begun = await beginFront(services, session, call, request);
+  const started = await beginFront(services, session, call, request);
   const response = new ResponseStream({
-    id: responseId(begun.accepted),
+    id: responseId(started.accepted),
     model: body.model,
     sessionId: session.id,
-    runId: begun.accepted.runId,
+    runId: started.accepted.runId,
     previous: body.previous_response_id ?? null,
     createdAt: Math.floor(systemRuntime.now() / 1000),
   });
-  if (body.stream === true) return openStream(services, call, response, begun);
-  for await (const pieces of piecesOf(begun)) for (const piece of pieces) response.hear(piece);
+  if (body.stream === true) return openStream(services, call, response, started);
+  for await (const chunks of chunksOf(started)) for (const chunk of chunks) response.handle(chunk);
   return { status: 200, json: response.response };
 }
 
 /** Streams a response. The run continues if the client disconnects. */
 function openStream(
-  { streams, journal }: Services,
+  { streams, logger }: Services,
   call: RouteRequest<unknown, unknown>,
   response: ResponseStream,
-  begun: FollowedRun,
+  started: FollowedRun,
 ): undefined {
   const stream = streams.openFront(call, {});
   const write = (events: readonly Record<string, unknown>[]) => {
@@ -98,50 +98,50 @@ function openStream(
   };
   const tell = async () => {
     write(response.start());
-    for await (const pieces of piecesOf(begun)) {
+    for await (const chunks of chunksOf(started)) {
       if (stream.closed) return;
-      write(pieces.flatMap((piece) => response.hear(piece)));
+      write(chunks.flatMap((chunk) => response.handle(chunk)));
     }
     stream.end();
   };
   tell().catch((error) => {
-    journal.note('error', 'a stream was cut off', { reason: String(error) });
+    logger.note('error', 'a stream was cut off', { reason: String(error) });
     stream.end();
   });
   return undefined;
 }
 
 /** Converts the events of a run to response events. */
-async function* piecesOf({ events }: FollowedRun): AsyncGenerator<readonly ResponseChunk[]> {
+async function* chunksOf({ events }: FollowedRun): AsyncGenerator<readonly ResponseChunk[]> {
   const exchange = new MessageExchange();
-  for await (const event of events) yield exchange.hear(event);
+  for await (const event of events) yield exchange.handle(event);
 }
 
 /** Returns the session to continue, a copy of it up to that response if it has continued since, or a new one. */
 async function sessionFor(
-  { desk, store }: Services,
+  { sessionService, store }: Services,
   previous: string | undefined,
   key: string | undefined,
 ): Promise<LiveSession> {
   // The same key selects the session in which that run started.
   if (previous === undefined)
-    return await desk.always(key === undefined ? systemRuntime.id() : `openai-${key}`);
+    return await sessionService.openOrCreate(key === undefined ? systemRuntime.id() : `openai-${key}`);
   const { sessionId, seq } = parseResponseId(previous);
   if (!new RegExp(`^${idPattern}$`).test(sessionId)) throw unknownResponse(previous);
-  const session = await desk.session(sessionId).catch((error: unknown) => {
+  const session = await sessionService.session(sessionId).catch((error: unknown) => {
     throw error instanceof Problem && error.status === 404 ? unknownResponse(previous) : error;
   });
   if (seq === undefined) return session;
-  if (key !== undefined && (await session.begunAs(key)) !== undefined) return session;
-  const next = await saidAfter((after, limit) => store.read(sessionId, after, limit), seq);
-  return next === undefined ? session : await desk.session(await session.fork(next - 1));
+  if (key !== undefined && (await session.findRun(key)) !== undefined) return session;
+  const next = await nextMessageSeq((after, limit) => store.read(sessionId, after, limit), seq);
+  return next === undefined ? session : await sessionService.session(await session.fork(next - 1));
 }
 
 /** Returns the `seq` of the next user message. */
-async function saidAfter(read: ReadLog, seq: number): Promise<number | undefined> {
+async function nextMessageSeq(read: ReadLog, seq: number): Promise<number | undefined> {
   for await (const page of logPages(read, seq)) {
-    const said = page.find((event) => event.type === 'user' && event.steer !== true);
-    if (said !== undefined) return said.seq;
+    const message = page.find((event) => event.type === 'user' && event.steer !== true);
+    if (message !== undefined) return message.seq;
   }
   return undefined;
 }

@@ -6,18 +6,18 @@ import { defined } from '@cobbler/agent/values';
 import type { AuthGuard } from '../auth/auth-guard.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { asProblem, Problem, problemDocument } from '../requests/problem.ts';
-import { checked, readBody } from '../requests/request-body.ts';
+import { readBody, validate } from '../requests/request-body.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 import type { Match, Route, RouteResponse } from './route.ts';
 import { Router } from './route.ts';
 
 /** Options of the HTTP listener. */
-export interface FrontOptions {
+export interface HttpListenerOptions {
   readonly routes: readonly Route[];
-  readonly doorkeeper: AuthGuard;
+  readonly authGuard: AuthGuard;
   readonly limits: ServerLimits;
-  readonly journal: Logger;
+  readonly logger: Logger;
   readonly meters: Meters;
   readonly version: string;
 }
@@ -32,7 +32,7 @@ const security = {
  * Creates the HTTP side of the server. It limits what a connection may do, checks every request in one place, and
  * converts every failure to a problem document.
  */
-export function createFront(options: FrontOptions): Server {
+export function createHttpListener(options: HttpListenerOptions): Server {
   const { limits, meters } = options;
   const router = new Router(options.routes);
   const server = createServer({
@@ -61,7 +61,7 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   router: Router,
-  options: FrontOptions,
+  options: HttpListenerOptions,
 ): Promise<void> {
   const requestId = requestIdOf(request);
   const began = performance.now();
@@ -69,22 +69,22 @@ async function serve(
   response.on('error', ignore);
   request.on('error', ignore);
   try {
-    options.doorkeeper.checkHeaders(request);
-    options.doorkeeper.checkOrigin(request);
+    options.authGuard.checkHeaders(request);
+    options.authGuard.checkOrigin(request);
     const path = pathOf(request);
-    match = found(router, request, path);
-    const reply = await handled(match, path, request, response, requestId, options);
+    match = findRoute(router, request, path);
+    const reply = await handleRequest(match, path, request, response, requestId, options);
     if (reply !== undefined) send(response, reply, requestId, options.version, request.method === 'HEAD');
   } catch (thrown) {
     fail(thrown, response, requestId, options, match?.route.problem);
   }
-  const { journal, meters } = options;
+  const { logger, meters } = options;
   const [route, status] = [match?.route.path ?? 'none', String(response.statusCode)];
   const [method, seconds] = [match?.route.method ?? 'none', (performance.now() - began) / 1000];
   meters.count('cobbler_http_requests_total', 'Completed requests.', { method, route, status });
   meters.observe('cobbler_http_request_seconds', 'Response time.', { route }, seconds);
   const facts = { requestId, method: request.method, route, status: response.statusCode };
-  journal.note('debug', 'request', { ...facts, ms: Math.round(seconds * 1000) });
+  logger.note('debug', 'request', { ...facts, ms: Math.round(seconds * 1000) });
 }
 
 /** Does nothing: a broken connection emits `close`. */
@@ -97,7 +97,7 @@ function pathOf({ url = '/' }: IncomingMessage): URL {
   return parsed;
 }
 
-function found(router: Router, { method = '' }: IncomingMessage, { pathname }: URL): Match {
+function findRoute(router: Router, { method = '' }: IncomingMessage, { pathname }: URL): Match {
   const match = router.find(method, pathname);
   if ('route' in match) return match;
   if (match.length === 0) throw new Problem(404, 'no_route', 'There is no route at this address.');
@@ -105,21 +105,21 @@ function found(router: Router, { method = '' }: IncomingMessage, { pathname }: U
   throw new Problem(405, 'method', `This route accepts only ${headers.allow}.`, { headers });
 }
 
-async function handled(
+async function handleRequest(
   { route, params }: Match,
   { searchParams }: URL,
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
-  { doorkeeper, limits }: FrontOptions,
+  { authGuard, limits }: HttpListenerOptions,
 ): Promise<RouteResponse | undefined> {
   const { scope, tokenOnly = false } = route;
-  const token = scope === undefined ? undefined : doorkeeper.identify(request, scope, !tokenOnly);
+  const token = scope === undefined ? undefined : authGuard.identify(request, scope, !tokenOnly);
   const query =
-    route.query === undefined ? {} : checked(route.query, Object.fromEntries(searchParams), 'bad_query');
+    route.query === undefined ? {} : validate(route.query, Object.fromEntries(searchParams), 'bad_query');
   const sent = await readBody(request, limits.bodyBytes);
   const optional = route.body === undefined || (sent === undefined && route.bodyOptional === true);
-  const body = optional ? undefined : checked(route.body, sent, 'invalid_body');
+  const body = optional ? undefined : validate(route.body, sent, 'invalid_body');
   return await route.handle({
     params,
     query,
@@ -157,13 +157,13 @@ function fail(
   thrown: unknown,
   response: ServerResponse,
   requestId: string,
-  options: FrontOptions,
+  options: HttpListenerOptions,
   written: (problem: Problem, requestId: string) => RouteResponse = problemReply,
 ): void {
   const problem = asProblem(thrown);
   if (problem.status >= 500) {
     const reason = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-    options.journal.note('error', 'a request failed', { requestId, code: problem.code, reason });
+    options.logger.note('error', 'a request failed', { requestId, code: problem.code, reason });
   }
   if (response.headersSent) return void response.destroy();
   send(response, written(problem, requestId), requestId, options.version);

@@ -25,21 +25,21 @@ export function docsPage(routes: readonly Route[], document: Record<string, unkn
 
 function section(route: Route, described: Record<string, unknown>): string {
   const answers = Object.entries(route.answers).map(
-    ([status, { text }]) => `<tr><th>${status}</th><td>${escaped(text)}</td></tr>`,
+    ([status, { text }]) => `<tr><th>${status}</th><td>${escapeHtml(text)}</td></tr>`,
   );
   const headers = Object.entries(route.headers ?? {}).map(
-    ([name, text]) => `<tr><th>${escaped(name)}</th><td>${escaped(text)}</td></tr>`,
+    ([name, text]) => `<tr><th>${escapeHtml(name)}</th><td>${escapeHtml(text)}</td></tr>`,
   );
   const query = (described['parameters'] as { in: string; name: string }[] | undefined)?.filter(
     (parameter) => parameter.in === 'query',
   );
-  const asked = (query ?? []).map(({ name }) => `<code>?${escaped(name)}=</code>`).join(' ');
+  const queryText = (query ?? []).map(({ name }) => `<code>?${escapeHtml(name)}=</code>`).join(' ');
   const body = (described['requestBody'] as { content?: Record<string, { schema: unknown }> } | undefined)
     ?.content?.['application/json']?.schema;
-  return `<section id="${route.name}"><h2><b>${route.method} ${escaped(route.path)}</b>
+  return `<section id="${route.name}"><h2><b>${route.method} ${escapeHtml(route.path)}</b>
 <span class="scope">${route.scope ?? 'open'}</span></h2>
-<p>${escaped(route.summary)} ${asked}</p>
-${body === undefined ? '' : `<pre>${escaped(JSON.stringify(body, null, 2))}</pre>`}
+<p>${escapeHtml(route.summary)} ${queryText}</p>
+${body === undefined ? '' : `<pre>${escapeHtml(JSON.stringify(body, null, 2))}</pre>`}
 <table>${headers.join('')}${answers.join('')}</table></section>`;
 }
 
@@ -47,8 +47,8 @@ function schemasOf(document: Record<string, unknown>): string {
   const { components } = document as { components: { schemas: Record<string, unknown> } };
   const parts = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<details id="schema-${escaped(name)}"><summary><code>${escaped(name)}</code></summary>` +
-      `<pre>${escaped(JSON.stringify(schema, null, 2))}</pre></details>`,
+      `<details id="schema-${escapeHtml(name)}"><summary><code>${escapeHtml(name)}</code></summary>` +
+      `<pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre></details>`,
   );
   return `<h2>Schemas</h2>${parts.join('\n')}`;
 }
@@ -56,7 +56,7 @@ function schemasOf(document: Record<string, unknown>): string {
 function page(title: string, body: string): RouteResponse {
   const text = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escaped(title)}</title><style>${style}</style></head><body>${body}</body></html>
+<title>${escapeHtml(title)}</title><style>${style}</style></head><body>${body}</body></html>
 `;
   const policy = [
     "default-src 'none'",
@@ -73,7 +73,7 @@ function hashOf(source: string): string {
   return `'sha256-${createHash('sha256').update(source).digest('base64')}'`;
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   const named: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return text.replace(/[&<>"]/g, (char) => named[char] ?? char);
 }

@@ -100,7 +100,7 @@ export class Router {
   /** Returns the route, or the methods of the path: an empty list for an unknown path. */
   find(method: string, path: string): Match | readonly string[] {
     const methods: string[] = [];
-    const meant = plain(path);
+    const meant = normalizePath(path);
     for (const { pattern, route: found } of this.#routes) {
       const match = pattern.exec(meant);
       if (match === null) continue;
@@ -125,7 +125,7 @@ function patternOf(path: string): RegExp {
 }
 
 /** Normalizes a path: unreserved characters may also be percent-encoded. */
-function plain(path: string): string {
+function normalizePath(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(/%(?:3A|40|2E|2D|5F)/gi, (code) =>
     String.fromCharCode(Number.parseInt(code.slice(1), 16)),

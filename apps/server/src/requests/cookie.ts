@@ -47,7 +47,7 @@ export class Cookies {
   issue(tokenId: string): NewCookie {
     const key = randomBytes(32).toString('base64url');
     const body = `${tokenId}.${this.#now() + this.lifetimeMs}.${hashOf(key)}`;
-    return { value: `${body}.${signed(body, this.#keyOf(tokenId) ?? '')}`, key };
+    return { value: `${body}.${sign(body, this.#keyOf(tokenId) ?? '')}`, key };
   }
 
   /** Returns the token of a `Cookie` header sent with this key; undefined if either is missing or invalid. */
@@ -59,7 +59,7 @@ export class Cookies {
       const [tokenId = '', until = '', keyHash = '', signature = ''] = value.split('.');
       const signingKey = this.#keyOf(tokenId);
       if (signingKey === undefined || keyHash !== hashOf(key)) continue;
-      const expected = Buffer.from(signed(`${tokenId}.${until}.${keyHash}`, signingKey));
+      const expected = Buffer.from(sign(`${tokenId}.${until}.${keyHash}`, signingKey));
       const given = Buffer.from(signature);
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) continue;
       if (Number(until) > this.#now()) return { tokenId, until: Number(until) };
@@ -72,6 +72,6 @@ function hashOf(key: string): string {
   return digest('sha256', key, 'base64url');
 }
 
-function signed(body: string, key: string): string {
+function sign(body: string, key: string): string {
   return createHmac('sha256', key).update(body).digest('base64url');
 }

@@ -36,7 +36,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
  * Validates a value from a request.
  * @throws Problem 400
  */
-export function checked<Value>(schema: z.ZodType<Value>, value: unknown, code: string): Value {
+export function validate<Value>(schema: z.ZodType<Value>, value: unknown, code: string): Value {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -13,7 +13,7 @@ export const defaultSession = 'default';
 const eventStream = 'text/event-stream';
 
 /** Returns the routes that stream the stored and the new events of a session. */
-export function eventRoutes({ desk, store, streams }: Services): Route[] {
+export function eventRoutes({ sessionService, store, streams }: Services): Route[] {
   return [
     route({
       method: 'GET',
@@ -36,9 +36,9 @@ export function eventRoutes({ desk, store, streams }: Services): Route[] {
         503: { text: 'Too many event streams.' },
       },
       handle: async (call) => {
-        const session = await desk.session(call.params['sessionId'] ?? '');
+        const session = await sessionService.session(call.params['sessionId'] ?? '');
         const { seq } = positionOf(lastEventId(call) ?? call.query.after);
-        const known = await isThere(seq, (after, limit) => store.read(session.id, after, limit));
+        const known = await hasEvent(seq, (after, limit) => store.read(session.id, after, limit));
         const place = { form: 'versioned', seq, live: call.query.deltas === 'true' } as const;
         const events = (await store.info(session.id))?.events ?? 0;
         await streams.open(call, session, place, { known, events });
@@ -49,7 +49,7 @@ export function eventRoutes({ desk, store, streams }: Services): Route[] {
 }
 
 /** Returns the plain routes of the session `default` (requirements S4.15 to S4.17). */
-export function plainRoutes({ desk, store, streams }: Services): Route[] {
+export function plainRoutes({ sessionService, store, streams }: Services): Route[] {
   return [
     route({
       method: 'GET',
@@ -68,12 +68,12 @@ export function plainRoutes({ desk, store, streams }: Services): Route[] {
         },
       },
       handle: async (call) => {
-        const session = await desk.always(defaultSession);
+        const session = await sessionService.openOrCreate(defaultSession);
         const read: ReadLog = (after, limit) => store.read(session.id, after, limit);
         const id = lastEventId(call);
         const position: Position =
           id === undefined ? { seq: (await store.info(session.id))?.events ?? 0, frames: 0 } : positionOf(id);
-        const known = await isThere(position.seq, read);
+        const known = await hasEvent(position.seq, read);
         await streams.open(call, session, { form: 'plain', ...position, live: false }, { known, events: 0 });
         return undefined;
       },
@@ -91,8 +91,8 @@ export function plainRoutes({ desk, store, streams }: Services): Route[] {
         409: { text: 'A run is active.' },
       },
       handle: async ({ body }) => {
-        desk.mayBegin();
-        const session = await desk.always(defaultSession);
+        sessionService.checkOpen();
+        const session = await sessionService.openOrCreate(defaultSession);
         return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content)) } };
       },
     }),
@@ -106,7 +106,7 @@ export function plainRoutes({ desk, store, streams }: Services): Route[] {
       bodyOptional: true,
       answers: { 200: { text: 'No run is active.' } },
       handle: async () => {
-        const { run } = await desk.always(defaultSession);
+        const { run } = await sessionService.openOrCreate(defaultSession);
         run?.cancel();
         await run?.result;
         return { status: 200, json: { status: 'ok' } };
@@ -124,6 +124,6 @@ function lastEventId({ request }: RouteRequest<unknown, unknown>): string | unde
  * True if the session has the event that a client names. It does not if the store was replaced or the session
  * deleted.
  */
-async function isThere(seq: number, read: ReadLog): Promise<boolean> {
+async function hasEvent(seq: number, read: ReadLog): Promise<boolean> {
   return seq <= 0 || (await read(seq - 1, 1))[0]?.seq === seq;
 }

@@ -50,7 +50,7 @@ class Components {
 
   /** Returns a reference to a named schema, or the schema itself. */
   use(schema: z.ZodType, io: 'input' | 'output' = 'output'): OpenApiNode {
-    const json = this.#hoisted(z.toJSONSchema(schema, { io }) as OpenApiNode);
+    const json = this.#hoist(z.toJSONSchema(schema, { io }) as OpenApiNode);
     const name = schema.meta()?.id;
     if (name === undefined) return json;
     this.schemas[name] = { ...json, id: undefined };
@@ -59,21 +59,21 @@ class Components {
 
   /** Returns all schemas and an additional one. */
   with(name: string, schema: OpenApiNode): Record<string, OpenApiNode> {
-    this.schemas[name] = this.#hoisted(schema);
+    this.schemas[name] = this.#hoist(schema);
     return this.schemas;
   }
 
   /** Returns the schema without its definitions, which become separate components. */
-  #hoisted({ $schema: _, $defs: definitions = {}, ...json }: OpenApiNode): OpenApiNode {
+  #hoist({ $schema: _, $defs: definitions = {}, ...json }: OpenApiNode): OpenApiNode {
     for (const [name, definition] of Object.entries(definitions as Record<string, OpenApiNode>)) {
-      this.schemas[name] = moved({ ...definition, id: undefined });
+      this.schemas[name] = moveRefs({ ...definition, id: undefined });
     }
-    return moved(json);
+    return moveRefs(json);
   }
 }
 
 /** Rewrites references to the location of schemas in OpenAPI. */
-function moved(schema: OpenApiNode): OpenApiNode {
+function moveRefs(schema: OpenApiNode): OpenApiNode {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 

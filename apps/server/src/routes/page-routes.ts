@@ -37,7 +37,7 @@ async function files(): Promise<PageFiles> {
 }
 
 async function page(): Promise<RouteResponse> {
-  const { type, text } = (await files())['/'] ?? missing();
+  const { type, text } = (await files())['/'] ?? throwNotFound();
   return {
     status: 200,
     text,
@@ -49,7 +49,7 @@ async function page(): Promise<RouteResponse> {
   };
 }
 
-function missing(): never {
+function throwNotFound(): never {
   throw new Problem(404, 'no_route', 'There is no route at this address.');
 }
 
@@ -76,7 +76,7 @@ export function pageRoutes(): Route[] {
       summary: 'A file of the page.',
       answers: { 200: { text: 'The file.' }, 404: { text: 'There is no such file.' } },
       handle: async ({ params: { file = '' } }) => {
-        const { type, text } = (await files())[`/assets/${file}`] ?? missing();
+        const { type, text } = (await files())[`/assets/${file}`] ?? throwNotFound();
         return { status: 200, text, headers: { 'content-type': type, ...forGood } };
       },
     }),

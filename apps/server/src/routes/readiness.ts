@@ -7,7 +7,7 @@ export interface ReadinessOptions {
   /** Time for which a result is reused, in milliseconds. */
   readonly reuseMs: number;
   /** Time limit for the store, in milliseconds. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   /** Called when the result changes, with the reason if the store fails. */
   readonly onChange: (failure: AgentError | undefined) => void;
   /** The monotonic clock, in milliseconds. */
@@ -47,12 +47,12 @@ export class Readiness {
   }
 
   async #probe(): Promise<AgentError | undefined> {
-    const { probe, patienceMs } = this.#options;
+    const { probe, timeoutMs } = this.#options;
     const late = Promise.withResolvers<AgentError>();
-    const message = `The store did not respond within ${patienceMs} ms.`;
+    const message = `The store did not respond within ${timeoutMs} ms.`;
     const timer = setTimeout(
       () => late.resolve(new AgentError({ kind: 'agent', code: 'store_busy', message })),
-      patienceMs,
+      timeoutMs,
     );
     try {
       return await Promise.race([probe(), late.promise]).then((failure) => failure ?? undefined);

@@ -19,15 +19,15 @@ const earlierFiles = (['image', 'document'] as const).map((type) =>
 );
 
 /** A prompt for the model: text, or parts. */
-const said = z
+const promptContent = z
   .union([z.string(), z.array(z.discriminatedUnion('type', [text, file, ...earlierFiles])).min(1)], {
     error: ({ input }) =>
       input === undefined ? 'content is required' : 'content must be a string or an array of parts',
   })
-  .refine((said) => typeof said !== 'string' || said.trim() !== '', { error: 'content is required' })
+  .refine((value) => typeof value !== 'string' || value.trim() !== '', { error: 'content is required' })
   .meta({ id: 'Content' });
 
-export const content: z.ZodType<PromptContent> = said as z.ZodType<PromptContent>;
+export const content: z.ZodType<PromptContent> = promptContent as z.ZodType<PromptContent>;
 
 export const promptBody: z.ZodType<{ content: PromptContent }> = z
   .strictObject({ content })

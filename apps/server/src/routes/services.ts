@@ -10,14 +10,14 @@ import type { Meters } from '../telemetry/meters.ts';
 
 /** The services that routes use. */
 export interface Services {
-  readonly desk: SessionService;
+  readonly sessionService: SessionService;
   readonly store: SessionStore;
   readonly approvals: ApprovalService;
   readonly tokens: TokenStore;
   readonly cookies: Cookies;
   readonly streams: Streams;
   readonly meters: Meters;
-  readonly journal: Logger;
+  readonly logger: Logger;
   readonly limits: ServerLimits;
   /** Returns the model names by which clients of other protocols can select the agent. */
   readonly agentNames: () => readonly string[];

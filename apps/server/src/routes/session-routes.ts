@@ -7,7 +7,7 @@ import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
 import { allows } from '../requests/scope.ts';
 import { logPages } from '../sessions/log-pages.ts';
-import { sessionTold } from '../sessions/session-index.ts';
+import { sessionJson } from '../sessions/session-index.ts';
 import type { SessionService } from '../sessions/session-service.ts';
 import {
   accepted,
@@ -30,7 +30,7 @@ const busy: AnswerText = { text: 'A run is active; `runId` names it.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
-  const { desk, store } = services;
+  const { sessionService, store } = services;
   return [
     route({
       method: 'GET',
@@ -50,7 +50,7 @@ export function sessionRoutes(services: Services): Route[] {
           limit,
           ...defined({ after: cursor }),
         });
-        const items = sessions.map((info) => toldAs(desk, info.id, info));
+        const items = sessions.map((info) => sessionJsonOf(sessionService, info.id, info));
         return { status: 200, json: { items, next } };
       },
     }),
@@ -67,9 +67,13 @@ export function sessionRoutes(services: Services): Route[] {
         200: { text: 'A session with this id already exists.', schema: session },
       },
       handle: async ({ body }) => {
-        const made = await desk.create(body?.id);
-        const json = await told(services, made.id);
-        return { status: made.isNew ? 201 : 200, json, headers: { location: `/v1/sessions/${made.id}` } };
+        const created = await sessionService.create(body?.id);
+        const json = await readSessionJson(services, created.id);
+        return {
+          status: created.isNew ? 201 : 200,
+          json,
+          headers: { location: `/v1/sessions/${created.id}` },
+        };
       },
     }),
     route({
@@ -80,8 +84,8 @@ export function sessionRoutes(services: Services): Route[] {
       scope: 'read',
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
-        await desk.session(sessionId);
-        return { status: 200, json: await told(services, sessionId) };
+        await sessionService.session(sessionId);
+        return { status: 200, json: await readSessionJson(services, sessionId) };
       },
     }),
     ...changingRoutes(services),
@@ -90,7 +94,7 @@ export function sessionRoutes(services: Services): Route[] {
 
 /** Returns the routes that change a session, except for prompts. */
 function changingRoutes(services: Services): Route[] {
-  const { desk, store, approvals } = services;
+  const { sessionService, store, approvals } = services;
   return [
     route({
       method: 'PATCH',
@@ -101,9 +105,9 @@ function changingRoutes(services: Services): Route[] {
       body: z.strictObject({ title: z.string().max(maxTitle) }).meta({ id: 'Title' }),
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, body }) => {
-        await desk.session(sessionId);
+        await sessionService.session(sessionId);
         await store.rename(sessionId, body.title);
-        return { status: 200, json: await told(services, sessionId) };
+        return { status: 200, json: await readSessionJson(services, sessionId) };
       },
     }),
     route({
@@ -114,7 +118,7 @@ function changingRoutes(services: Services): Route[] {
       scope: 'admin',
       answers: { 204: { text: 'Deleted.' }, 404: unknown, 409: busy },
       handle: async ({ params: { sessionId = '' } }) => {
-        await desk.delete(sessionId);
+        await sessionService.delete(sessionId);
         approvals.forget(sessionId);
         return { status: 204 };
       },
@@ -129,9 +133,9 @@ function changingRoutes(services: Services): Route[] {
       bodyOptional: true,
       answers: { 201: { text: 'The new session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, body }) => {
-        desk.mayBegin();
-        const fork = await (await desk.session(sessionId)).fork(body?.upToSeq);
-        const json = await told(services, fork);
+        sessionService.checkOpen();
+        const fork = await (await sessionService.session(sessionId)).fork(body?.upToSeq);
+        const json = await readSessionJson(services, fork);
         return { status: 201, json, headers: { location: `/v1/sessions/${fork}` } };
       },
     }),
@@ -139,7 +143,7 @@ function changingRoutes(services: Services): Route[] {
 }
 
 /** Returns the routes that read a session. */
-export function contentRoutes({ desk, store }: Services): Route[] {
+export function contentRoutes({ sessionService, store }: Services): Route[] {
   return [
     route({
       method: 'GET',
@@ -149,7 +153,7 @@ export function contentRoutes({ desk, store }: Services): Route[] {
       scope: 'read',
       answers: { 200: { text: 'The messages, and the last event they include.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
-        await desk.session(sessionId);
+        await sessionService.session(sessionId);
         const { seq, messages } = await openSession(store, sessionId);
         return { status: 200, json: { seq, messages } };
       },
@@ -162,7 +166,7 @@ export function contentRoutes({ desk, store }: Services): Route[] {
       scope: 'read',
       answers: { 200: { text: 'Tokens, calls and cost.', schema: usageTotals }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
-        const { usage } = await desk.session(sessionId);
+        const { usage } = await sessionService.session(sessionId);
         const read = (after: number, limit: number) => store.read(sessionId, after, limit);
         for await (const page of logPages(read, usage.seq)) usage.add(page);
         return { status: 200, json: usage.sum };
@@ -172,12 +176,19 @@ export function contentRoutes({ desk, store }: Services): Route[] {
 }
 
 /** Returns a session as the API represents it. */
-async function told({ desk, store }: Services, id: string): Promise<Record<string, unknown>> {
-  return toldAs(desk, id, await store.info(id));
+async function readSessionJson(
+  { sessionService, store }: Services,
+  id: string,
+): Promise<Record<string, unknown>> {
+  return sessionJsonOf(sessionService, id, await store.info(id));
 }
 
-function toldAs(desk: SessionService, id: string, info: SessionInfo | undefined): Record<string, unknown> {
-  return { ...sessionTold(id, info), ...runningNow(desk.runIn(id)) };
+function sessionJsonOf(
+  sessionService: SessionService,
+  id: string,
+  info: SessionInfo | undefined,
+): Record<string, unknown> {
+  return { ...sessionJson(id, info), ...runningNow(sessionService.runIn(id)) };
 }
 
 /** Returns the status of an active run, which the log alone cannot distinguish from one that was cut off. */
@@ -186,8 +197,8 @@ function runningNow(runId: string | undefined): { status?: string; runId?: strin
 }
 
 /** Returns the routes of runs: prompt, cancel, continue. */
-export function runRoutes({ desk, approvals }: Services): Route[] {
-  const began = (sessionId: string, seq: number) => ({
+export function runRoutes({ sessionService, approvals }: Services): Route[] {
+  const runHeaders = (sessionId: string, seq: number) => ({
     location: `/v1/sessions/${sessionId}/events?after=${seq - 1}`,
   });
   return [
@@ -209,10 +220,10 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
         },
       },
       handle: async ({ params: { sessionId = '' }, body, request }) => {
-        desk.mayBegin();
-        const session = await desk.session(sessionId);
-        const begun = await session.prompt(body.content, keyOf(request.headers['idempotency-key']));
-        return { status: 202, json: begun, headers: began(sessionId, begun.seq) };
+        sessionService.checkOpen();
+        const session = await sessionService.session(sessionId);
+        const started = await session.prompt(body.content, keyOf(request.headers['idempotency-key']));
+        return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
     }),
     route({
@@ -226,16 +237,16 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       bodyOptional: true,
       answers: { 202: { text: 'Continued.', schema: accepted }, 404: unknown, 409: busy },
       handle: async ({ params: { sessionId = '' }, body, request, token }) => {
-        desk.mayBegin();
+        sessionService.checkOpen();
         const runId = keyOf(request.headers['idempotency-key']);
-        const session = await desk.session(sessionId);
+        const session = await sessionService.session(sessionId);
         const answers = body?.answers ?? [];
         if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve')) throw lacksApprove();
-        const begun =
+        const started =
           answers.length > 0
             ? await approvals.answerAll(sessionId, answers, { runId })
             : await session.resume(runId === undefined ? {} : { runId });
-        return { status: 202, json: begun, headers: began(sessionId, begun.seq) };
+        return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
     }),
     route({
@@ -248,7 +259,7 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       bodyOptional: true,
       answers: { 200: { text: 'The status of the run, or `idle`.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
-        const { run } = await desk.session(sessionId);
+        const { run } = await sessionService.session(sessionId);
         if (run === undefined) return { status: 200, json: { status: 'idle' } };
         run.cancel();
         return { status: 200, json: { status: (await run.result).status, runId: run.id } };
@@ -263,7 +274,7 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       body: z.strictObject({ content }).meta({ id: 'Steer' }),
       answers: { 202: { text: 'Accepted.' }, 404: unknown, 409: { text: 'No run is active.' } },
       handle: async ({ params: { sessionId = '' }, body }) => {
-        const session = await desk.session(sessionId);
+        const session = await sessionService.session(sessionId);
         if (session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };
         throw new Problem(409, 'not_running', 'No run is active.');
       },

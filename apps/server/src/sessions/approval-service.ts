@@ -6,7 +6,7 @@ import { defined } from '@cobbler/agent/values';
 import { Problem } from '../requests/problem.ts';
 import type { Accepted } from './live-session.ts';
 import { logPages } from './log-pages.ts';
-import { sessionsSince, sessionsThat } from './session-index.ts';
+import { sessionsSince, sessionsWithStatus } from './session-index.ts';
 import type { SessionService } from './session-service.ts';
 
 /** An approval with everything needed to decide it. */
@@ -72,17 +72,17 @@ const slackMs = 60_000;
 
 /** The waiting approvals of all sessions. The log of each session is authoritative; this is an index of them. */
 export class ApprovalService {
-  readonly #desk: SessionService;
+  readonly #sessionService: SessionService;
   readonly #store: SessionStore;
   readonly #now: () => number;
   readonly #pending = new Map<string, PendingApproval>();
   /** Decisions that are being stored. These promises never reject. */
   readonly #answering = new Map<string, Promise<unknown>>();
   /** Time of the last search for waiting approvals. */
-  #lookedAt = 0;
+  #lastSearchAt = 0;
 
-  constructor(desk: SessionService, store: SessionStore, now: () => number = Date.now) {
-    this.#desk = desk;
+  constructor(sessionService: SessionService, store: SessionStore, now: () => number = Date.now) {
+    this.#sessionService = sessionService;
     this.#store = store;
     this.#now = now;
   }
@@ -97,7 +97,7 @@ export class ApprovalService {
   }
 
   /** Processes an event of a session. */
-  hear(sessionId: string, event: RunEvent): void {
+  handle(sessionId: string, event: RunEvent): void {
     switch (event.type) {
       case 'approval_requested':
         this.#pending.set(event.approvalId, pendingOf(sessionId, event));
@@ -123,22 +123,22 @@ export class ApprovalService {
 
   /** Finds the approvals that were waiting before the server started. */
   async restore(): Promise<void> {
-    this.#lookedAt = this.#now();
-    for (const { id } of await sessionsThat(this.#store, 'waiting')) await this.#takeUp(id);
+    this.#lastSearchAt = this.#now();
+    for (const { id } of await sessionsWithStatus(this.#store, 'waiting')) await this.#load(id);
   }
 
   /** Finds approvals and decisions in runs that other processes execute, if there are any. */
   async refresh(): Promise<void> {
-    if (!this.#desk.hasRunsElsewhere) return;
+    if (!this.#sessionService.hasRunsElsewhere) return;
     const began = this.#now();
-    for (const { id, status } of await sessionsSince(this.#store, this.#lookedAt - slackMs)) {
-      if (status === 'waiting') await this.#takeUp(id);
+    for (const { id, status } of await sessionsSince(this.#store, this.#lastSearchAt - slackMs)) {
+      if (status === 'waiting') await this.#load(id);
       else this.forget(id);
     }
-    this.#lookedAt = began;
+    this.#lastSearchAt = began;
   }
 
-  async #takeUp(sessionId: string): Promise<void> {
+  async #load(sessionId: string): Promise<void> {
     const requests = openRequests(await openSession(this.#store, sessionId));
     this.forget(sessionId);
     for (const request of requests) this.#pending.set(request.approvalId, pendingOf(sessionId, request));
@@ -166,9 +166,10 @@ export class ApprovalService {
     settings: AnswerSettings = {},
   ): Promise<Accepted> {
     const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
-    const before = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
-    while (settings.mayRepeat === true && before().length > 0) await Promise.all(before());
-    if (before().length > 0) throw decided('Another user is deciding this approval.');
+    const pendingDecisions = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
+    while (settings.mayRepeat === true && pendingDecisions().length > 0)
+      await Promise.all(pendingDecisions());
+    if (pendingDecisions().length > 0) throw alreadyDecided('Another user is deciding this approval.');
     const answering = this.#answerAll(sessionId, answers, settings);
     const over = answering.catch(() => undefined);
     for (const key of keys) this.#answering.set(key, over);
@@ -185,18 +186,18 @@ export class ApprovalService {
     { runId, mayRepeat = false }: AnswerSettings,
   ): Promise<Accepted> {
     const open: RunDecision[] = [];
-    let taken: LoggedApproval['by'];
+    let accepted: LoggedApproval['by'];
     for (const answer of answers) {
       const found = await this.#look(sessionId, answer.approvalId);
       if (mayRepeat && found.by !== undefined && isSame(found, answer)) {
-        if (found.by.seq > (taken?.seq ?? 0)) taken = found.by;
+        if (found.by.seq > (accepted?.seq ?? 0)) accepted = found.by;
         continue;
       }
       this.#check(found, answer);
-      open.push(said(answer));
+      open.push(runDecision(answer));
     }
-    if (open.length === 0 && taken !== undefined) return { sessionId, ...taken };
-    this.#desk.mayBegin();
+    if (open.length === 0 && accepted !== undefined) return { sessionId, ...accepted };
+    this.#sessionService.checkOpen();
     return await this.#decide(sessionId, open, runId);
   }
 
@@ -206,7 +207,7 @@ export class ApprovalService {
     answers: readonly RunDecision[],
     runId: string | undefined,
   ): Promise<Accepted> {
-    const session = await this.#desk.session(sessionId);
+    const session = await this.#sessionService.session(sessionId);
     const { run } = session;
     if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.decide(approvalId, answer))[0]) {
       const seq = await decisionIn(run, answers);
@@ -218,7 +219,7 @@ export class ApprovalService {
 
   /** Finds an approval: an open one in the state of the session, others in its log. */
   async #look(sessionId: string, approvalId: string): Promise<LoggedApproval> {
-    await this.#desk.session(sessionId);
+    await this.#sessionService.session(sessionId);
     const open = openRequests(await openSession(this.#store, sessionId));
     const waiting = open.find((request) => request.approvalId === approvalId);
     if (waiting !== undefined) return { request: waiting, isOpen: true };
@@ -241,8 +242,8 @@ export class ApprovalService {
 
   #check({ request, decision: before, isOpen }: LoggedApproval, { decision, hash }: ReceivedDecision): void {
     const { expiresAt } = request;
-    if (before !== undefined) throw decided(`Already decided: ${before}.`);
-    if (!isOpen) throw decided('The run ended before the decision.');
+    if (before !== undefined) throw alreadyDecided(`Already decided: ${before}.`);
+    if (!isOpen) throw alreadyDecided('The run ended before the decision.');
     if (expiresAt !== undefined && expiresAt <= this.#now()) {
       throw new Problem(409, 'expired', 'The time limit for this decision has passed.');
     }
@@ -258,7 +259,7 @@ export class ApprovalService {
   }
 }
 
-function said({ approvalId, decision, message }: NamedReceivedDecision): RunDecision {
+function runDecision({ approvalId, decision, message }: NamedReceivedDecision): RunDecision {
   return { approvalId, decision, ...defined({ message }) };
 }
 
@@ -276,7 +277,7 @@ async function decisionIn(run: Run, answers: readonly RunDecision[]): Promise<nu
   return undefined;
 }
 
-function decided(detail: string): Problem {
+function alreadyDecided(detail: string): Problem {
   return new Problem(409, 'decided', detail);
 }
 

@@ -137,7 +137,7 @@ export class Broadcast {
    * Returns the events in the log that were not published because another process wrote them: those after the last
    * published one, at most one page. It returns none if nothing was published and no client is connected.
    */
-  async missed(): Promise<readonly Event[]> {
+  async readMissed(): Promise<readonly Event[]> {
     const before = this.#lastSeq;
     if (before === undefined) return [];
     const events = await this.#readLog(before, pageLength);
@@ -158,7 +158,7 @@ export class Broadcast {
       for (;;) {
         const lastSeq = this.#lastSeq ?? 0;
         const page = await this.#readLog(seq, pageLength);
-        await told(stream, place, page, skip);
+        await sendPage(stream, place, page, skip);
         if (stream.closed) return;
         if (page.length > 0) skip = 0;
         seq = page.at(-1)?.seq ?? seq;
@@ -167,7 +167,7 @@ export class Broadcast {
         if (page.length < pageLength && (this.#lastSeq ?? 0) <= Math.max(seq, lastSeq)) break;
         await turn();
       }
-      this.#hasRead(seq);
+      this.#advance(seq);
       if (place.form === 'plain' && this.#status !== undefined) stream.write(this.#status);
       if (place.form !== 'plain' && this.#ending !== undefined) stream.write(liveFrame(this.#ending));
       const kind = place.form === 'plain' ? 'plain' : place.live ? 'live' : 'stored';
@@ -186,7 +186,7 @@ export class Broadcast {
 
   /** Ends the streams of a token that is no longer valid, or all streams. */
   end(tokenId?: string): void {
-    while (this.#next()) this.#tell(Infinity);
+    while (this.#next()) this.#writeRound(Infinity);
     for (const stream of this.#readers.keys()) {
       if (tokenId !== undefined && stream.tokenId !== tokenId) continue;
       stream.end();
@@ -195,7 +195,7 @@ export class Broadcast {
   }
 
   /** Records that a client has reached the end of the log. */
-  #hasRead(seq: number): void {
+  #advance(seq: number): void {
     // The log is shorter than before: the session was deleted and started again, and all other clients read the
     // deleted one.
     if (this.#lastSeq !== undefined && seq < this.#lastSeq) {
@@ -211,7 +211,7 @@ export class Broadcast {
     setImmediate(() => {
       this.#isScheduled = false;
       if (!this.#next()) return;
-      this.#tell(readersAtATime);
+      this.#writeRound(readersAtATime);
       // Yield so that requests are handled in between, however many clients are watching.
       if (this.#round !== undefined || this.#waiting.length > 0) this.#schedule();
     });
@@ -240,10 +240,10 @@ export class Broadcast {
   }
 
   /** Writes the current frames to the next clients. */
-  #tell(most: number): void {
+  #writeRound(limit: number): void {
     const round = this.#round;
     if (round === undefined) return;
-    for (let told = 0; told < most; told += 1) {
+    for (let count = 0; count < limit; count += 1) {
       const { value, done } = round.readers.next();
       if (done === true) {
         this.#round = undefined;
@@ -271,7 +271,7 @@ function tellSoFar(stream: Sink, events: readonly LiveEvent[]): void {
 }
 
 /** Sends a client a page of the log, no faster than it reads it. */
-async function told(
+async function sendPage(
   stream: Sink,
   place: StreamPosition,
   page: readonly Event[],
@@ -314,9 +314,9 @@ function bytesOf(shown: readonly PublishedEvent[], kind: StreamKind): Buffer {
 
 /** Creates a value when it is first requested. */
 function lazily<Value>(make: () => Value): () => Value {
-  let made: Value | undefined;
+  let cached: Value | undefined;
   return () => {
-    made ??= make();
-    return made;
+    cached ??= make();
+    return cached;
   };
 }

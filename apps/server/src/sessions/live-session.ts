@@ -65,7 +65,7 @@ export class LiveSession {
     const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
-    this.#harness = open((event) => this.#hear(event));
+    this.#harness = open((event) => this.#handle(event));
   }
 
   /** Returns the active run. */
@@ -84,33 +84,33 @@ export class LiveSession {
    * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt.
    */
   async prompt(content: PromptContent, runId?: string): Promise<Accepted> {
-    if (runId === undefined) return await this.#begun(this.#harness.prompt(content));
+    if (runId === undefined) return await this.#accept(this.#harness.prompt(content));
     const before = (await this.#knownRuns()).get(runId);
-    if (before !== undefined) return this.#again(before, content, runId);
+    if (before !== undefined) return this.#repeatPrompt(before, content, runId);
     const starting = this.#starting.get(runId);
     if (starting !== undefined) {
       const accepted = await starting;
-      const said = (await this.#knownRuns()).get(runId);
-      return this.#again({ seq: accepted.seq, digest: said?.digest ?? '' }, content, runId);
+      const known = (await this.#knownRuns()).get(runId);
+      return this.#repeatPrompt({ seq: accepted.seq, digest: known?.digest ?? '' }, content, runId);
     }
-    const begun = this.#begun(this.#harness.prompt(content, { runId }));
-    this.#starting.set(runId, begun);
+    const started = this.#accept(this.#harness.prompt(content, { runId }));
+    this.#starting.set(runId, started);
     try {
-      return await begun;
+      return await started;
     } finally {
       this.#starting.delete(runId);
     }
   }
 
   /** Returns the run that a prompt started under this id; undefined if there is none. */
-  async begunAs(runId: string): Promise<Accepted | undefined> {
+  async findRun(runId: string): Promise<Accepted | undefined> {
     const known = (await this.#knownRuns()).get(runId);
     return known === undefined ? undefined : { sessionId: this.id, runId, seq: known.seq };
   }
 
   /** Continues a run that was cut off or waits. Resolves once that is committed. */
   async resume(options: HarnessResumeOptions = {}): Promise<Accepted> {
-    return await this.#begun(this.#harness.resume(options));
+    return await this.#accept(this.#harness.resume(options));
   }
 
   /** Follows the active run of another process, if runs can execute there. */
@@ -143,8 +143,8 @@ export class LiveSession {
   }
 
   /** Publishes the events that another process wrote. */
-  showOthers(): Promise<void> {
-    return this.#inTurn(() => this.#showMissed());
+  publishOthers(): Promise<void> {
+    return this.#inTurn(() => this.#publishMissed());
   }
 
   /** Cancels the active run and rejects new ones. */
@@ -159,19 +159,19 @@ export class LiveSession {
     return shown;
   }
 
-  async #showMissed(): Promise<void> {
+  async #publishMissed(): Promise<void> {
     // A run here publishes its own events.
-    const showsItself = () => this.#run !== undefined && this.#harness.join === undefined;
+    const publishesItself = () => this.#run !== undefined && this.#harness.join === undefined;
     for (let read = pageLength; read === pageLength; ) {
-      if (showsItself()) return;
-      const events = await this.broadcast.missed();
-      if (showsItself()) return;
+      if (publishesItself()) return;
+      const events = await this.broadcast.readMissed();
+      if (publishesItself()) return;
       for (const event of events) this.#show(event);
       read = events.length;
     }
   }
 
-  #hear(event: RunEvent): void {
+  #handle(event: RunEvent): void {
     if (this.#held !== undefined) {
       this.#held.push(event);
     } else if (isStored(event) && event.seq > (this.broadcast.lastSeq ?? event.seq) + 1) {
@@ -201,11 +201,11 @@ export class LiveSession {
   #show(event: RunEvent): void {
     if (isStored(event)) noteRun(this.#known, event);
     this.broadcast.publish(event);
-    for (const hear of this.#listeners) hear(event);
+    for (const listener of this.#listeners) listener(event);
     this.#onEvent(event);
   }
 
-  async #begun(run: Run): Promise<Accepted> {
+  async #accept(run: Run): Promise<Accepted> {
     const other = this.#run;
     if (other === undefined) this.#watch(run);
     for await (const event of run) {
@@ -225,7 +225,7 @@ export class LiveSession {
     });
   }
 
-  #again(before: KnownRun, content: PromptContent, runId: string): Accepted {
+  #repeatPrompt(before: KnownRun, content: PromptContent, runId: string): Accepted {
     const parts: readonly UserPart[] =
       typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     if (digestOf(parts) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
@@ -239,7 +239,7 @@ export class LiveSession {
    */
   async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
     // Another process may have started it since.
-    if (this.#reading !== undefined) await this.showOthers();
+    if (this.#reading !== undefined) await this.publishOthers();
     this.#reading ??= this.#readRuns();
     return await this.#reading;
   }

@@ -9,13 +9,13 @@ import type { LiveSession } from './live-session.ts';
 export class RunSubscription implements AsyncIterable<RunEvent> {
   /** Ends the subscription before a run has ended. */
   readonly stop: () => void;
-  #heard: RunEvent[] = [];
+  #received: RunEvent[] = [];
   #isOver = false;
   #wake: () => void = () => undefined;
 
   constructor(session: LiveSession) {
     this.stop = session.listen((event) => {
-      this.#heard.push(event);
+      this.#received.push(event);
       if (event.type === 'finished') {
         this.#isOver = true;
         this.stop();
@@ -26,16 +26,16 @@ export class RunSubscription implements AsyncIterable<RunEvent> {
 
   /** True if the stored event with this number is waiting to be read. */
   has(seq: number): boolean {
-    return this.#heard.some((event) => isStored(event) && event.seq === seq);
+    return this.#received.some((event) => isStored(event) && event.seq === seq);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
     try {
       for (;;) {
-        const heard = this.#heard;
-        this.#heard = [];
-        yield* heard;
-        if (this.#heard.length > 0) continue;
+        const batch = this.#received;
+        this.#received = [];
+        yield* batch;
+        if (this.#received.length > 0) continue;
         if (this.#isOver) return;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;

@@ -5,7 +5,7 @@ import { defined } from '@cobbler/agent/values';
 const pageLength = 1_000;
 
 /** Returns every session of a store that has events and one of these statuses. */
-export async function sessionsThat(
+export async function sessionsWithStatus(
   store: SessionStore,
   status: SessionInfo['status'],
 ): Promise<readonly SessionInfo[]> {
@@ -30,7 +30,7 @@ export async function sessionsSince(store: SessionStore, time: number): Promise<
 }
 
 /** Returns a session as the API represents it, if it is in the store. A session without messages is new. */
-export function sessionTold(id: string, info: SessionInfo | undefined): Record<string, unknown> {
+export function sessionJson(id: string, info: SessionInfo | undefined): Record<string, unknown> {
   if (info === undefined) return { id, title: '', status: 'new', events: 0 };
   return info.events === 0 ? { ...info, status: 'new' } : { ...info };
 }

@@ -11,7 +11,7 @@ import type { Meters } from '../telemetry/meters.ts';
 import { RunSpans } from '../telemetry/run-spans.ts';
 import type { Accepted, JoinableHarness } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
-import { sessionsThat } from './session-index.ts';
+import { sessionsWithStatus } from './session-index.ts';
 import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 
@@ -27,13 +27,13 @@ export interface Elsewhere {
 }
 
 /** Dependencies of the session service. */
-export interface DeskOptions {
+export interface SessionServiceOptions {
   readonly store: SessionStore;
   readonly settings: (sessionId: string) => SessionSettings;
   /** Executes the runs. Default: they execute here and end with the process. */
   readonly elsewhere?: Elsewhere;
   readonly limits: ServerLimits;
-  readonly journal: Logger;
+  readonly logger: Logger;
   readonly meters: Meters;
   /** Receives every event of every session. */
   readonly onEvent: (sessionId: string, event: RunEvent) => void;
@@ -41,14 +41,14 @@ export interface DeskOptions {
 
 /** The sessions in memory. Each is opened on request and closed when it is no longer needed. */
 export class SessionService {
-  readonly #options: DeskOptions;
+  readonly #options: SessionServiceOptions;
   readonly #live = new Map<string, LiveSession>();
   /** Sessions that were created but have no messages yet; not every store keeps them. */
-  readonly #made = new Set<string>();
+  readonly #created = new Set<string>();
   #clock = 0;
   #isClosing = false;
 
-  constructor(options: DeskOptions) {
+  constructor(options: SessionServiceOptions) {
     this.#options = options;
   }
 
@@ -86,24 +86,24 @@ export class SessionService {
 
   /** @throws Problem 404 for an unknown session, 503 if too many are in use. */
   async session(id: string): Promise<LiveSession> {
-    if (await this.#has(id)) return await this.#joined(this.#open(id));
+    if (await this.#has(id)) return await this.#joinRun(this.#open(id));
     throw new Problem(404, 'no_session', `There is no session ${id}.`);
   }
 
   /** Creates a session, or returns the one with this id. */
   async create(id: string = systemRuntime.id()): Promise<{ id: string; isNew: boolean }> {
-    this.#mayBegin();
-    const isNew = !(await this.#has(id)) && !this.#made.has(id);
+    this.#checkOpen();
+    const isNew = !(await this.#has(id)) && !this.#created.has(id);
     if (isNew) await this.#make(id);
-    const [oldest] = this.#made;
-    if (this.#made.size > maxMade && oldest !== undefined) this.#made.delete(oldest);
+    const [oldest] = this.#created;
+    if (this.#created.size > maxMade && oldest !== undefined) this.#created.delete(oldest);
     return { id, isNew };
   }
 
   /** Returns the session of the plain routes; creates it on the first request. */
-  async always(id: string): Promise<LiveSession> {
+  async openOrCreate(id: string): Promise<LiveSession> {
     await this.create(id);
-    return await this.#joined(this.#open(id));
+    return await this.#joinRun(this.#open(id));
   }
 
   /** @throws Problem 409 `busy` if the session is running. */
@@ -116,38 +116,38 @@ export class SessionService {
     await session.close();
     session.broadcast.end();
     this.#live.delete(id);
-    this.#made.delete(id);
+    this.#created.delete(id);
     await this.#options.store.delete(id);
   }
 
   /** Continues every interrupted session. Resolves with those that could continue. */
   async resumeInterrupted(): Promise<Accepted[]> {
-    const { store, journal, elsewhere } = this.#options;
+    const { store, logger, elsewhere } = this.#options;
     const resumed: Accepted[] = [];
     // A run that was interrupted there continues there.
     if (elsewhere !== undefined) return resumed;
-    for (const { id } of await sessionsThat(store, 'interrupted')) {
+    for (const { id } of await sessionsWithStatus(store, 'interrupted')) {
       try {
         const accepted = await (await this.session(id)).resume();
         resumed.push(accepted);
-        journal.note('info', 'continued a run that was cut off', { ...accepted });
+        logger.note('info', 'continued a run that was cut off', { ...accepted });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        journal.note('error', 'could not continue a run that was cut off', { sessionId: id, reason });
+        logger.note('error', 'could not continue a run that was cut off', { sessionId: id, reason });
       }
     }
     return resumed;
   }
 
   /** @throws Problem 503 if the server is shutting down. */
-  mayBegin(): void {
-    this.#mayBegin();
+  checkOpen(): void {
+    this.#checkOpen();
   }
 
   /** Publishes the events that other processes wrote into their sessions, or into this one. */
-  async showOthers(sessionId?: string): Promise<void> {
+  async publishOthers(sessionId?: string): Promise<void> {
     const sessions = sessionId === undefined ? [...this.#live.values()] : [this.#live.get(sessionId)];
-    for (const session of sessions) await session?.showOthers();
+    for (const session of sessions) await session?.publishOthers();
   }
 
   /** Ends the streams of a token. */
@@ -175,14 +175,14 @@ export class SessionService {
   async #make(id: string): Promise<void> {
     const { store } = this.#options;
     // Registered before it is claimed, so that a concurrent request uses this one instead of claiming it again.
-    this.#made.add(id);
+    this.#created.add(id);
     try {
       const epoch = await store.claim(id);
       await store.append(id, [], { epoch, release: true });
     } catch (error) {
       const code = AgentError.is(error) ? error.code : undefined;
       if (code === 'fenced') return;
-      this.#made.delete(id);
+      this.#created.delete(id);
       if (code === 'in_use' || code === 'session_id') throw error;
       const headers = { 'retry-after': '5' };
       throw new Problem(503, 'store', 'The session could not be stored.', { headers });
@@ -190,16 +190,16 @@ export class SessionService {
   }
 
   async #has(id: string): Promise<boolean> {
-    if (this.#made.has(id) || this.#live.get(id)?.run !== undefined) return true;
+    if (this.#created.has(id) || this.#live.get(id)?.run !== undefined) return true;
     return (await this.#options.store.info(id)) !== undefined;
   }
 
-  #mayBegin(): void {
+  #checkOpen(): void {
     if (!this.#isClosing) return;
     throw new Problem(503, 'stopping', 'The server is shutting down.', { headers: { 'retry-after': '5' } });
   }
 
-  async #joined(session: LiveSession): Promise<LiveSession> {
+  async #joinRun(session: LiveSession): Promise<LiveSession> {
     if (this.#options.elsewhere !== undefined) await session.join();
     return session;
   }
@@ -210,13 +210,13 @@ export class SessionService {
       known.usedAt = ++this.#clock;
       return known;
     }
-    if (this.#live.size >= this.#options.limits.sessions) this.#putOneAway();
+    if (this.#live.size >= this.#options.limits.sessions) this.#evictOldest();
     const session = new LiveSession(
       id,
       this.#options.store,
       (onEvent) => this.#harness(id, onEvent),
       (event) => {
-        if (event.type === 'user') this.#made.delete(id);
+        if (event.type === 'user') this.#created.delete(id);
         this.#options.onEvent(id, event);
       },
     );
@@ -225,7 +225,7 @@ export class SessionService {
     return session;
   }
 
-  #putOneAway(): void {
+  #evictOldest(): void {
     let oldest: LiveSession | undefined;
     for (const session of this.#live.values()) {
       if (session.isIdle && (oldest === undefined || session.usedAt < oldest.usedAt)) oldest = session;
@@ -237,23 +237,23 @@ export class SessionService {
     this.#live.delete(oldest.id);
   }
 
-  #harness(sessionId: string, hear: (event: RunEvent) => void): JoinableHarness {
-    const { store, settings, elsewhere, journal, meters } = this.#options;
+  #harness(sessionId: string, onSessionEvent: (event: RunEvent) => void): JoinableHarness {
+    const { store, settings, elsewhere, logger, meters } = this.#options;
     const spans = new RunSpans(sessionId);
     const handler: HarnessHandler = {
       onEvent: (event) => {
         // Runs that may execute elsewhere are reported only from the log, so that each event is reported once and in
         // order.
-        if (elsewhere === undefined || !isStored(event)) hear(event);
-        else void this.showOthers(sessionId).catch(() => undefined);
-        meters.hear(event);
-        spans.hear(event);
+        if (elsewhere === undefined || !isStored(event)) onSessionEvent(event);
+        else void this.publishOthers(sessionId).catch(() => undefined);
+        meters.handle(event);
+        spans.handle(event);
       },
     };
     const report = (error: AgentError) =>
-      journal.note('error', 'an event could not be displayed', { reason: error.message });
-    const mine = { store, sessionId, handler, report };
-    if (elsewhere === undefined) return createHarness({ ...settings(sessionId), ...mine });
-    return runnerHarness({ ...elsewhere, ...mine, executor: sessionExecutor(settings(sessionId), store) });
+      logger.note('error', 'an event could not be displayed', { reason: error.message });
+    const common = { store, sessionId, handler, report };
+    if (elsewhere === undefined) return createHarness({ ...settings(sessionId), ...common });
+    return runnerHarness({ ...elsewhere, ...common, executor: sessionExecutor(settings(sessionId), store) });
   }
 }

@@ -12,19 +12,19 @@ export type LineSink = (line: string) => void;
 /** The log of the server: one JSON object per line, from a minimum level, without secrets. */
 export class Logger {
   readonly #sink: LineSink;
-  readonly #least: number;
+  readonly #minLevel: number;
   readonly #now: () => number;
 
   constructor(sink: LineSink, level: Level = 'info', now: () => number = Date.now) {
     this.#sink = sink;
-    this.#least = levels.indexOf(level);
+    this.#minLevel = levels.indexOf(level);
     this.#now = now;
   }
 
   note(level: Level, message: string, facts: Facts = {}): void {
-    if (levels.indexOf(level) < this.#least) return;
+    if (levels.indexOf(level) < this.#minLevel) return;
     const head = { time: new Date(this.#now()).toISOString(), level, message };
-    this.#sink(JSON.stringify({ ...head, ...facts }, redacted));
+    this.#sink(JSON.stringify({ ...head, ...facts }, redact));
   }
 }
 
@@ -34,7 +34,7 @@ const secretNames = /^(authorization|cookie|set-cookie|token|secret|password|api
 const secretShapes = /\b(?:cbk_[\w-]{10,}|sk-[\w-]{8,})|\bBearer +[\x21-\x7e]+/g;
 
 /** Replaces secrets while a line is written. */
-function redacted(name: string, value: unknown): unknown {
+function redact(name: string, value: unknown): unknown {
   if (secretNames.test(name)) return '[redacted]';
   return typeof value === 'string' ? value.replace(secretShapes, '[redacted]') : value;
 }

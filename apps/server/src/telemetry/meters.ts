@@ -11,7 +11,7 @@ interface MetricCounter {
 }
 
 /** Durations recorded under the same labels. */
-interface Spread {
+interface HistogramData {
   readonly labels: Labels;
   /** Count per bucket; the last one has no upper bound. */
   readonly counts: number[];
@@ -20,7 +20,7 @@ interface Spread {
 
 interface Histogram {
   readonly help: string;
-  readonly spreads: Map<string, Spread>;
+  readonly spreads: Map<string, HistogramData>;
 }
 
 /** Upper bounds of the buckets of a duration, in seconds. */
@@ -40,7 +40,7 @@ export class Meters {
 
   /** Adds to a counter. */
   count(name: string, help: string, labels: Labels = {}, by = 1): void {
-    const { values } = made(this.#counters, name, () => ({ help, values: new Map<string, number>() }));
+    const { values } = getOrCreate(this.#counters, name, () => ({ help, values: new Map<string, number>() }));
     const key = textOf(labels);
     const place = values.has(key) || values.size < maxSeries ? key : '';
     values.set(place, (values.get(place) ?? 0) + by);
@@ -48,8 +48,11 @@ export class Meters {
 
   /** Records a duration in seconds. The labels must have few different values. Called for every request. */
   observe(name: string, help: string, labels: Labels, seconds: number): void {
-    const { spreads } = made(this.#histograms, name, () => ({ help, spreads: new Map<string, Spread>() }));
-    const spread = made(spreads, textOf(labels), () => ({
+    const { spreads } = getOrCreate(this.#histograms, name, () => ({
+      help,
+      spreads: new Map<string, HistogramData>(),
+    }));
+    const spread = getOrCreate(spreads, textOf(labels), () => ({
       ...{ labels, sum: 0 },
       counts: new Array<number>(buckets.length + 1).fill(0),
     }));
@@ -65,7 +68,7 @@ export class Meters {
   }
 
   /** Computes metrics from the events of runs. */
-  hear(event: RunEvent): void {
+  handle(event: RunEvent): void {
     switch (event.type) {
       case 'assistant': {
         const { inputTokens, outputTokens } = event.usage;
@@ -116,7 +119,7 @@ export class Meters {
 }
 
 /** Returns the buckets as Prometheus expects them: each includes the counts of the buckets before it. */
-function spreadLines(name: string, text: string, { labels, counts, sum }: Spread): string[] {
+function spreadLines(name: string, text: string, { labels, counts, sum }: HistogramData): string[] {
   let below = 0;
   const lines = counts.map((count, index) => {
     below += count;
@@ -125,7 +128,7 @@ function spreadLines(name: string, text: string, { labels, counts, sum }: Spread
   return [...lines, `${name}_sum${text} ${sum}`, `${name}_count${text} ${below}`];
 }
 
-function made<Value>(values: Map<string, Value>, key: string, make: () => Value): Value {
+function getOrCreate<Value>(values: Map<string, Value>, key: string, make: () => Value): Value {
   const known = values.get(key);
   if (known !== undefined) return known;
   const value = make();
@@ -135,10 +138,10 @@ function made<Value>(values: Map<string, Value>, key: string, make: () => Value)
 
 function textOf(labels: Labels): string {
   let text = '';
-  for (const name in labels) text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
+  for (const name in labels) text += `${text === '' ? '' : ','}${name}="${escapeLabel(labels[name] ?? '')}"`;
   return text === '' ? '' : `{${text}}`;
 }
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`)).slice(0, 100);
 }

@@ -24,7 +24,7 @@ export class RunSpans {
     this.#sessionId = sessionId;
   }
 
-  hear(event: RunEvent): void {
+  handle(event: RunEvent): void {
     switch (event.type) {
       case 'user':
         return event.steer === true ? undefined : this.#begin(event);
@@ -32,7 +32,7 @@ export class RunSpans {
         return this.#begin(event);
       case 'assistant':
       case 'ask_failed':
-        return this.#asked(event);
+        return this.#endRequest(event);
       case 'tool_started':
         return this.#toolBegan(event);
       case 'tool_result':
@@ -62,7 +62,7 @@ export class RunSpans {
     return this.#tracer.startSpan(name, { startTime, attributes }, parent);
   }
 
-  #asked(event: Extract<Event, { type: 'assistant' | 'ask_failed' }>): void {
+  #endRequest(event: Extract<Event, { type: 'assistant' | 'ask_failed' }>): void {
     const end = new Date(event.time);
     const start = new Date(end.getTime() - event.durationMs);
     const operation = { 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': this.#sessionId };

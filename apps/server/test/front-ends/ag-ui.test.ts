@@ -153,7 +153,7 @@ describe('an AG-UI client', () => {
   test('is asked only about undecided calls when the run waits again', () => {
     const stream = new AgUiStream({ threadId: 's', runId: 'r' });
     const asked = (approvalId: string, index: number) =>
-      stream.hear({
+      stream.handle({
         type: 'asked',
         id: `call-${index}`,
         request: {
@@ -163,8 +163,8 @@ describe('an AG-UI client', () => {
       });
     asked('first', 0);
     asked('second', 1);
-    stream.hear({ type: 'decided', approvalId: 'first', allows: true });
-    stream.hear({ type: 'waits', unasked: [] });
+    stream.handle({ type: 'decided', approvalId: 'first', allows: true });
+    stream.handle({ type: 'waits', automaticCalls: [] });
     expect(stream.last()).toMatchObject([{ outcome: { interrupts: [{ id: 'second.h' }] } }]);
   });
 

@@ -119,7 +119,7 @@ describe('the store probe', () => {
         if (probes === 2) throw refused;
       },
       reuseMs: 100,
-      patienceMs: 60_000,
+      timeoutMs: 60_000,
       onChange: (failure) => changes.push(failure?.code),
       now: () => time,
     });
@@ -138,7 +138,7 @@ describe('the store probe', () => {
     const readiness = new Readiness({
       probe: () => new Promise(() => {}),
       reuseMs: 0,
-      patienceMs: 5,
+      timeoutMs: 5,
       onChange: () => {},
     });
     expect(await readiness.reason()).toBe('Cannot write to the store (store_busy). See the server log.');

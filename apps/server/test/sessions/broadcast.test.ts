@@ -262,7 +262,7 @@ test('clients of a deleted log are disconnected, and new ones read the new log [
   await broadcast.join(fresh, place);
   expect([old.ended, fresh.ended]).toEqual([1, 0]);
   log.push(said(2));
-  for (const event of await broadcast.missed()) broadcast.publish(event);
+  for (const event of await broadcast.readMissed()) broadcast.publish(event);
   await moment();
   expect([old.ids, fresh.ids]).toEqual([
     ['1', '2', '3'],
@@ -273,12 +273,12 @@ test('clients of a deleted log are disconnected, and new ones read the new log [
 test('only events after the last published one count as missed, and none without clients [P16]', async () => {
   const log = [said(1), said(2), said(3)];
   const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
-  expect(await broadcast.missed()).toEqual([]);
+  expect(await broadcast.readMissed()).toEqual([]);
   const reader = sink();
   await broadcast.join(reader, place);
-  expect(await broadcast.missed()).toEqual([]);
+  expect(await broadcast.readMissed()).toEqual([]);
   log.push(said(4));
-  expect(await broadcast.missed()).toEqual([said(4)]);
+  expect(await broadcast.readMissed()).toEqual([said(4)]);
   broadcast.publish(said(4));
-  expect(await broadcast.missed()).toEqual([]);
+  expect(await broadcast.readMissed()).toEqual([]);
 });
