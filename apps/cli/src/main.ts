@@ -4,7 +4,7 @@ import { checkNode } from './node-version.ts';
 import { visible } from './terminal/escape.ts';
 import type { Io } from './terminal/io.ts';
 import { processIo } from './terminal/process-io.ts';
-import { asTyped, ownName } from './terminal/program-name.ts';
+import { ownName, withProgramName } from './terminal/program-name.ts';
 import { UsageError } from './terminal/usage-error.ts';
 
 /**
@@ -94,22 +94,22 @@ async function version(io: Io): Promise<number> {
 
 /** Prints what is wrong and what to do, without a stack trace. Returns the exit code. */
 function report(error: unknown, io: Io): number {
-  const { message, advice, exitCode } = described(error, ownName(io.env));
+  const { message, advice, exitCode } = describeError(error, ownName(io.env));
   const lines = [
     `cobbler: ${visible(message)}`,
-    ...advice.map((line) => `  ${asTyped(visible(line), io.env)}`),
+    ...advice.map((line) => `  ${withProgramName(visible(line), io.env)}`),
   ];
   io.stderr.write(`${lines.join('\n')}\n`);
   return exitCode;
 }
 
-interface Described {
+interface ErrorDescription {
   readonly message: string;
   readonly advice: readonly string[];
   readonly exitCode: number;
 }
 
-function described(error: unknown, name: string): Described {
+function describeError(error: unknown, name: string): ErrorDescription {
   if (error instanceof UsageError) {
     const { message, advice, code } = error;
     const more = code === 'usage' ? [] : [`More: ${name} explain ${code}`];

@@ -22,7 +22,7 @@ const byServers = 'test/commands/mcp-servers.test.ts';
 export const mutants: readonly Mutant[] = [
   {
     file: 'src/view/approval-dialog.ts',
-    find: 'if (!this.knows(letter)) return;',
+    find: 'if (!this.accepts(letter)) return;',
     replace: '',
     why: 'the user can allow a call before all of it was shown',
     breaks: ['P21'],
@@ -70,7 +70,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/commands/run.ts',
-    find: 'const live = reel.isReplay ? undefined :',
+    find: 'const live = recordReplay.isReplay ? undefined :',
     replace: 'const live =',
     why: 'a replay starts the servers of the recorded run',
     breaks: [],

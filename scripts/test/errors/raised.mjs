@@ -112,7 +112,7 @@ const usage = { type: 'Literal', value: 'usage' };
 
 /** @param {any} callee */
 function isCoded(callee) {
-  return callee.object?.name === 'UsageError' && callee.property.name === 'coded';
+  return callee.object?.name === 'UsageError' && callee.property.name === 'withCode';
 }
 
 /**

@@ -28,12 +28,12 @@ export interface AcpServer {
 const maxListed = 100;
 
 /** Serves one editor. */
-export function acpServer(desk: AcpSessions): AcpServer {
+export function acpServer(services: AcpSessions): AcpServer {
   const open = new Map<string, AcpSession>();
   const begin = async (folder: string, client: AgentContext, sessionId?: string): Promise<AcpSession> => {
-    const host = await desk.open(folder);
+    const host = await services.open(folder);
     const id = sessionId === undefined ? {} : { sessionId };
-    const session = new AcpSession({ host, client, report: (line) => desk.report(line), ...id });
+    const session = new AcpSession({ host, client, report: (line) => services.report(line), ...id });
     const past = sessionId === undefined ? [] : await host.past(sessionId);
     await open.get(session.id)?.close();
     open.set(session.id, session);
@@ -43,35 +43,35 @@ export function acpServer(desk: AcpSessions): AcpServer {
   const app = agent({ name: 'cobbler' })
     .onRequest('initialize', () => ({
       protocolVersion: PROTOCOL_VERSION,
-      agentInfo: { name: 'cobbler', title: 'Cobbler', version: desk.version },
+      agentInfo: { name: 'cobbler', title: 'Cobbler', version: services.version },
       agentCapabilities: {
-        loadSession: desk.sessions !== undefined,
+        loadSession: services.sessions !== undefined,
         promptCapabilities: { image: true, embeddedContext: true },
-        ...(desk.sessions !== undefined && { sessionCapabilities: { list: {} } }),
+        ...(services.sessions !== undefined && { sessionCapabilities: { list: {} } }),
       },
       authMethods: [],
     }))
     .onRequest('session/new', ({ params, client }) =>
-      explained(async () => {
-        tellServers(params.mcpServers.length, desk);
+      withRequestErrors(async () => {
+        reportServers(params.mcpServers.length, services);
         return { sessionId: (await begin(params.cwd, client)).id };
       }),
     )
     .onRequest('session/load', ({ params, client }) =>
-      explained(async () => {
-        tellServers(params.mcpServers.length, desk);
-        await checkThere(desk.sessions, params.sessionId);
+      withRequestErrors(async () => {
+        reportServers(params.mcpServers.length, services);
+        await checkStored(services.sessions, params.sessionId);
         await begin(params.cwd, client, params.sessionId);
         return {};
       }),
     )
     .onRequest('session/list', ({ params }) =>
-      explained(() => listed(desk.sessions, params.cwd ?? undefined)),
+      withRequestErrors(() => listSessions(services.sessions, params.cwd ?? undefined)),
     )
     .onRequest('session/prompt', ({ params, signal }) =>
-      explained(async () => {
+      withRequestErrors(async () => {
         const session = open.get(params.sessionId);
-        if (session === undefined) throw notOpen(params.sessionId);
+        if (session === undefined) throw notOpenError(params.sessionId);
         return await session.prompt(params.prompt, signal);
       }),
     )
@@ -85,7 +85,7 @@ export function acpServer(desk: AcpSessions): AcpServer {
 }
 
 /** Converts an error to one that an editor can show: the message, and what to do. */
-async function explained<Value>(work: () => Promise<Value>): Promise<Value> {
+async function withRequestErrors<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (error) {
@@ -96,7 +96,7 @@ async function explained<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-async function checkThere(sessions: CliSessions | undefined, id: string): Promise<void> {
+async function checkStored(sessions: CliSessions | undefined, id: string): Promise<void> {
   try {
     if ((await sessions?.store.info(id)) !== undefined) return;
   } catch (error) {
@@ -105,7 +105,7 @@ async function checkThere(sessions: CliSessions | undefined, id: string): Promis
   throw new RequestError(-32602, `There is no session ${JSON.stringify(id)}. Create a new one.`);
 }
 
-async function listed(
+async function listSessions(
   sessions: CliSessions | undefined,
   folder: string | undefined,
 ): Promise<ListSessionsResponse> {
@@ -119,13 +119,13 @@ async function listed(
   return { sessions: rows };
 }
 
-function tellServers(count: number, desk: AcpSessions): void {
+function reportServers(count: number, services: AcpSessions): void {
   if (count > 0)
-    desk.report(
+    services.report(
       `Ignored the editor's MCP servers (${count}). To use them, pass --mcp or add them to the configuration.`,
     );
 }
 
-function notOpen(id: string): RequestError {
+function notOpenError(id: string): RequestError {
   return new RequestError(-32602, `Session ${JSON.stringify(id)} is not open. Open it with session/load.`);
 }

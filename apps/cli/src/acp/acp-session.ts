@@ -50,10 +50,10 @@ export class AcpSession {
     const { host, sessionId, report } = parts;
     this.#parts = parts;
     this.#harness = host.open(sessionId, {
-      handler: { onEvent: (event) => this.#hear(event) },
+      handler: { onEvent: (event) => this.#handle(event) },
       onLost: report,
       onBack: () => undefined,
-      onNews: report,
+      onNotice: report,
       onTrouble: report,
     });
   }
@@ -115,7 +115,7 @@ export class AcpSession {
     }
   }
 
-  #hear(event: RunEvent): void {
+  #handle(event: RunEvent): void {
     this.#tell(event, false);
     switch (event.type) {
       case 'approval_requested':

@@ -69,7 +69,10 @@ export function approvalContent(
   const isClear = drawn.length > 0 && diff !== undefined && visibleText(diff) === diff;
   const { diff: _, ...bare } = request;
   const lines = argumentLines(isClear ? request : bare);
-  return { content: [...drawn, ...(lines.length === 0 ? [] : [textContent(fenced(lines))])], isWhole: true };
+  return {
+    content: [...drawn, ...(lines.length === 0 ? [] : [textContent(codeBlock(lines))])],
+    isWhole: true,
+  };
 }
 
 function textContent(text: string): ToolCallContent {
@@ -77,9 +80,9 @@ function textContent(text: string): ToolCallContent {
 }
 
 /** Wraps lines in a Markdown code block that the lines cannot close. */
-function fenced(lines: readonly string[]): string {
+function codeBlock(lines: readonly string[]): string {
   const text = lines.join('\n');
-  const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
-  const fence = '`'.repeat(longest + 1);
+  const maxRun = [...text.matchAll(/`+/g)].reduce((max, [run]) => Math.max(max, run.length), 2);
+  const fence = '`'.repeat(maxRun + 1);
   return `${fence}\n${text}\n${fence}`;
 }

@@ -31,7 +31,7 @@ export function promptParts(blocks: readonly ContentBlock[], folder: string): Us
         const { resource } = block;
         const name = nameIn(folder, filePath(resource.uri) ?? resource.uri);
         words += `@${name}`;
-        more.push(partOf('text' in resource ? Buffer.from(resource.text) : decoded(resource.blob), name));
+        more.push(partOf('text' in resource ? Buffer.from(resource.text) : decode(resource.blob), name));
         break;
       }
       default:
@@ -61,6 +61,6 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-function decoded(base64: string): Uint8Array {
+function decode(base64: string): Uint8Array {
   return Buffer.from(base64, 'base64');
 }

@@ -19,7 +19,7 @@ export interface UpdateView extends ToolView {
 }
 
 /** The state of the conversation before an event. */
-interface Before {
+interface HistorySummary {
   /** Number of responses in the log. */
   readonly responses: number;
   /** The calls without a result. */
@@ -44,7 +44,7 @@ export class SessionUpdates {
 
   /** Returns the updates for the next event. */
   next(event: RunEvent, view: UpdateView): SessionUpdate[] {
-    const before: Before = { responses: this.#view.state.answers, open: openCalls(this.#view.items) };
+    const before: HistorySummary = { responses: this.#view.state.answers, open: openCalls(this.#view.items) };
     const known = this.#view.items.length;
     foldItems(this.#view, event);
     const fresh = this.#view.items.slice(known);
@@ -60,7 +60,7 @@ export class SessionUpdates {
         this.#thought += event.text.length;
         return chunks('agent_thought_chunk', event.text, this.#messageId(before));
       case 'assistant':
-        return this.#completed(event, fresh, before, view);
+        return this.#completeResponse(event, fresh, before, view);
       case 'tool_started':
         return [update(callId(event), { status: 'in_progress' })];
       case 'tool_result':
@@ -81,10 +81,10 @@ export class SessionUpdates {
     }
   }
 
-  #completed(
+  #completeResponse(
     event: AssistantEvent,
     fresh: readonly ConversationItem[],
-    before: Before,
+    before: HistorySummary,
     view: UpdateView,
   ): SessionUpdate[] {
     const response = fresh.find((item) => item.kind === 'response');
@@ -135,7 +135,7 @@ export class SessionUpdates {
   }
 
   /** Returns updates for the rest of a response that was cut off; for all of it when a session is loaded. */
-  #cutOff(partial: AssistantMessage['content'] = [], before: Before): SessionUpdate[] {
+  #cutOff(partial: AssistantMessage['content'] = [], before: HistorySummary): SessionUpdate[] {
     const wasShown = this.#text > 0 || this.#thought > 0;
     const id = this.#messageId(before);
     const updates = partial.flatMap((part) =>
@@ -155,7 +155,7 @@ export class SessionUpdates {
     this.#thought = 0;
   }
 
-  #messageId({ responses }: Before): string {
+  #messageId({ responses }: HistorySummary): string {
     const id = messageId(responses + 1);
     return this.#restarts === 0 ? id : `${id}-${this.#restarts}`;
   }
@@ -196,7 +196,7 @@ function usageUpdates(
  * Returns the update for a tool result. If the result has a diff, the editor shows the diff and not the text for the
  * model.
  */
-function resultUpdate(event: ToolResultEvent, { open }: Before, view: UpdateView): SessionUpdate {
+function resultUpdate(event: ToolResultEvent, { open }: HistorySummary, view: UpdateView): SessionUpdate {
   const diff = event.diff === undefined || event.isError ? [] : diffContent(event.diff, view.folder);
   const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const shown =

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defined } from '@cobbler/agent/values';
 import { isTimeZone } from '@cobbler/assistant';
-import { whyUnreadable } from '../config/attachment.ts';
+import { readFailure } from '../config/attachment.ts';
 import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { parseCount } from '../terminal/format.ts';
@@ -79,13 +79,13 @@ function timeZoneOf(name: string | undefined): string {
   );
 }
 
-function countOf(value: unknown, flag: string, usual: number): number {
-  if (value === undefined) return usual;
+function countOf(value: unknown, flag: string, fallback: number): number {
+  if (value === undefined) return fallback;
   const count = parseCount(String(value));
   if (count !== undefined) return count;
   throw new UsageError(
     `${flag} cannot be ${JSON.stringify(value)}.`,
-    `Use a whole number, such as ${usual}.`,
+    `Use a whole number, such as ${fallback}.`,
   );
 }
 
@@ -136,7 +136,7 @@ function fileText(path: string): string {
     const found = readFileSync(path, 'utf8').trim();
     if (found !== '') return found;
   } catch (error) {
-    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Pass a text file: --persona FILE');
+    throw new UsageError(`${path} ${readFailure(error)}.`, 'Pass a text file: --persona FILE');
   }
   throw new UsageError(`${path} is empty.`, 'In this file, describe who the assistant is and how it speaks.');
 }

@@ -66,17 +66,17 @@ export function lockHome({ lock }: AssistantHome): (() => void) | undefined {
  */
 export function webhookSecret({ secret: file }: AssistantHome, env: Environment): string {
   const given = env['TELEGRAM_WEBHOOK_SECRET']?.trim();
-  if (given !== undefined && given !== '') return checked(given, 'TELEGRAM_WEBHOOK_SECRET');
+  if (given !== undefined && given !== '') return validSecret(given, 'TELEGRAM_WEBHOOK_SECRET');
   try {
     writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
       throw new UsageError(`Cannot write ${file}: ${AgentError.from(error).message}`);
   }
-  return checked(readFileSync(file, 'utf8').trim(), file);
+  return validSecret(readFileSync(file, 'utf8').trim(), file);
 }
 
-function checked(secret: string, where: string): string {
+function validSecret(secret: string, where: string): string {
   if (secretPattern.test(secret)) return secret;
   throw new UsageError(
     `The secret in ${where} is invalid.`,

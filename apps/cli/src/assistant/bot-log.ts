@@ -27,12 +27,12 @@ export class BotLog {
   }
 
   note(level: LogLevel, message: string, facts: Readonly<Record<string, Fact>> = {}): void {
-    const { level: least, forPeople, write, now = Date.now } = this.#options;
-    if (logLevels.indexOf(level) < logLevels.indexOf(least)) return;
+    const { level: minLevel, forPeople, write, now = Date.now } = this.#options;
+    if (logLevels.indexOf(level) < logLevels.indexOf(minLevel)) return;
     const time = new Date(now()).toISOString();
     const known = Object.entries(facts).filter(([, value]) => value !== undefined);
     const line = forPeople
-      ? [time.slice(11, 19), ...(level === 'info' ? [] : [level]), message, ...known.map(shown)].join('  ')
+      ? [time.slice(11, 19), ...(level === 'info' ? [] : [level]), message, ...known.map(factText)].join('  ')
       : JSON.stringify({ time, level, message, ...Object.fromEntries(known) });
     write(`${this.#withoutSecrets(line)}\n`);
   }
@@ -45,7 +45,7 @@ export class BotLog {
   }
 }
 
-function shown([name, value]: readonly [string, Fact]): string {
+function factText([name, value]: readonly [string, Fact]): string {
   const text = visible(String(value)).replaceAll('\n', ' ');
   return `${name}=${/\s/.test(text) ? JSON.stringify(text) : text}`;
 }

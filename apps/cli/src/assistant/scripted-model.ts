@@ -21,12 +21,12 @@ export function scriptedModel(): Agent {
       if (signal?.aborted === true)
         throw new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The request was cancelled.' });
       const material = materialIn(request);
-      return said(material === undefined ? answerTo(request) : factsIn(material));
+      return textResponse(material === undefined ? answerTo(request) : factsIn(material));
     },
   };
 }
 
-function said(text: string): ModelResponse {
+function textResponse(text: string): ModelResponse {
   return {
     content: text,
     toolCalls: [],
@@ -91,15 +91,15 @@ function isStatement(text: string): boolean {
 
 function answerTo({ messages, system = '' }: ModelRequest): string {
   const instructions = typeof system === 'string' ? [system] : system;
-  const asked = messages.filter(({ role }) => role === 'user').map(textOf);
-  const text = (asked.at(-1) ?? '').trim();
+  const questions = messages.filter(({ role }) => role === 'user').map(textOf);
+  const text = (questions.at(-1) ?? '').trim();
   const now = instructions.find((part) => part.startsWith('The current date'));
   if (/\b(time|date|day)\b.*\?$/i.test(text) && now !== undefined) return now;
   const notes = notesIn(instructions);
   if (isQuestion(text)) {
     if (notes.length > 0)
       return `From my notes: ${notes.map((note) => `“${note.replace(/\.$/, '')}”`).join(', ')}.`;
-    const before = likeIt(text, asked.slice(0, -1));
+    const before = findSimilar(text, questions.slice(0, -1));
     if (before !== undefined) return `You told me in this conversation: “${before}”`;
     return 'I do not know that: I am only a script. Tell me something about yourself, and then ask me about it.';
   }
@@ -119,7 +119,7 @@ function notesIn(instructions: readonly string[]): string[] {
 }
 
 /** Returns the last statement that shares a word with the question. */
-function likeIt(question: string, before: readonly string[]): string | undefined {
+function findSimilar(question: string, before: readonly string[]): string | undefined {
   const words = longWords(question);
   return before.findLast(
     (text) => isStatement(text.trim()) && longWords(text).some((word) => words.includes(word)),

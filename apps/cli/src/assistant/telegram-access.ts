@@ -51,7 +51,7 @@ export function allowedUsers(env: Environment): ReadonlySet<string> {
 }
 
 /** Converts a permanent Telegram error to one that says how to fix it; returns other errors unchanged. */
-export function explained(error: unknown): unknown {
+export function explainError(error: unknown): unknown {
   if (!AgentError.is(error)) return error;
   const { kind, code, message } = error;
   if (kind === 'auth')

@@ -21,7 +21,7 @@ import { chooseEmbedder } from './choose-embedder.ts';
 import type { OpenedAssistant } from './open-assistant.ts';
 import { openAssistant, openChats } from './open-assistant.ts';
 import type { TelegramAccess } from './telegram-access.ts';
-import { allowedUsers, explained, telegramAccess } from './telegram-access.ts';
+import { allowedUsers, explainError, telegramAccess } from './telegram-access.ts';
 import { serveWebhook } from './webhook-endpoint.ts';
 
 const dayMs = 86_400_000;
@@ -39,7 +39,7 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
     secrets: [telegram.token, secret],
   });
   const { opened, unlock, facts } = await openBot(flags, { io, home, telegram, log });
-  const stop = untilInterrupted(io);
+  const stop = interruptSignal(io);
   try {
     const botName = await nameOf(telegram, log);
     await offerCommands(telegram, log);
@@ -57,7 +57,7 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
     log.note('info', 'stopped');
     return 0;
   } catch (error) {
-    throw explained(error);
+    throw explainError(error);
   } finally {
     stop.forget();
     await opened.close();
@@ -65,14 +65,14 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
   }
 }
 
-interface Surroundings {
+interface BotDependencies {
   readonly io: Io;
   readonly home: AssistantHome;
   readonly telegram: TelegramAccess;
   readonly log: BotLog;
 }
 
-async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surroundings) {
+async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDependencies) {
   const agent = await chooseAgent(flags.work, io);
   const { env } = await readSettings(io.env);
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
@@ -98,7 +98,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surro
     keepDays: flags.keepDays,
     report: ({ kind, code, message }, where) =>
       log.note('warn', 'failed', { where, kind, code, why: message }),
-    around: (routine) => told(routine, log),
+    around: (routine) => withLogging(routine, log),
     ...defined({ persona: flags.persona }),
   });
   const facts = {
@@ -138,15 +138,15 @@ async function offerCommands({ api }: TelegramAccess, log: BotLog): Promise<void
   }
 }
 
-type TakeIn = (update: unknown) => Promise<void>;
+type UpdateHandler = (update: unknown) => Promise<void>;
 
-interface Hearing {
+interface IntakeOptions {
   readonly log: BotLog;
   readonly allowed: ReadonlySet<string>;
   readonly botName: string | undefined;
 }
 
-function intake({ assistant }: OpenedAssistant, { log, allowed, botName }: Hearing): TakeIn {
+function intake({ assistant }: OpenedAssistant, { log, allowed, botName }: IntakeOptions): UpdateHandler {
   return async (update) => {
     const arrival = readUpdate(update, { allowed, ...defined({ botName }) });
     try {
@@ -175,15 +175,15 @@ function noteArrival(
 
 /** Returns the sender's id, which the owner of the bot can then allow. */
 function senderOf(update: unknown): number | undefined {
-  const { message, callback_query: tap } = (update ?? {}) as Readonly<
+  const { message, callback_query: buttonPress } = (update ?? {}) as Readonly<
     Record<string, { readonly from?: { readonly id?: unknown } } | undefined>
   >;
-  const id = (message ?? tap)?.from?.id;
+  const id = (message ?? buttonPress)?.from?.id;
   return typeof id === 'number' ? id : undefined;
 }
 
 /** Wraps a workflow and logs the outcome of each run. */
-function told(routine: Routine, log: BotLog): Routine {
+function withLogging(workflow: Routine, log: BotLog): Routine {
   return async (input, steps) => {
     const began = performance.now();
     const { type, chatId } = input as Readonly<Record<string, Json | undefined>>;
@@ -194,7 +194,7 @@ function told(routine: Routine, log: BotLog): Routine {
       ms: Math.round(performance.now() - began),
     });
     try {
-      const end = await routine(input, steps);
+      const end = await workflow(input, steps);
       const { answered, delivered } = (end ?? {}) as Readonly<Record<string, Json | undefined>>;
       const result = typeof delivered === 'string' ? { delivered } : {};
       log.note(answered === false ? 'warn' : 'info', answered === false ? 'failed to reply' : 'done', {
@@ -212,7 +212,7 @@ function told(routine: Routine, log: BotLog): Routine {
 }
 
 interface BotContext {
-  readonly takeIn: TakeIn;
+  readonly takeIn: UpdateHandler;
   readonly log: BotLog;
 }
 
@@ -242,7 +242,7 @@ async function serveUntil(
   await endpoint.close();
 }
 
-function pruneDaily(opened: OpenedAssistant, { log, io }: Pick<Surroundings, 'log' | 'io'>): () => void {
+function pruneDaily(opened: OpenedAssistant, { log, io }: Pick<BotDependencies, 'log' | 'io'>): () => void {
   let cancel = () => {};
   const prune = () => {
     cancel = io.clock.after(dayMs, prune);
@@ -255,7 +255,7 @@ function pruneDaily(opened: OpenedAssistant, { log, io }: Pick<Surroundings, 'lo
 }
 
 /** Stops the bot on a signal; a second signal ends the process immediately. */
-function untilInterrupted(io: Io): { readonly signal: AbortSignal; forget(): void } {
+function interruptSignal(io: Io): { readonly signal: AbortSignal; forget(): void } {
   const control = new AbortController();
   const forget = io.onInterrupt(() => {
     if (control.signal.aborted) io.exit(130);

@@ -54,7 +54,7 @@ export function terminalChannel(view: TerminalView): TerminalChannel {
       return messageId;
     },
     async sendFile(_chatId, { name, text }) {
-      view.show(`Saved: ${saved(view.folder(), name, text)}`, []);
+      view.show(`Saved: ${saveFile(view.folder(), name, text)}`, []);
       return nextId();
     },
     async edit(_chatId, messageId, { text }) {
@@ -70,7 +70,7 @@ export function terminalChannel(view: TerminalView): TerminalChannel {
 }
 
 /** Saves a file without overwriting an existing one. */
-function saved(folder: string, name: string, text: string): string {
+function saveFile(folder: string, name: string, text: string): string {
   for (let count = 1; ; count += 1) {
     const path = join(folder, count === 1 ? name : name.replace(/(\.\w+)$/, `-${count}$1`));
     try {

@@ -28,13 +28,13 @@ export interface TerminalChatOptions {
 export function terminalView(io: Io, print: (text: string) => void): TerminalView {
   const screen = screenFor(io.stdout, io.env);
   const style = styleFor(screen);
-  const styled = (markdown: string) => {
+  const applyStyle = (markdown: string) => {
     const stream = new MarkdownStream(style, () => screen.columns());
     return `${stream.push(markdown)}${stream.end()}`.trimEnd();
   };
   return {
     show(markdown, buttons) {
-      const text = screen.tty ? styled(visible(markdown)) : visible(markdown);
+      const text = screen.tty ? applyStyle(visible(markdown)) : visible(markdown);
       // A blank line separates responses from typed lines on a terminal.
       print(`${[text, ...choices(buttons, style)].join('\n')}\n${screen.tty ? '\n' : ''}`);
     },
@@ -116,7 +116,7 @@ export class TerminalChat implements LineListener {
       const over = runner.result(runId);
       if (arrival.type === 'text' && !text.startsWith('/')) this.#turns.set(runId, over);
       else await over;
-      await (isPiped ? this.#untilAnswered() : over);
+      await (isPiped ? this.#waitForReplies() : over);
       // The next line may ask about something that is still being remembered.
       if (isPiped) await runner.result(`${runId}-remember`).catch(() => undefined);
       const notice = channel.takeNotice();
@@ -130,7 +130,7 @@ export class TerminalChat implements LineListener {
   }
 
   /** Waits until every turn has ended, or until a question is open that only the next piped line can answer. */
-  async #untilAnswered(): Promise<void> {
+  async #waitForReplies(): Promise<void> {
     const { channel, io } = this.#options;
     let isOver = this.#turns.size === 0;
     const over = Promise.all(this.#turns.values()).finally(() => {

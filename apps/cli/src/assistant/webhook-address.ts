@@ -4,7 +4,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { AssistantFlags } from './assistant-flags.ts';
 import { defaultPath } from './assistant-flags.ts';
 import { assistantHome, webhookSecret } from './assistant-home.ts';
-import { explained, telegramAccess } from './telegram-access.ts';
+import { explainError, telegramAccess } from './telegram-access.ts';
 
 /** Runs `cobbler assistant set-webhook`. An address without a path gets the path that `--webhook` serves. */
 export async function setAddress(
@@ -43,6 +43,6 @@ async function refusalsExplained<Value>(work: () => Promise<Value>): Promise<Val
   try {
     return await work();
   } catch (error) {
-    throw explained(error);
+    throw explainError(error);
   }
 }

@@ -49,7 +49,7 @@ export async function serveWebhook(options: WebhookEndpointOptions): Promise<Web
   await listening(server, host, port);
   const { port: own } = server.address() as AddressInfo;
   const shownHost = host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${shownHost}:${own}${path}`, close: () => closed(server) };
+  return { url: `http://${shownHost}:${own}${path}`, close: () => closeServer(server) };
 }
 
 interface WebhookResponse {
@@ -59,7 +59,7 @@ interface WebhookResponse {
 
 async function answer(request: IncomingMessage, options: WebhookEndpointOptions): Promise<WebhookResponse> {
   const { path, secret, onUpdate, onRefused } = options;
-  const refused = (
+  const refuse = (
     status: number,
     reason: string,
     headers: WebhookResponse['headers'] = {},
@@ -67,23 +67,23 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
     onRefused(status, reason);
     return { status, headers: { ...headers, connection: 'close' } };
   };
-  if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== path) return refused(404, 'wrong path');
-  if (request.method !== 'POST') return refused(405, `wrong method ${request.method}`, { allow: 'POST' });
+  if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== path) return refuse(404, 'wrong path');
+  if (request.method !== 'POST') return refuse(405, `wrong method ${request.method}`, { allow: 'POST' });
   const given = request.headers['x-telegram-bot-api-secret-token'];
   if (!(await secretMatches(typeof given === 'string' ? given : undefined, secret)))
-    return refused(401, given === undefined ? 'missing secret' : 'wrong secret');
+    return refuse(401, given === undefined ? 'missing secret' : 'wrong secret');
   const body = await bodyOf(request);
-  if (body === undefined) return refused(413, 'too large');
+  if (body === undefined) return refuse(413, 'too large');
   let update: unknown;
   try {
     update = JSON.parse(body);
   } catch {
-    return refused(400, 'not JSON');
+    return refuse(400, 'not JSON');
   }
   try {
     await onUpdate(update);
   } catch {
-    return refused(500, 'could not be stored');
+    return refuse(500, 'could not be stored');
   }
   return { status: 200 };
 }
@@ -119,7 +119,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), closingMs);
     server.close(() => {

@@ -40,7 +40,7 @@ export function readManifest(folder: string): Manifest {
     throw new UsageError(`${folder} was written by a newer version of Cobbler.`, 'Update Cobbler.');
   }
   for (const { name } of manifest.files) {
-    if (/^\/|(^|\/)\.\.?(\/|$)|[\\\0]/.test(name) || name === '') throw noBackup(folder);
+    if (/^\/|(^|\/)\.\.?(\/|$)|[\\\0]/.test(name) || name === '') throw noBackupError(folder);
   }
   return manifest;
 }
@@ -52,10 +52,10 @@ function manifestIn(folder: string): Manifest {
   } catch {
     // The error below reports it.
   }
-  throw noBackup(folder);
+  throw noBackupError(folder);
 }
 
-function noBackup(folder: string): UsageError {
+function noBackupError(folder: string): UsageError {
   return new UsageError(
     `${folder} is not a backup: it does not contain manifest.json.`,
     'Create one: cobbler backup FOLDER',

@@ -12,7 +12,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { fileLabel } from '../view/tool-calls.ts';
 import { Conversation } from './conversation.ts';
 import { headerLines, statusFacts } from './facts.ts';
-import type { ChatEar, ChatHost } from './host.ts';
+import type { ChatHost, ChatListener } from './host.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-reader.ts';
@@ -22,7 +22,7 @@ import { inputView } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
-import type { CommandContext, Replacing } from './slash-command.ts';
+import type { CommandContext, ReplaceOptions } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** Options of a chat. */
@@ -72,9 +72,9 @@ export class InteractiveChat {
       style: parts.style,
       place: { folder: host.folder, env: io.env },
       show: (lines) => this.#isOver || this.#page.lines(lines),
-      changed: () => this.#draw(),
+      onChange: () => this.#draw(),
     });
-    this.#conversation = this.#opened(parts.sessionId);
+    this.#conversation = this.#openConversation(parts.sessionId);
   }
 
   /** Runs the chat until the user leaves. Returns the exit code. */
@@ -111,12 +111,14 @@ export class InteractiveChat {
     }
   }
 
-  #opened(sessionId: string | undefined): Conversation {
-    return this.#over((conversation) => this.#parts.host.open(sessionId, this.#earOf(conversation)));
+  #openConversation(sessionId: string | undefined): Conversation {
+    return this.#createConversation((conversation) =>
+      this.#parts.host.open(sessionId, this.#listenerOf(conversation)),
+    );
   }
 
   /** Opens a conversation over a harness. It ignores later events of the previous one. */
-  #over(open: (conversation: Conversation) => Harness): Conversation {
+  #createConversation(open: (conversation: Conversation) => Harness): Conversation {
     const { io, host, screen, style } = this.#parts;
     return new Conversation(
       {
@@ -125,21 +127,21 @@ export class InteractiveChat {
         screen,
         style,
         page: this.#page,
-        changed: () => this.#draw(),
-        ended: () => this.#ended(),
+        onChange: () => this.#draw(),
+        onRunEnd: () => this.#runEnded(),
       },
       open,
     );
   }
 
-  #earOf(conversation: Conversation): ChatEar {
+  #listenerOf(conversation: Conversation): ChatListener {
     return {
-      handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.hear(event) },
+      handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.handle(event) },
       onTrouble: (message) => {
         const words = `${visible(message)} The chat continues without being saved.`;
         this.#page.lines([this.#parts.style.yellow(words)]);
       },
-      onNews: (line) => this.#page.lines([this.#parts.style.yellow(visible(line))]),
+      onNotice: (line) => this.#page.lines([this.#parts.style.yellow(visible(line))]),
       onLost: () => {
         this.#link = 'reconnecting…';
         this.#draw();
@@ -158,7 +160,7 @@ export class InteractiveChat {
     return !this.#isOver && this.#conversation === conversation;
   }
 
-  #ended(): void {
+  #runEnded(): void {
     if (this.#isOver) return;
     const next = this.#next.shift();
     if (next !== undefined) this.#say(next);
@@ -193,8 +195,8 @@ export class InteractiveChat {
         return;
     }
     if (this.#answers(key)) return;
-    const said = this.#prompter.key(key);
-    if (said !== undefined) this.#enter(said);
+    const input = this.#prompter.key(key);
+    if (input !== undefined) this.#enter(input);
   }
 
   /**
@@ -205,7 +207,7 @@ export class InteractiveChat {
     const { dialog, askedAt } = this.#conversation;
     if (dialog === undefined || this.#prompter.isBusy) return false;
     if (!dialog.isTyping) {
-      const isLetter = key.type === 'text' && dialog.knows(key.text);
+      const isLetter = key.type === 'text' && dialog.accepts(key.text);
       const isEarly = this.#parts.io.clock.now() - askedAt < reactionMs;
       if (!isLetter || !this.#prompter.isEmpty || isEarly) return false;
     }
@@ -278,12 +280,12 @@ export class InteractiveChat {
     this.#page.lines(['', this.#parts.style.dim(visible(line))]);
     // Commands run one after another, because each may change the conversation that the next one uses.
     this.#commands = this.#commands
-      .then(() => runCommand(line, this.#desk()))
+      .then(() => runCommand(line, this.#commandContext()))
       .catch((error) => this.#complain(error))
       .finally(() => this.#draw());
   }
 
-  #desk(): CommandContext {
+  #commandContext(): CommandContext {
     const { io, host, style, screen } = this.#parts;
     return {
       io,
@@ -292,8 +294,9 @@ export class InteractiveChat {
       conversation: this.#conversation,
       columns: () => screen.columns(),
       say: (lines) => this.#page.lines(lines),
-      pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#after(onPick(name))),
-      ask: (question, onYes) => this.#prompter.ask(question, () => this.#after(onYes())),
+      pick: (title, items, onPick) =>
+        this.#prompter.pick(title, items, (name) => this.#complete(onPick(name))),
+      ask: (question, onYes) => this.#prompter.ask(question, () => this.#complete(onYes())),
       open: (sessionId, how) => this.#open(sessionId, how),
       adopt: (harness, how) => this.#adopt(harness, how),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
@@ -301,17 +304,17 @@ export class InteractiveChat {
     };
   }
 
-  #after(done: void | Promise<void>): void {
-    Promise.resolve(done)
+  #complete(result: void | Promise<void>): void {
+    Promise.resolve(result)
       .catch((error) => this.#complain(error))
       .finally(() => this.#draw());
   }
 
-  async #open(sessionId: string | undefined, { keepsCost }: Replacing = {}): Promise<void> {
+  async #open(sessionId: string | undefined, { keepsCost }: ReplaceOptions = {}): Promise<void> {
     const before = this.#conversation;
     const isSame = sessionId === before.harness.sessionId;
     await before.harness.close();
-    this.#conversation = this.#opened(sessionId);
+    this.#conversation = this.#openConversation(sessionId);
     if (keepsCost) this.#conversation.ledger.carry(before.ledger);
     if (!isSame) this.#page.lines(['', ...this.#header()]);
     if (sessionId === undefined) return;
@@ -319,13 +322,13 @@ export class InteractiveChat {
     else await this.#recall();
   }
 
-  async #adopt(harness: Harness, { keepsCost }: Replacing = {}): Promise<void> {
+  async #adopt(harness: Harness, { keepsCost }: ReplaceOptions = {}): Promise<void> {
     const before = this.#conversation;
     this.#parts.host.adopt(harness, before.harness.sessionId);
     // Its events are delivered to the listeners of the conversation that created it.
     await before.harness.close();
     await harness.close();
-    this.#conversation = this.#opened(harness.sessionId);
+    this.#conversation = this.#openConversation(harness.sessionId);
     if (keepsCost) this.#conversation.ledger.carry(before.ledger);
     this.#conversation.remember(await this.#parts.host.past(harness.sessionId));
   }

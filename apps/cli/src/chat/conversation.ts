@@ -28,9 +28,9 @@ export interface ConversationPorts {
   readonly screen: Screen;
   readonly style: Style;
   /** Called when the content below the page has changed. */
-  changed(): void;
+  onChange(): void;
   /** Called when a run has ended and the next message can be sent. */
-  ended(status: FinishedEvent['status']): void;
+  onRunEnd(status: FinishedEvent['status']): void;
 }
 
 /** Number of history lines shown when a session continues. */
@@ -55,7 +55,7 @@ export class Conversation {
   /** Messages sent during the run that no event has confirmed yet. */
   #steered = 0;
 
-  /** `open` creates the harness, which sends its events to {@link hear}. */
+  /** `open` creates the harness, which sends its events to {@link handle}. */
   constructor(ports: ConversationPorts, open: (conversation: Conversation) => Harness) {
     this.#ports = ports;
     this.#calls = this.#newBook();
@@ -86,8 +86,8 @@ export class Conversation {
   /** Processes earlier events. */
   remember(past: readonly Event[]): void {
     for (const event of past) {
-      this.ledger.hear(event);
-      if (event.type === 'assistant') this.#calls.answered(event);
+      this.ledger.handle(event);
+      if (event.type === 'assistant') this.#calls.addResponse(event);
     }
   }
 
@@ -100,7 +100,7 @@ export class Conversation {
     const left = lines.length - maxPast;
     if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier input')}`)]);
     page.lines(lines.slice(-maxPast));
-    for (const request of this.ledger.asked.values()) this.#ask(request);
+    for (const request of this.ledger.openApprovals.values()) this.#ask(request);
   }
 
   /** Sends a prompt. */
@@ -137,7 +137,7 @@ export class Conversation {
     this.#view = undefined;
     this.#run = undefined;
     this.#activity = [];
-    this.#ports.ended('cancelled');
+    this.#ports.onRunEnd('cancelled');
   }
 
   /** Closes the view and cancels the active run. Resolves when no run is active. */
@@ -150,11 +150,11 @@ export class Conversation {
     return this.harness.close();
   }
 
-  hear(event: RunEvent): void {
-    if (isStored(event)) this.ledger.hear(event);
+  handle(event: RunEvent): void {
+    if (isStored(event)) this.ledger.handle(event);
     switch (event.type) {
       case 'user':
-        this.#heardUser(event);
+        this.#showUserMessage(event);
         break;
       case 'approval_requested':
         this.#ask(event);
@@ -163,7 +163,7 @@ export class Conversation {
         this.#dialog.withdraw(event.approvalId);
         break;
       case 'finished':
-        return this.#finished(event);
+        return this.#handleFinished(event);
       default:
         ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
     }
@@ -171,7 +171,7 @@ export class Conversation {
     this.#viewOf().event(event);
   }
 
-  #heardUser(event: Extract<Event, { type: 'user' }>): void {
+  #showUserMessage(event: Extract<Event, { type: 'user' }>): void {
     const isOwn = event.steer === true ? this.#steered > 0 : event.runId === this.#runId;
     if (event.steer === true && isOwn) this.#steered -= 1;
     if (!isOwn) this.#ports.page.lines(['', ...promptLines(event.content, this.#ports)]);
@@ -192,7 +192,7 @@ export class Conversation {
     });
   }
 
-  #finished(event: FinishedEvent): void {
+  #handleFinished(event: FinishedEvent): void {
     const { error, ...rest } = event;
     this.#close({ ...rest, ...defined({ error: error && new AgentError(error) }) });
   }
@@ -209,14 +209,14 @@ export class Conversation {
       verbose: false,
       limits: host.limits,
       failure: host.failure,
-      permission: { unasked: [] },
+      permission: { undecided: [] },
     } as const;
     if (result.status === 'complete') page.lines(['', this.#shortClosing(result)]);
     else if (result.status !== 'waiting' || !this.#dialog.open)
       page.lines(closingLines({ result, task, calls: this.#calls }, style, screen.columns()));
     // A waiting run continues with the decisions it has.
     if (result.status !== 'waiting') this.#calls = this.#newBook();
-    this.#ports.ended(result.status);
+    this.#ports.onRunEnd(result.status);
   }
 
   #shortClosing({ metrics }: Pick<FinishedEvent, 'metrics'>): string {
@@ -239,7 +239,7 @@ export class Conversation {
       close: () => page.close(),
       footer: (lines) => {
         this.#activity = lines;
-        this.#ports.changed();
+        this.#ports.onChange();
       },
     };
     const look = { screen, style };
@@ -260,7 +260,7 @@ export class Conversation {
   #ask(request: ApprovalRequestedEvent): void {
     if (!this.#dialog.open) this.#askedAt = this.#ports.io.clock.now();
     this.#dialog.ask(request);
-    this.#ports.changed();
+    this.#ports.onChange();
   }
 
   /** Sends a decision to the active run. A run that ended as `waiting` continues when all decisions are made. */
@@ -268,7 +268,7 @@ export class Conversation {
     this.#askedAt = this.#ports.io.clock.now();
     if (this.#run?.decide(approvalId, answer) === true) return;
     this.#answers.set(approvalId, answer);
-    const open = [...this.ledger.asked.keys()].filter((id) => !this.#answers.has(id));
+    const open = [...this.ledger.openApprovals.keys()].filter((id) => !this.#answers.has(id));
     if (open.length === 0 && !this.isRunning) this.resume();
   }
 
@@ -286,7 +286,7 @@ export class Conversation {
       answer: (approvalId, answer) => this.#answer(approvalId, answer),
       offers: (call) => (host.local === undefined ? [] : offersOf(call)),
       allowAlways: (rule) => this.#keep(rule),
-      changed: () => this.#ports.changed(),
+      onChange: () => this.#ports.onChange(),
     });
   }
 

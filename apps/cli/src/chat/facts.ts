@@ -12,8 +12,8 @@ import type { ChatHost } from './host.ts';
 /** Returns the header of a conversation: directory, model and session. */
 export function headerLines(host: ChatHost, sessionId: string, style: Style, columns: number): string[] {
   const facts = [...host.header, `session ${shortId(sessionId)}`];
-  const pieces = facts.map((fact) => clip(fact, columns - 1, style.marks.ellipsis));
-  const [first = '', ...rest] = flow(pieces, ` ${style.marks.dot} `, columns - 1);
+  const parts = facts.map((fact) => clip(fact, columns - 1, style.marks.ellipsis));
+  const [first = '', ...rest] = flow(parts, ` ${style.marks.dot} `, columns - 1);
   const name = facts[0] ?? '';
   return [style.bold(name) + style.dim(first.slice(name.length)), ...rest.map(style.dim)];
 }

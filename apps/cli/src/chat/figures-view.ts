@@ -36,12 +36,14 @@ export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[
 /** Returns the usage of the context window. */
 export function contextLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
   const used = ledger.contextTokens;
-  const most = host.model.contextTokens;
+  const limit = host.model.contextTokens;
   const size =
-    most === undefined ? ' tokens' : ` of ${formatCount(most)} tokens (${Math.round((100 * used) / most)}%)`;
+    limit === undefined
+      ? ' tokens'
+      : ` of ${formatCount(limit)} tokens (${Math.round((100 * used) / limit)}%)`;
   return [
     row('window', `${formatCount(used)}${size}, as last counted by the model`, style),
-    ...(most === undefined ? [] : [row('', meter(used / most, style), style)]),
+    ...(limit === undefined ? [] : [row('', meter(used / limit, style), style)]),
     row(
       'events',
       `${ledger.seq} ${style.marks.dot} ${plural(ledger.runs.length, 'prompt')} ${style.marks.dot} ${plural(ledger.turns.length, 'answer')}`,
@@ -60,10 +62,10 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
 /** Returns the used share of the context window: `12.3k/200k 6%`, yellow from 70 %, red from 90 %. */
 export function windowFact(ledger: Ledger, host: ChatHost, style: Style): string {
   const used = ledger.contextTokens;
-  const most = host.model.contextTokens;
-  if (most === undefined) return `${formatCount(used)} tokens`;
-  const share = Math.round((100 * used) / most);
-  const text = `${formatCount(used)}/${formatCount(most)} ${share}%`;
+  const limit = host.model.contextTokens;
+  if (limit === undefined) return `${formatCount(used)} tokens`;
+  const share = Math.round((100 * used) / limit);
+  const text = `${formatCount(used)}/${formatCount(limit)} ${share}%`;
   return share >= 90 ? style.red(text) : share >= 70 ? style.yellow(text) : text;
 }
 

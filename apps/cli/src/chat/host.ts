@@ -19,12 +19,12 @@ export interface ModelChoice {
 }
 
 /** The listener of a conversation: its events and the state of the connection. */
-export interface ChatEar {
+export interface ChatListener {
   readonly handler: HarnessHandler;
   onLost(reason: string): void;
   onBack(events: number): void;
   /** Called with a notice that does not change the conversation. */
-  onNews(line: string): void;
+  onNotice(line: string): void;
   /** Called when events are no longer stored. */
   onTrouble(message: string): void;
 }
@@ -58,7 +58,7 @@ export interface ChatHost {
   /** Absent on a server. */
   readonly local?: LocalParts;
   /** Continues a conversation, or starts a new one. */
-  open(sessionId: string | undefined, ear: ChatEar): Harness;
+  open(sessionId: string | undefined, listener: ChatListener): Harness;
   /** Continues with a conversation that begins like this one. */
   adopt(harness: Harness, from: string): void;
   past(sessionId: string): Promise<readonly Event[]>;

@@ -35,7 +35,7 @@ export function inputView(view: InputView, style: Style, columns: number): LiveF
     view.search === undefined
       ? `${style.cyan(style.marks.prompt)} `
       : style.dim(`search ${clip(oneLine(view.search), 20, style.marks.ellipsis)}: `);
-  const markWidth = view.search === undefined ? 2 : widthOf(stripped(mark));
+  const markWidth = view.search === undefined ? 2 : widthOf(stripColors(mark));
   const input = shown.map((row, index) =>
     index === 0 ? mark + clip(row, width - markWidth, '') : `  ${row}`,
   );
@@ -80,9 +80,9 @@ function rowsOf(text: string, room: number): string[] {
   const rows: string[] = [];
   let rest = text;
   while (widthOf(rest) > room) {
-    const piece = clip(rest, room, '');
-    rows.push(piece);
-    rest = rest.slice(piece.length || 1);
+    const part = clip(rest, room, '');
+    rows.push(part);
+    rest = rest.slice(part.length || 1);
   }
   return [...rows, rest];
 }
@@ -115,7 +115,7 @@ function statusLine(facts: readonly string[], hint: string, style: Style, width:
   const separator = ` ${style.marks.dot} `;
   for (let count = facts.length; count > 0; count -= 1) {
     const left = facts.slice(0, count).join(separator);
-    const used = widthOf(stripped(left)) + 2;
+    const used = widthOf(stripColors(left)) + 2;
     if (used > width) continue;
     const room = width - used - widthOf(hint) - 2;
     const right = count === facts.length && room >= 0 ? ' '.repeat(room + 2) + hint : '';
@@ -124,7 +124,7 @@ function statusLine(facts: readonly string[], hint: string, style: Style, width:
   return '';
 }
 
-function stripped(text: string): string {
+function stripColors(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors of the CLI take no space.
   return text.replaceAll(/\x1b\[\d+m/g, '');
 }

@@ -58,7 +58,7 @@ export class LivePage implements Page {
     this.#flush();
     if (lines.length === 0) return;
     const end = this.#column > 0 ? '\n' : '';
-    this.#above(`${end}${lines.join('\n')}\n`, 0);
+    this.#writeAbove(`${end}${lines.join('\n')}\n`, 0);
   }
 
   /** Replaces the footer. */
@@ -67,7 +67,7 @@ export class LivePage implements Page {
     const before = this.#footer;
     const isSameShape =
       before.lines.length === footer.lines.length && this.#columns === this.#screen.columns();
-    const drawn = isSameShape ? this.#changing(footer) : this.#erasing() + this.#drawing(footer);
+    const drawn = isSameShape ? this.#changedText(footer) : this.#erasing() + this.#drawing(footer);
     this.#footer = footer;
     if (drawn !== '') this.#out.write(isSameShape ? drawn : synchronised.begin + drawn + synchronised.end);
   }
@@ -78,7 +78,7 @@ export class LivePage implements Page {
   /** Ends an open line. */
   close(): void {
     this.#flush();
-    if (this.#column > 0) this.#above('\n', 0);
+    if (this.#column > 0) this.#writeAbove('\n', 0);
   }
 
   /** Removes the footer, because the next output is not ours. */
@@ -99,7 +99,7 @@ export class LivePage implements Page {
     const column = lineStart > 0 ? width : this.#column + width;
     const isInside = lineStart === 0 && this.#column > 0 && column < this.#screen.columns();
     if (!isInside || this.#footer.lines.length === 0 || this.#columns !== this.#screen.columns())
-      return this.#above(text, column);
+      return this.#writeAbove(text, column);
     const { row, column: cursorColumn } = this.#footer.cursor;
     const place = `\x1b[${row + 1}A\x1b[${this.#column + 1}G`;
     this.#out.write(`${place}${text}\x1b[${row + 1}B\x1b[${cursorColumn + 1}G`);
@@ -107,7 +107,7 @@ export class LivePage implements Page {
   }
 
   /** Writes at the end of the page; the footer moves down. */
-  #above(text: string, column: number): void {
+  #writeAbove(text: string, column: number): void {
     if (this.#footer.lines.length === 0) {
       this.#out.write(text);
       this.#column = column;
@@ -148,7 +148,7 @@ export class LivePage implements Page {
   /**
    * Returns the output that redraws only the changed lines, from the cursor of the old footer to that of the new one.
    */
-  #changing(footer: LiveFooter): string {
+  #changedText(footer: LiveFooter): string {
     const { lines, cursor } = this.#footer;
     let row = cursor.row;
     let drawn = '';

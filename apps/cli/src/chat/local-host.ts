@@ -7,7 +7,7 @@ import { defined } from '@cobbler/agent/values';
 import { shortPath } from '../config/directory.ts';
 import type { Permission } from '../config/permission.ts';
 import { keepRule } from '../config/project-rules.ts';
-import { ForgivingStore } from '../session/best-effort-store.ts';
+import { BestEffortStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import type { ListedSession } from '../session/session-lines.ts';
@@ -16,11 +16,11 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import type { FailureContext } from '../view/failure.ts';
-import type { ChatEar, ChatHost, ChatModel, LocalParts, ModelChoice } from './host.ts';
+import type { ChatHost, ChatListener, ChatModel, LocalParts, ModelChoice } from './host.ts';
 import { UndoHistory } from './undo-history.ts';
 
 /** The current model and the data that depends on it. */
-export interface AskedModel {
+export interface SelectedModel {
   readonly agent: Agent;
   readonly pricing: Pricing;
   readonly failure: Omit<FailureContext, 'verbose'>;
@@ -32,9 +32,9 @@ export interface AskedModel {
 export interface LocalPlan {
   readonly io: Io;
   readonly folder: string;
-  readonly asked: AskedModel;
+  readonly selected: SelectedModel;
   /** Switches to another model. */
-  readonly choose: (name: string) => Promise<AskedModel>;
+  readonly choose: (name: string) => Promise<SelectedModel>;
   readonly models: readonly ModelChoice[];
   /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
@@ -54,18 +54,18 @@ export class LocalHost implements ChatHost {
   readonly #plan: LocalPlan;
   readonly #store: Store;
   readonly #undo: UndoHistory;
-  #asked: AskedModel;
+  #selected: SelectedModel;
   #onTrouble: (message: string) => void = () => undefined;
-  #onNews: (line: string) => void = () => undefined;
+  #onNotice: (line: string) => void = () => undefined;
 
   constructor(plan: LocalPlan) {
     this.#plan = plan;
-    this.#asked = plan.asked;
+    this.#selected = plan.selected;
     const { sessions } = plan;
     this.#store =
       sessions === undefined
         ? memoryStore()
-        : new ForgivingStore(sessions.store, ({ message }) => this.#onTrouble(message));
+        : new BestEffortStore(sessions.store, ({ message }) => this.#onTrouble(message));
     const books = sessions === undefined ? undefined : join(dirname(sessions.file), 'undo');
     this.#undo = new UndoHistory(plan.folder, books);
   }
@@ -83,7 +83,7 @@ export class LocalHost implements ChatHost {
   }
 
   get model(): ChatModel {
-    const { model, capabilities } = this.#asked.agent;
+    const { model, capabilities } = this.#selected.agent;
     const { contextTokens } = capabilities;
     return { name: model, ...defined({ contextTokens }) };
   }
@@ -97,7 +97,7 @@ export class LocalHost implements ChatHost {
   }
 
   get failure(): ChatHost['failure'] {
-    return this.#asked.failure;
+    return this.#selected.failure;
   }
 
   get known(): readonly Tool[] {
@@ -112,17 +112,17 @@ export class LocalHost implements ChatHost {
       undo: this.#undo,
       models: () => models,
       setModel: async (name) => {
-        this.#asked = await choose(name);
+        this.#selected = await choose(name);
       },
       keepRule: async (rule) => shortPath(await keepRule(folder, rule, io.env), io.env),
     };
   }
 
-  open(sessionId: string | undefined, ear: ChatEar): Harness {
+  open(sessionId: string | undefined, listener: ChatListener): Harness {
     const { tools, system, context, permission, limits, allowUnpriced } = this.#plan;
-    const { agent, pricing } = this.#asked;
-    this.#onTrouble = ear.onTrouble;
-    this.#onNews = ear.onNews;
+    const { agent, pricing } = this.#selected;
+    this.#onTrouble = listener.onTrouble;
+    this.#onNotice = listener.onNotice;
     const options: HarnessOptions = {
       agent,
       pricing,
@@ -130,13 +130,13 @@ export class LocalHost implements ChatHost {
       context,
       limits,
       allowUnpriced,
-      tools: this.#undo.watched(tools()),
+      tools: this.#undo.watchTools(tools()),
       gate: permission.gate,
       attended: true,
       store: this.#store,
       toolErrors: 'continue',
       toolScheduling: 'parallel',
-      handler: this.#noting(ear),
+      handler: this.#recordingHandler(listener),
       ...defined({ sessionId }),
     };
     return createHarness(options);
@@ -144,12 +144,12 @@ export class LocalHost implements ChatHost {
 
   /** Sends a line to the listener of the latest conversation. */
   tell(line: string): void {
-    this.#onNews(line);
+    this.#onNotice(line);
   }
 
   adopt(harness: Harness, from: string): void {
     this.#undo.copy(from, harness.sessionId);
-    this.#plan.sessions?.notes.write(harness.sessionId, this.#asked.note);
+    this.#plan.sessions?.notes.write(harness.sessionId, this.#selected.note);
   }
 
   async past(sessionId: string): Promise<readonly Event[]> {
@@ -177,15 +177,15 @@ export class LocalHost implements ChatHost {
   }
 
   /** Records a session with its first event: a session without messages does not exist. */
-  #noting(ear: ChatEar): ChatEar['handler'] {
+  #recordingHandler(listener: ChatListener): ChatListener['handler'] {
     let noted = '';
     return {
       onEvent: (event) => {
         if (isStored(event) && noted !== event.runId) {
           noted = event.runId;
-          this.#plan.sessions?.notes.write(event.id.slice(0, event.id.lastIndexOf('-')), this.#asked.note);
+          this.#plan.sessions?.notes.write(event.id.slice(0, event.id.lastIndexOf('-')), this.#selected.note);
         }
-        ear.handler.onEvent?.(event);
+        listener.handler.onEvent?.(event);
       },
     };
   }

@@ -39,7 +39,7 @@ export class Prompter {
   #menuClosed = false;
   /** Position in the history; its length stands for the text that is typed now. */
   #at: number;
-  #draft: EditorState = emptyEditor;
+  #unsent: EditorState = emptyEditor;
   #search: Search | undefined;
   #picker: Picker | undefined;
   #question: { readonly text: string; readonly onYes: () => void } | undefined;
@@ -154,7 +154,7 @@ export class Prompter {
 
   #items(): readonly MenuItem[] | undefined {
     const { text, cursor } = this.#editor;
-    if (this.#picker !== undefined) return matching(this.#picker.items, text);
+    if (this.#picker !== undefined) return matchingItems(this.#picker.items, text);
     if (this.#menuClosed || this.#search !== undefined) return undefined;
     const command = /^\/(\S*)$/.exec(text)?.[1];
     if (command !== undefined) return commandItems(command);
@@ -218,9 +218,9 @@ export class Prompter {
     const { prompts } = this.#history;
     const at = this.#at + (direction === 'up' ? -1 : 1);
     if (at < 0 || at > prompts.length) return;
-    if (this.#at === prompts.length) this.#draft = this.#editor;
+    if (this.#at === prompts.length) this.#unsent = this.#editor;
     this.#at = at;
-    this.#change(at === prompts.length ? this.#draft : editorWith(prompts[at] ?? ''));
+    this.#change(at === prompts.length ? this.#unsent : editorWith(prompts[at] ?? ''));
     this.#menuClosed = true;
   }
 
@@ -246,7 +246,7 @@ export class Prompter {
   }
 }
 
-function matching(items: readonly MenuItem[], typed: string): MenuItem[] {
+function matchingItems(items: readonly MenuItem[], typed: string): MenuItem[] {
   const words = typed.toLowerCase();
   return items.filter(({ name, text = '' }) => `${name} ${text}`.toLowerCase().includes(words));
 }

@@ -8,7 +8,7 @@ import { shortId } from '../session/find-session.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
-import type { ChatEar, ChatHost, ChatModel } from './host.ts';
+import type { ChatHost, ChatListener, ChatModel } from './host.ts';
 
 /** The address of a server and the user's access. */
 export interface RemotePlan {
@@ -59,7 +59,7 @@ export class RemoteHost implements ChatHost {
     return this.#known;
   }
 
-  open(sessionId: string | undefined, ear: ChatEar): Harness {
+  open(sessionId: string | undefined, listener: ChatListener): Harness {
     const { url, token } = this.#plan;
     return connectHarness({
       url,
@@ -67,11 +67,11 @@ export class RemoteHost implements ChatHost {
       handler: {
         onEvent: (event) => {
           if (event.type === 'assistant') this.#model = event.model;
-          ear.handler.onEvent?.(event);
+          listener.handler.onEvent?.(event);
         },
       },
-      onLost: (error) => ear.onLost(error.message),
-      onBack: ear.onBack,
+      onLost: (error) => listener.onLost(error.message),
+      onBack: listener.onBack,
       ...defined({ sessionId }),
     });
   }
@@ -85,12 +85,12 @@ export class RemoteHost implements ChatHost {
     const response = await this.#ask(path, stop.signal);
     if (response.status === 404) return [];
     const events: Event[] = [];
-    let most = 0;
+    let count = 0;
     try {
       for await (const data of framesOf(response)) {
-        if (data['type'] === 'hello') most = Number(data['events'] ?? 0);
+        if (data['type'] === 'hello') count = Number(data['events'] ?? 0);
         else if (typeof data['seq'] === 'number') events.push(data as unknown as Event);
-        if (events.length >= most) break;
+        if (events.length >= count) break;
       }
     } finally {
       stop.abort();

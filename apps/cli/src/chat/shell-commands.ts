@@ -11,7 +11,7 @@ export interface ShellPorts {
   /** Adds lines to the page. */
   show(lines: readonly string[]): unknown;
   /** Called when a command has started or ended. */
-  changed(): void;
+  onChange(): void;
 }
 
 /** Runs the user's shell commands, one at a time, and keeps their output for the model. */
@@ -46,10 +46,10 @@ export class ShellCommands {
   }
 
   async #run(line: string, stop: AbortController): Promise<void> {
-    const { style, place, show, changed } = this.#ports;
+    const { style, place, show, onChange } = this.#ports;
     this.#running = stop;
     show(['', `${style.cyan('!')} ${style.bold(visible(line))}`]);
-    changed();
+    onChange();
     const { text, how } = await runShellLine(line, { ...place, signal: stop.signal }, (lines) =>
       show(lines.map((one) => `  ${one}`)),
     );
@@ -58,7 +58,7 @@ export class ShellCommands {
     const name = JSON.stringify(`! ${line}`);
     const frame = `<attachment name=${name}>\n${text.trimEnd()}\n[${how}]\n</attachment>`;
     this.#output.push({ type: 'text', text: frame });
-    changed();
+    onChange();
   }
 }
 

@@ -6,7 +6,7 @@ import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 
 /** Options for replacing one conversation with another. */
-export interface Replacing {
+export interface ReplaceOptions {
   /** Set if the user sees it as the same conversation: its cost so far is kept. */
   readonly keepsCost?: true;
 }
@@ -25,9 +25,9 @@ export interface CommandContext {
   /** Asks a yes-or-no question; calls `onYes` if the user presses `y`. */
   ask(question: string, onYes: () => void | Promise<void>): void;
   /** Continues another session, or starts a new one. */
-  open(sessionId: string | undefined, how?: Replacing): Promise<void>;
+  open(sessionId: string | undefined, how?: ReplaceOptions): Promise<void>;
   /** Continues with a conversation that begins like this one. */
-  adopt(harness: Harness, how?: Replacing): Promise<void>;
+  adopt(harness: Harness, how?: ReplaceOptions): Promise<void>;
   /** Copies a text to the user's clipboard, if the terminal allows it. */
   copy(text: string): void;
   leave(): void;
@@ -42,5 +42,5 @@ export interface SlashCommand {
   readonly text: string;
   /** Set if the command cannot be used during a run, because it replaces the conversation. */
   readonly needsRest?: true;
-  run(desk: CommandContext, operand: string): void | Promise<void>;
+  run(commandContext: CommandContext, operand: string): void | Promise<void>;
 }

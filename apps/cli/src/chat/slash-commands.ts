@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '@cobbler/agent';
-import { whyUnreadable } from '../config/attachment.ts';
+import { readFailure } from '../config/attachment.ts';
 import type { PermissionMode } from '../config/permission.ts';
 import { permissionWords } from '../config/permission.ts';
 import { readProjectRules, trustRules } from '../config/project-rules.ts';
@@ -54,14 +54,19 @@ export const slashCommands: readonly SlashCommand[] = [
     run: save,
   },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
-  { name: 'clear', text: 'start a new session', needsRest: true, run: (desk) => desk.open(undefined) },
-  { name: 'exit', text: 'exit; the session is saved', run: (desk) => desk.leave() },
+  {
+    name: 'clear',
+    text: 'start a new session',
+    needsRest: true,
+    run: (commandContext) => commandContext.open(undefined),
+  },
+  { name: 'exit', text: 'exit; the session is saved', run: (commandContext) => commandContext.leave() },
 ];
 
 /** Returns the commands with this prefix as menu items. */
-export function commandItems(begun: string): MenuItem[] {
+export function commandItems(prefix: string): MenuItem[] {
   return slashCommands
-    .filter(({ name }) => name.startsWith(begun.toLowerCase()))
+    .filter(({ name }) => name.startsWith(prefix.toLowerCase()))
     .map(({ name, operand, text }) => ({
       name: `/${name}`,
       text: operand === undefined ? text : `${text} ${operand}`,
@@ -72,17 +77,17 @@ export function commandItems(begun: string): MenuItem[] {
  * Runs a line that begins with a slash.
  * @throws UsageError for an unknown command, or one that cannot be used during a run.
  */
-export async function runCommand(line: string, desk: CommandContext): Promise<void> {
+export async function runCommand(line: string, commandContext: CommandContext): Promise<void> {
   const [, name = '', operand = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const command = slashCommands.find((one) => one.name === name.toLowerCase());
   if (command === undefined) {
     const names = slashCommands.map((one) => `/${one.name}`);
     throw new UsageError(`There is no command /${name}.${didYouMean(`/${name}`, names)}`, 'See: /help');
   }
-  if (command.needsRest && desk.conversation.isRunning) {
+  if (command.needsRest && commandContext.conversation.isRunning) {
     throw new UsageError(`/${command.name} cannot be used during a run.`, 'Ctrl-C stops it.');
   }
-  await command.run(desk, operand.trim());
+  await command.run(commandContext, operand.trim());
 }
 
 const keys = [
@@ -288,7 +293,7 @@ function saveConversation(path: string, events: readonly Event[], calls: ToolCal
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const why = isThere ? 'already exists' : whyUnreadable(error).replace('read', 'written');
+    const why = isThere ? 'already exists' : readFailure(error).replace('read', 'written');
     throw new UsageError(`${path} ${why}.`, 'Choose another name: /save FILE');
   }
 }
@@ -300,26 +305,30 @@ function markdownOf(events: readonly Event[], calls: ToolCallList): string {
   return `${pastLines(events, calls, view).join('\n').trim()}\n`;
 }
 
-const diffMost = 16;
+const maxDiffLines = 16;
 
 /**
  * Undoes the last prompt: shows the changes, asks the user, restores the files and continues in a copy that ends
  * before the prompt.
  */
-async function undo(desk: CommandContext): Promise<void> {
-  const { conversation, host, ask } = desk;
+async function undo(commandContext: CommandContext): Promise<void> {
+  const { conversation, host, ask } = commandContext;
   const run = conversation.ledger.runs.at(-1);
   if (run === undefined) throw new UsageError('There is nothing to undo.');
   const { sessionId } = conversation.harness;
   const restorations = (await host.local?.undo.restorations(sessionId, run.runIds)) ?? [];
-  desk.say(preview(run, restorations, desk));
+  commandContext.say(preview(run, restorations, commandContext));
   ask(`undo this prompt${restorations.length > 0 ? ` and ${plural(restorations.length, 'file')}` : ''}`, () =>
-    takeBack(run, restorations, desk),
+    takeBack(run, restorations, commandContext),
   );
 }
 
-function preview(run: PromptRecord, restorations: readonly Restoration[], desk: CommandContext): string[] {
-  const { style, columns, host } = desk;
+function preview(
+  run: PromptRecord,
+  restorations: readonly Restoration[],
+  commandContext: CommandContext,
+): string[] {
+  const { style, columns, host } = commandContext;
   const room = columns() - 8;
   const lines = [
     `  ${style.cyan(style.marks.prompt)} ${clip(oneLine(run.prompt), room, style.marks.ellipsis)}`,
@@ -336,7 +345,7 @@ function preview(run: PromptRecord, restorations: readonly Restoration[], desk: 
     if (isChanged)
       lines.push(`    ${style.yellow('changed by another program since; that change will be lost too')}`);
     for (const diff of diffs)
-      lines.push(...diffLines(diff, style, room, diffMost).map((line) => `      ${line}`));
+      lines.push(...diffLines(diff, style, room, maxDiffLines).map((line) => `      ${line}`));
   }
   if (host.local === undefined) lines.push(style.dim('  files on the server are not changed'));
   else lines.push(style.dim('  effects of commands are not undone'));

@@ -52,7 +52,7 @@ export class UndoHistory {
   }
 
   /** Returns the tools, with those that edit files wrapped to record their changes. */
-  watched(tools: readonly Tool[]): Tool[] {
+  watchTools(tools: readonly Tool[]): Tool[] {
     return tools.map((tool) => (editTools.has(tool.name) ? this.#watchedTool(tool) : tool));
   }
 

@@ -29,29 +29,29 @@ export async function answerApproval(
 ): Promise<number> {
   const url = typeof options['url'] === 'string' ? options['url'] : undefined;
   const link = linkToServer(io.env, url);
-  const waiting = await pending(link);
+  const waiting = await listPending(link);
   if (id === undefined) return list(waiting, io);
-  const asked = pick(waiting, id);
-  io.stderr.write(`${describe(asked).join('\n')}\n`);
+  const approval = pick(waiting, id);
+  io.stderr.write(`${describe(approval).join('\n')}\n`);
   const message = typeof options['message'] === 'string' ? options['message'] : undefined;
-  const path = `/v1/sessions/${encodeURIComponent(asked.sessionId)}/approvals/${asked.approvalId}`;
-  const said = decision === 'allow' ? { hash: asked.hash } : message === undefined ? {} : { message };
-  const { status, json } = await link('POST', path, { decision, ...said });
-  if (status !== 202) throw refused(status, json);
+  const path = `/v1/sessions/${encodeURIComponent(approval.sessionId)}/approvals/${approval.approvalId}`;
+  const details = decision === 'allow' ? { hash: approval.hash } : message === undefined ? {} : { message };
+  const { status, json } = await link('POST', path, { decision, ...details });
+  if (status !== 202) throw refusalError(status, json);
   const word = decision === 'allow' ? 'allowed' : 'denied';
-  io.stdout.write(`${word}: ${visible(asked.toolName)} in session ${asked.sessionId}\n`);
+  io.stdout.write(`${word}: ${visible(approval.toolName)} in session ${approval.sessionId}\n`);
   return 0;
 }
 
-async function pending(link: ServerLink): Promise<readonly ServerApproval[]> {
+async function listPending(link: ServerLink): Promise<readonly ServerApproval[]> {
   const { status, json } = await link('GET', '/v1/approvals');
-  if (status !== 200) throw refused(status, json);
+  if (status !== 200) throw refusalError(status, json);
   return (json as { items: ServerApproval[] }).items;
 }
 
 function list(waiting: readonly ServerApproval[], io: Io): number {
   if (waiting.length === 0) io.stderr.write('No calls are waiting for approval.\n');
-  for (const asked of waiting) io.stdout.write(`${describe(asked).join('\n')}\n`);
+  for (const approval of waiting) io.stdout.write(`${describe(approval).join('\n')}\n`);
   return 0;
 }
 
@@ -59,7 +59,7 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
   const found = waiting.filter(({ approvalId }) => approvalId.startsWith(id));
   const [one, other] = found;
   if (one === undefined) {
-    throw UsageError.coded(
+    throw UsageError.withCode(
       'no_approval',
       `No call with the id ${visible(id)} is waiting for approval.`,
       'List the waiting calls: cobbler approve',
@@ -74,15 +74,15 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
 }
 
 /** Returns everything about a call, escaped so that nothing in it can control the terminal or hide. */
-function describe(asked: ServerApproval): string[] {
-  const { approvalId, toolName, sessionId, expiresAt } = asked;
+function describe(approval: ServerApproval): string[] {
+  const { approvalId, toolName, sessionId, expiresAt } = approval;
   const until = expiresAt === undefined ? '' : `, until ${expiresAt}`;
-  const [, ...lines] = approvalText(asked).split('\n');
+  const [, ...lines] = approvalText(approval).split('\n');
   const head = `${approvalId}  ${visibleText(toolName)}  session ${sessionId}${until}`;
   return [head, ...lines.map((line) => `  ${line}`)];
 }
 
-function refused(status: number, json: Record<string, unknown>): Error {
+function refusalError(status: number, json: Record<string, unknown>): Error {
   const detail =
     typeof json['detail'] === 'string' ? json['detail'] : `The server responded with status ${status}.`;
   return new UsageError(visible(detail), 'List the waiting calls: cobbler approve');

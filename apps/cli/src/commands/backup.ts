@@ -30,24 +30,24 @@ export async function backup(given: string, io: Io): Promise<number> {
   }
   const folder = resolve(io.cwd(), given);
   checkPlace(folder, resolve(io.cwd(), home));
-  const draft = `${folder}.part-${process.pid}`;
+  const unfinished = `${folder}.part-${process.pid}`;
   try {
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
     const files: BackupFile[] = [];
     for (const file of keptFiles(home)) {
-      const copied = await copy(file, home, draft);
+      const copied = await copy(file, home, unfinished);
       if (copied !== undefined) files.push(copied);
     }
     if (files.length === 0) throw new UsageError(`${home} contains no data yet.`);
-    writeManifest(draft, { v: 1, cobbler: ownVersion(), madeAt: new Date().toISOString(), files });
-    renameSync(draft, folder);
+    writeManifest(unfinished, { v: 1, cobbler: ownVersion(), madeAt: new Date().toISOString(), files });
+    renameSync(unfinished, folder);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     const size = `${(bytes / 1_048_576).toFixed(1)} MiB`;
     io.stderr.write(`${plural(files.length, 'file')}, ${size}, copied to ${visible(folder)}.\n`);
     io.stdout.write(`${folder}\n`);
     return 0;
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(unfinished, { recursive: true, force: true });
   }
 }
 
@@ -64,8 +64,8 @@ function checkPlace(folder: string, home: string): void {
 }
 
 /** Copies a file. Returns undefined if it no longer exists. */
-async function copy(file: KeptFile, home: string, draft: string): Promise<BackupFile | undefined> {
-  const [from, to] = [join(home, file.name), join(draft, file.name)];
+async function copy(file: KeptFile, home: string, target: string): Promise<BackupFile | undefined> {
+  const [from, to] = [join(home, file.name), join(target, file.name)];
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   if (file.isDatabase) {
     const { format } = copyDatabase(from, to);

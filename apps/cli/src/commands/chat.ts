@@ -24,7 +24,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { localConversations } from './local-conversations.ts';
 
 /** A chat that is ready to start. */
-interface Prepared {
+interface PreparedChat {
   readonly host: ChatHost;
   readonly sessionId?: string;
   /** True if nothing of this chat may be stored. */
@@ -41,7 +41,7 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
     );
   }
   const flags = readRunFlags(options);
-  const { host, sessionId, isFleeting, close } = await prepared(flags, options, io);
+  const { host, sessionId, isFleeting, close } = await prepareChat(flags, options, io);
   try {
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
     const keyboard = io.openRawKeyboard();
@@ -62,11 +62,11 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
   }
 }
 
-async function prepared(
+async function prepareChat(
   flags: RunFlags,
   options: RawOptions,
   io: Io,
-): Promise<Prepared & { close?: () => Promise<void> }> {
+): Promise<PreparedChat & { close?: () => Promise<void> }> {
   if (options['demo'] === true) {
     const { demoConversations } = await import('./demo-conversations.ts');
     return { ...(await demoConversations(io)), isFleeting: true };
@@ -106,7 +106,7 @@ async function sessionsOf(host: RemoteHost, url: string): ReturnType<RemoteHost[
   }
 }
 
-async function localHost(given: RunFlags, io: Io): Promise<Prepared & { close: () => Promise<void> }> {
+async function localHost(given: RunFlags, io: Io): Promise<PreparedChat & { close: () => Promise<void> }> {
   const here = workFolder(given.dir, io);
   const first = await readSettings(io.env, given);
   const isKept = given.keeps ?? first.file.values.keepSessions ?? true;
@@ -154,7 +154,7 @@ export function serverAccess(
 ): { readonly url: string; readonly token: string } {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw UsageError.coded(
+    throw UsageError.withCode(
       'server_url',
       `${JSON.stringify(given)} is not a server address.`,
       'For example: --connect http://127.0.0.1:4370',
@@ -163,7 +163,7 @@ export function serverAccess(
   const behind = /(?:^#|&)token=([^&]+)/.exec(url.hash)?.[1];
   const found = (typeof token === 'string' ? token : undefined) ?? behind ?? env['COBBLER_SERVER_TOKEN'];
   if (found === undefined || found === '') {
-    throw UsageError.coded(
+    throw UsageError.withCode(
       'unauthorized',
       'The server requires a token.',
       'Copy the whole address that cobbler serve printed, with #token=, or pass --token TOKEN.',

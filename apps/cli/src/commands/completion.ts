@@ -4,7 +4,7 @@ import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-const shells: Readonly<Record<string, () => string>> = { bash: bash, zsh: zsh, fish: fish };
+const shells: Readonly<Record<string, () => string>> = { bash, zsh, fish };
 
 /**
  * Prints a completion script.
@@ -45,7 +45,7 @@ function followers(name: string): Followers {
 }
 
 /** Returns the options that have a fixed set of values. */
-function valued(): { flags: string[]; values: readonly string[] }[] {
+function flagsWithValues(): { flags: string[]; values: readonly string[] }[] {
   return commands.flatMap(optionsOf).flatMap((option) => {
     const { completes } = option;
     const values = completes === undefined || completes === 'file' || completes === 'folder' ? [] : completes;
@@ -65,7 +65,7 @@ function bash(): string {
     const file = takesFile ? ' if [[ "$current" != -* ]]; then _cobbler_paths -f; return; fi' : '';
     return `    ${name}) words="${[...flags, ...operands].join(' ')}";${file} ;;`;
   });
-  const values = valued().map(
+  const values = flagsWithValues().map(
     ({ flags, values }) =>
       `    ${flags.join('|')}) COMPREPLY=($(compgen -W "${values.join(' ')}" -- "$current")); return ;;`,
   );
@@ -99,7 +99,7 @@ function zsh(): string {
     const file = takesFile ? ' if [[ "$words[CURRENT]" != -* ]]; then _files; return; fi' : '';
     return `    ${name}) candidates=(${[...flags, ...operands].join(' ')});${file} ;;`;
   });
-  const values = valued().map(
+  const values = flagsWithValues().map(
     ({ flags, values }) => `    ${flags.join('|')}) compadd -- ${values.join(' ')}; return ;;`,
   );
   return `#compdef cobbler
@@ -126,7 +126,7 @@ function fish(): string {
     'complete -c cobbler -n __fish_use_subcommand -l version -l help',
   ];
   for (const { name, text } of commands) {
-    lines.push(`complete -c cobbler -n __fish_use_subcommand -f -a ${name} -d ${quoted(text)}`);
+    lines.push(`complete -c cobbler -n __fish_use_subcommand -f -a ${name} -d ${quote(text)}`);
   }
   for (const command of commands) {
     const condition =
@@ -141,16 +141,16 @@ function fish(): string {
         flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
       );
       const takes = Array.isArray(option.completes)
-        ? ` -x -a ${quoted(option.completes.join(' '))}`
+        ? ` -x -a ${quote(option.completes.join(' '))}`
         : option.flags.includes('<')
           ? ' -r'
           : '';
-      lines.push(`complete -c cobbler -n ${condition} ${names.join(' ')}${takes} -d ${quoted(option.text)}`);
+      lines.push(`complete -c cobbler -n ${condition} ${names.join(' ')}${takes} -d ${quote(option.text)}`);
     }
   }
   return lines.join('\n');
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

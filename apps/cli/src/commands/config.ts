@@ -4,7 +4,7 @@ import { AgentError, defaultLimits } from '@cobbler/agent';
 import { cobblerHome, parseConfig } from '@cobbler/agent/node';
 import { cleanKey } from '@cobbler/agent/provider';
 import { parseDocument } from 'yaml';
-import { whyUnreadable } from '../config/attachment.ts';
+import { readFailure } from '../config/attachment.ts';
 import { defaultOffload } from '../config/context-plan.ts';
 import { serverWords } from '../config/mcp-servers.ts';
 import { providerEntry, providerNames, providers } from '../config/providers.ts';
@@ -31,32 +31,41 @@ export async function config(operands: readonly string[], io: Io): Promise<numbe
 async function show(io: Io): Promise<number> {
   const settings = await readSettings(io.env);
   const { file } = settings;
-  const stored = (name: Parameters<typeof fromFile>[2]) =>
+  const storedSetting = (name: Parameters<typeof fromFile>[2]) =>
     fromFile(file, file.values, name) as Setting<unknown> | undefined;
   const rows: (readonly [name: string, setting: Setting<unknown> | undefined])[] = [
     ['provider', settings.provider],
     ['model', settings.model],
     ['baseURL', settings.baseURL],
-    ['maxTokens', stored('maxTokens')],
-    ['temperature', stored('temperature')],
-    ['requestTimeout', stored('requestTimeout')],
-    ['retryFor', stored('retryFor') ?? { value: 300_000, source: 'default' }],
-    ['maxTurns', stored('maxTurns') ?? { value: 100, source: 'default' }],
-    ['maxRepeats', stored('maxRepeats') ?? { value: defaultLimits.repeats, source: 'default' }],
-    ['maxUsd', stored('maxUsd')],
-    ['compactAbove', stored('compactAbove') ?? { value: "80% of the model's window", source: 'default' }],
-    ['offloadAbove', stored('offloadAbove') ?? { value: defaultOffload, source: 'default' }],
-    ['keepSessions', stored('keepSessions') ?? { value: true, source: 'default' }],
+    ['maxTokens', storedSetting('maxTokens')],
+    ['temperature', storedSetting('temperature')],
+    ['requestTimeout', storedSetting('requestTimeout')],
+    ['retryFor', storedSetting('retryFor') ?? { value: 300_000, source: 'default' }],
+    ['maxTurns', storedSetting('maxTurns') ?? { value: 100, source: 'default' }],
+    ['maxRepeats', storedSetting('maxRepeats') ?? { value: defaultLimits.repeats, source: 'default' }],
+    ['maxUsd', storedSetting('maxUsd')],
+    [
+      'compactAbove',
+      storedSetting('compactAbove') ?? { value: "80% of the model's window", source: 'default' },
+    ],
+    ['offloadAbove', storedSetting('offloadAbove') ?? { value: defaultOffload, source: 'default' }],
+    ['keepSessions', storedSetting('keepSessions') ?? { value: true, source: 'default' }],
     ...providerNames.map((name) => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }] as const;
     }),
     ...Object.entries(file.values.mcp ?? {}).map(([name, server]) => {
-      return [`mcp ${name}`, { value: serverWords(server), source: stored('mcp')?.source ?? '' }] as const;
+      return [
+        `mcp ${name}`,
+        { value: serverWords(server), source: storedSetting('mcp')?.source ?? '' },
+      ] as const;
     }),
     ...Object.entries(file.values.prices ?? {}).map(([model, price]) => {
       const text = Object.entries(price).map(([kind, usd]) => `${kind} ${usd}`);
-      return [`price ${model}`, { value: text.join(', '), source: stored('prices')?.source ?? '' }] as const;
+      return [
+        `price ${model}`,
+        { value: text.join(', '), source: storedSetting('prices')?.source ?? '' },
+      ] as const;
     }),
   ];
   const lines = rows.map(([name, setting]) => {
@@ -82,7 +91,7 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
   const key = cleanKey(await readHidden(`Key for ${title} (hidden while you type): `, io));
   if (key === undefined) throw new UsageError('No key was entered. Nothing was stored.');
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw UsageError.coded(
+    throw UsageError.withCode(
       'bad_key',
       'This is not a key: it contains a space, a line break or a character that is not allowed in keys.',
       'Copy the key again.',
@@ -116,7 +125,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   }
   const path = configPath(io);
   try {
-    await writeSetting(path, [name], typed(value));
+    await writeSetting(path, [name], parseValue(value));
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'config') throw error;
     const reason = error.message.replace(/^.*?:\d+: /, '');
@@ -127,7 +136,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
 }
 
 /** Converts `true`, `false` and numbers; all other values remain strings. The settings check the types. */
-function typed(text: string): string | number | boolean {
+function parseValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
@@ -170,7 +179,7 @@ function readOrEmpty(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Check its owner and mode.');
+    throw new UsageError(`${path} ${readFailure(error)}.`, 'Check its owner and mode.');
   }
 }
 

@@ -1,32 +1,32 @@
 import { memoryBlobs } from '@cobbler/agent/context';
 import { workspaceTools } from '@cobbler/tools';
-import type { AskedModel } from '../chat/local-host.ts';
+import type { SelectedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
 import { contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { findInstructions } from '../config/instructions.ts';
 import { permissionIn } from '../config/permission-plan.ts';
 import { readRunFlags } from '../config/run-flags.ts';
-import { demoStage } from '../demo/stage.ts';
+import { demoEnvironment } from '../demo/stage.ts';
 import type { Io } from '../terminal/io.ts';
 import { systemOf } from './run.ts';
 
 /** Creates conversations with the scripted model of `cobbler demo`, with approvals. Nothing is stored. */
 export async function demoConversations(io: Io): Promise<{ host: LocalHost; close: () => Promise<void> }> {
-  const { folder, env, model, close } = await demoStage(io);
+  const { folder, env, model, close } = await demoEnvironment(io);
   const { agent, pricing, failure } = model;
   const tools = workspaceTools({ root: folder, environment: env });
   const instructions = await findInstructions(folder);
   const flags = readRunFlags({});
   const { permission } = await permissionIn(folder, flags, true, env);
-  const asked: AskedModel = { agent, pricing, failure, note: { folder } };
+  const selected: SelectedModel = { agent, pricing, failure, note: { folder } };
   const host = new LocalHost({
     io: { ...io, env },
     folder,
-    asked,
+    selected,
     tools: () => tools,
     permission,
     models: [{ name: agent.model, text: 'the only demo session' }],
-    choose: async () => asked,
+    choose: async () => selected,
     system: systemOf(flags, folder, tools, instructions, io),
     context: contextPolicy(contextPlan(flags, {}, true), memoryBlobs()),
     limits: { turns: 20 },

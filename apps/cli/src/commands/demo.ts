@@ -7,7 +7,7 @@ import { shellQuoted } from '../config/permission-rule.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import { demoModel } from '../demo/model.ts';
 import { checkDemoProject, newDemoProject, pathWithNode } from '../demo/project.ts';
-import { performTask } from '../run/task.ts';
+import { runTask } from '../run/task.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
@@ -37,7 +37,7 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
   try {
     const tools = workspaceTools({ root: folder, env: { PATH: pathWithNode(io.env) }, environment: io.env });
     const instructions = await findInstructions(folder);
-    const { exitCode } = await performTask(
+    const { exitCode } = await runTask(
       {
         agent,
         pricing,

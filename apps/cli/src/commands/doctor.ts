@@ -8,7 +8,7 @@ import { checkSetup, failedCheck } from '../doctor/checkup.ts';
 import { oneLine, visibleJson } from '../terminal/escape.ts';
 import { formatMs } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
-import { asTyped } from '../terminal/program-name.ts';
+import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
 import { styleFor } from '../terminal/style.ts';
@@ -31,7 +31,7 @@ export async function doctor(options: Readonly<Record<string, unknown>>, io: Io)
   if (options['json'] === true) io.stdout.write(`${visibleJson(JSON.stringify({ ok, checks }))}\n`);
   else {
     const lines = doctorLines(checks, styleFor(screenFor(io.stdout, io.env)));
-    io.stdout.write(`${asTyped(lines.join('\n'), io.env)}\n`);
+    io.stdout.write(`${withProgramName(lines.join('\n'), io.env)}\n`);
   }
   return ok ? 0 : 1;
 }

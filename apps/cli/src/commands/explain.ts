@@ -1,7 +1,7 @@
 import { catalogue, codes, explanationOf } from '../explain/catalogue.ts';
 import type { Explanation } from '../explain/explanation.ts';
 import type { Environment, Io } from '../terminal/io.ts';
-import { asTyped } from '../terminal/program-name.ts';
+import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { nearest } from '../terminal/suggestion.ts';
 import { wrap } from '../terminal/text-width.ts';
@@ -18,25 +18,25 @@ export function explain(
   options: Readonly<Record<string, unknown>>,
   io: Pick<Io, 'stdout' | 'env'>,
 ): number {
-  const entries = given.map((code) => found(code, given));
+  const entries = given.map((code) => findExplanation(code, given));
   const [entry] = entries;
   const columns = screenFor(io.stdout, io.env).columns();
   if (options['json'] === true) {
     const shown = entry === undefined ? catalogue : entries.length === 1 ? entry : entries;
     io.stdout.write(`${JSON.stringify(shown)}\n`);
   } else {
-    const texts = entries.map((one) => told(one, columns, io.env).join('\n'));
-    io.stdout.write(`${entry === undefined ? listed(columns).join('\n') : texts.join('\n\n')}\n`);
+    const texts = entries.map((one) => explanationLines(one, columns, io.env).join('\n'));
+    io.stdout.write(`${entry === undefined ? codeList(columns).join('\n') : texts.join('\n\n')}\n`);
   }
   return 0;
 }
 
-function found(given: string, all: readonly string[]): Explanation {
+function findExplanation(given: string, all: readonly string[]): Explanation {
   const word = given.replaceAll('-', '_').replace(/^[[("']+|[\])"',.]+$/g, '');
   const code = codes.find((one) => one.toLowerCase() === word.toLowerCase());
   const entry = code === undefined ? undefined : explanationOf(code);
   if (entry !== undefined) return entry;
-  const near = alike(word);
+  const near = similarCodes(word);
   throw new UsageError(
     `There is no error code ${JSON.stringify(given)}.${near.length === 0 ? '' : ` Did you mean ${near.join(', ')}?`}`,
     'List all codes: cobbler explain. A service may return codes of its own, which are not listed.',
@@ -45,7 +45,7 @@ function found(given: string, all: readonly string[]): Explanation {
 }
 
 /** Returns the codes that a mistyped or partly remembered code probably means, the most likely first. */
-function alike(word: string): string[] {
+function similarCodes(word: string): string[] {
   const parts = word
     .toLowerCase()
     .split('_')
@@ -55,24 +55,24 @@ function alike(word: string): string[] {
   return [...new Set([...(first === undefined ? [] : [first]), ...holding])].slice(0, maxSuggested);
 }
 
-function told(
+function explanationLines(
   { code, kinds = [], status = [], what, todo, see }: Explanation,
   columns: number,
   env: Environment,
 ): string[] {
   const about = [...kinds, ...status.map((one) => `HTTP ${one}`)].join(', ');
-  const indented = (text: string) => wrap(text, columns - 3).map((line) => `  ${line}`);
+  const indent = (text: string) => wrap(text, columns - 3).map((line) => `  ${line}`);
   return [
     about === '' ? code : `${code}  (${about})`,
     '',
-    ...indented(what),
+    ...indent(what),
     '',
-    ...indented(asTyped(todo, env)),
+    ...indent(withProgramName(todo, env)),
     ...(see === undefined ? [] : ['', `  See ${see}`]),
   ];
 }
 
-function listed(columns: number): string[] {
+function codeList(columns: number): string[] {
   return catalogue.flatMap(({ title, entries }, at) => [
     ...(at === 0 ? [] : ['']),
     title,

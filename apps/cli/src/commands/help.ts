@@ -24,14 +24,14 @@ export function overview(): string {
     backup: 'backup       back up all data; restore restores it; store finds damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };
-  const shown = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;
+  const commandLine = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;
   return [
     'cobbler runs a language model with tools on your files until a task is done.',
     '',
     ...examples.map(([line, text]) => `  ${line.padEnd(42)}${text}`),
     '',
     'Commands',
-    ...visible.map((command) => `  ${shown(command)}`),
+    ...visible.map((command) => `  ${commandLine(command)}`),
     '',
     'Common options of run (for all options: cobbler help run)',
     '  -m, --model NAME    fast, balanced, best, or provider:model',

@@ -1,7 +1,7 @@
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
 import type { ModelChoice } from '../chat/host.ts';
-import type { AskedModel } from '../chat/local-host.ts';
+import type { SelectedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
 import { recordChildren } from '../config/backend.ts';
 import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
@@ -34,7 +34,7 @@ export async function localConversations(
   const folder = workFolder(flags.dir, io);
   await recordChildren(io.env);
   const settings = await readSettings(io.env, flags);
-  const { asked, provider } = await askedModel(flags, folder, settings, io);
+  const { selected, provider } = await selectModel(flags, folder, settings, io);
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
   const own = ownTools(workspaceOf(folder, context, io));
@@ -45,14 +45,14 @@ export async function localConversations(
   return new LocalHost({
     io,
     folder,
-    asked,
+    selected,
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     permission,
     models: modelsOf(provider),
     choose: async (model) => {
       const { baseURL: _, ...rest } = flags;
       const chosen = { ...rest, model };
-      return (await askedModel(chosen, folder, await readSettings(io.env, chosen), io)).asked;
+      return (await selectModel(chosen, folder, await readSettings(io.env, chosen), io)).selected;
     },
     system: systemOf(flags, folder, tools, instructions, io),
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
@@ -66,16 +66,16 @@ export async function localConversations(
   });
 }
 
-async function askedModel(
+async function selectModel(
   flags: RunFlags,
   folder: string,
   settings: Settings,
   io: Io,
-): Promise<{ asked: AskedModel; provider: LoadedProvider }> {
+): Promise<{ selected: SelectedModel; provider: LoadedProvider }> {
   const { agent, provider } = await makeAgent(settings, flags.api);
   const pricing = await pricingOf(settings, agent, provider);
   const failure = failureContext(settings, agent, io);
-  return { asked: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
+  return { selected: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
 }
 
 function modelsOf({ models }: LoadedProvider): ModelChoice[] {

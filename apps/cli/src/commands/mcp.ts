@@ -35,14 +35,14 @@ export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): P
   const servers = await openMcp(flags, file.values, folder, report, io);
   try {
     const host = await localConversations(flags, sessions, servers, io);
-    const desk = mcpController({
+    const controller = mcpController({
       version: ownVersion(),
       host,
       report,
-      isKept: (id) => isThere(sessions, id),
+      isKept: (id) => isStored(sessions, id),
     });
-    await untilHungUp(desk.server, io);
-    await desk.close();
+    await waitForHangUp(controller.server, io);
+    await controller.close();
   } finally {
     await servers.close();
     await sessions?.store.close();
@@ -50,7 +50,7 @@ export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): P
   return 0;
 }
 
-async function untilHungUp(
+async function waitForHangUp(
   server: ReturnType<typeof mcpController>['server'],
   io: Pick<Io, 'onInterrupt' | 'onBrokenPipe'>,
 ): Promise<void> {
@@ -65,7 +65,7 @@ async function untilHungUp(
   for (const stop of stops) stop();
 }
 
-async function isThere(sessions: CliSessions | undefined, id: string): Promise<boolean> {
+async function isStored(sessions: CliSessions | undefined, id: string): Promise<boolean> {
   try {
     return (await sessions?.store.info(id)) !== undefined;
   } catch (error) {

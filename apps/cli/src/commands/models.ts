@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import { keyOf, readSettings } from '../config/settings.ts';
 import { formatCount } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
-import { asTyped } from '../terminal/program-name.ts';
+import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
@@ -28,7 +28,7 @@ export async function models(io: Io): Promise<number> {
     'Prices are in US dollars per million tokens. Use any other model by its id: -m claude:ID, -m openai:ID.',
     'Local and other servers: -m openai:MODEL --base-url URL',
   );
-  io.stdout.write(`${asTyped(lines.join('\n'), io.env)}\n`);
+  io.stdout.write(`${withProgramName(lines.join('\n'), io.env)}\n`);
   return 0;
 }
 

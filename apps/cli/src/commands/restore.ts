@@ -33,7 +33,7 @@ export async function restore(given: string, io: Io): Promise<number> {
     );
   }
   await checkWhole(folder, manifest);
-  putInto(home, folder, manifest);
+  copyInto(home, folder, manifest);
   io.stderr.write(
     `Restored ${plural(manifest.files.length, 'file')} from the backup of ${manifest.madeAt} to ${visible(home)}. Unfinished work continues at the next start.\n`,
   );
@@ -55,7 +55,7 @@ async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
 }
 
 /** Copies all files, or none, as long as the disk allows the copies to be removed. */
-function putInto(home: string, folder: string, { files }: Manifest): void {
+function copyInto(home: string, folder: string, { files }: Manifest): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const put: string[] = [];
   try {

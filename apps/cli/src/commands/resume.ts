@@ -47,7 +47,7 @@ async function pick(
 const maxShown = 9;
 
 /** The user's choice: a session, none, or to exit immediately. */
-type Picked = SessionInfo | 'none' | 'interrupt';
+type PickResult = SessionInfo | 'none' | 'interrupt';
 
 /**
  * Lists the latest sessions of a directory and lets the user choose one by number. If there is only one session, or
@@ -57,7 +57,7 @@ export async function pickSession(
   sessions: CliSessions,
   folder: string,
   io: Io,
-): Promise<Picked | undefined> {
+): Promise<PickResult | undefined> {
   const found: SessionInfo[] = [];
   for await (const info of sessionsIn(sessions, folder)) {
     found.push(info);
@@ -68,9 +68,9 @@ export async function pickSession(
   if (keyboard === undefined) return found[0];
   show(found, io);
   try {
-    return await new Promise<Picked>((resolve) => {
+    return await new Promise<PickResult>((resolve) => {
       keyboard.listen((key) => {
-        const picked = pickedBy(key, found);
+        const picked = pickResultOf(key, found);
         if (picked !== undefined) resolve(picked);
       });
     });
@@ -90,7 +90,7 @@ function show(found: readonly SessionInfo[], io: Io): void {
   io.stderr.write(`${lines.join('\n')}\n${question}`);
 }
 
-function pickedBy(key: Key, found: readonly SessionInfo[]): Picked | undefined {
+function pickResultOf(key: Key, found: readonly SessionInfo[]): PickResult | undefined {
   if (key.type === 'interrupt') return 'interrupt';
   if (key.type === 'escape') return 'none';
   if (key.type === 'enter') return found[0];

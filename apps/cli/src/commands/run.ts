@@ -31,9 +31,9 @@ import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
-import { checkGoesOn, chooseSession, flagsWithNote } from '../run/session-choice.ts';
+import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import type { TaskSession } from '../run/task.ts';
-import { performTask } from '../run/task.ts';
+import { runTask } from '../run/task.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
@@ -50,11 +50,11 @@ export async function run(
   options: Readonly<Record<string, unknown>>,
   io: Io,
 ): Promise<number> {
-  const reel = await openRecordReplay(words, options, io);
-  const given = readRunFlags(reel.options);
-  const isSaying = words.length > 0 || reel.prompt !== undefined;
+  const recordReplay = await openRecordReplay(words, options, io);
+  const given = readRunFlags(recordReplay.options);
+  const isSaying = words.length > 0 || recordReplay.prompt !== undefined;
   if (!isSaying && !given.resumes && io.stdin.tty) throw nothingToDo();
-  if (reel.tape !== undefined && given.session !== undefined) {
+  if (recordReplay.recording !== undefined && given.session !== undefined) {
     throw new UsageError(
       'A session cannot be continued while recording or replaying.',
       'Remove --session and --continue, or --record and --replay.',
@@ -63,13 +63,14 @@ export async function run(
   const here = workFolder(given.dir, io);
   const settings = await readSettings(io.env, given);
   // A cassette contains a complete run, and a replay creates no new data.
-  const isKept = reel.tape === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
+  const isKept =
+    recordReplay.recording === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
   const chosen = await chooseSession(given, isKept, here, io);
   try {
     const flags = flagsWithNote(given, chosen?.note);
-    if (given.resumes && !isSaying && chosen !== undefined) checkGoesOn(chosen);
+    if (given.resumes && !isSaying && chosen !== undefined) checkResumable(chosen);
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
-    const order = { words, reel, flags, settings: settled, ...defined({ chosen }) };
+    const order = { words, recordReplay, flags, settings: settled, ...defined({ chosen }) };
     await recordChildren(io.env);
     if (flags.backend !== undefined && flags.mcp.length > 0)
       throw new UsageError(
@@ -88,26 +89,29 @@ export async function run(
 }
 
 /** A parsed command line with its session, if it has one. */
-interface Order {
+interface ParsedRun {
   readonly words: readonly string[];
-  readonly reel: RecordReplay;
+  readonly recordReplay: RecordReplay;
   readonly flags: RunFlags;
   readonly settings: Settings;
   readonly chosen?: ChosenSession;
   readonly mcp?: McpTools;
 }
 
-async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io): Promise<number> {
+async function work(
+  { words, recordReplay, flags, settings, chosen, mcp }: ParsedRun,
+  io: Io,
+): Promise<number> {
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
-  const limits = reel.fact('limits', () => limitsOf(flags, settings));
-  const delegate = await delegateOf({ flags, reel }, folder, limits, io);
-  const { agent, pricing } = delegate ?? (await ownModel(settings, flags, reel));
+  const limits = recordReplay.fact('limits', () => limitsOf(flags, settings));
+  const delegate = await delegateOf({ flags, recordReplay }, folder, limits, io);
+  const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
-  const context = reel.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
+  const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   // Older cassettes have requests without the tool that waits.
-  const canWait = reel.fact('waits', () => !reel.isReplay);
+  const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
   const known = ownTools(workspaceOf(folder, context, io)).filter(
     (tool) => canWait || tool.waitUntil === undefined,
   );
@@ -117,33 +121,33 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   // A backend has its own instructions and reads those of the directory on its own.
   const instructions =
     flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
-  const system = reel.fact('system', () =>
+  const system = recordReplay.fact('system', () =>
     delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
   );
   const resumes = flags.resumes && words.length === 0;
-  const asked = resumes ? [] : (reel.prompt ?? (await readPrompt(words, flags.attach, io)));
+  const promptParts = resumes ? [] : (recordReplay.prompt ?? (await readPrompt(words, flags.attach, io)));
   // Opened last, because afterwards this process controls the terminal.
-  const keyboard = reel.isReplay ? undefined : keyboardFor(flags, tools, io);
-  const isAttended = reel.fact('attended', () => keyboard !== undefined);
+  const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);
+  const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
   // A replay uses the recorded permissions and runs only recorded calls.
-  const { permission } = reel.isReplay
+  const { permission } = recordReplay.isReplay
     ? { permission: new Permission(flags.mode, flags.allow, isAttended) }
     : await permissionIn(folder, flags, isAttended, io.env);
-  await reel.tape?.moment('the run starts');
+  await recordReplay.recording?.moment('the run starts');
   chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));
-  const { result, exitCode } = await performTask(
+  const { result, exitCode } = await runTask(
     {
       agent,
       tools,
       system,
-      prompt: reel.isReplay ? asked : reel.fact('prompt', () => asked),
+      prompt: recordReplay.isReplay ? promptParts : recordReplay.fact('prompt', () => promptParts),
       pricing,
       permission,
       limits,
       // A backend that reports its cost enforces the limit if it receives it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
       ...(delegate === undefined && {
-        context: contextPolicy(context, runBlobs(chosen, reel, io)),
+        context: contextPolicy(context, runBlobs(chosen, recordReplay, io)),
       }),
       attended: isAttended,
       form: flags.form,
@@ -153,7 +157,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
           { agent, flags: { ...flags, mode: permission.mode }, folder, tools, instructions, isAttended },
           io,
         ),
-        ...reel.note,
+        ...recordReplay.note,
       ],
       folder: shortPath(folder, io.env),
       failure:
@@ -162,20 +166,20 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
           : { host: agent.provider, model: agent.model, provider: agent.provider },
       ...defined({ keyboard }),
       ...(chosen !== undefined && { session: sessionOf(chosen, resumes) }),
-      ...defined({ tape: reel.tape }),
+      ...defined({ recording: recordReplay.recording }),
     },
     io,
   );
   await delegate?.close();
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
-  const ended = reel.close({ result, exitCode, form: flags.form, settings });
+  const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */
-function runBlobs(chosen: ChosenSession | undefined, reel: RecordReplay, io: Io): Blobs {
-  const isKept = chosen !== undefined || reel.tape !== undefined;
-  return reel.blobs(() => (isKept ? blobsFor(io.env) : memoryBlobs()));
+function runBlobs(chosen: ChosenSession | undefined, recordReplay: RecordReplay, io: Io): Blobs {
+  const isKept = chosen !== undefined || recordReplay.recording !== undefined;
+  return recordReplay.blobs(() => (isKept ? blobsFor(io.env) : memoryBlobs()));
 }
 
 /**
@@ -201,14 +205,14 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
 
 /** Returns the backend that does the work instead of a model, if one was requested. */
 async function delegateOf(
-  { flags, reel }: Pick<Order, 'flags' | 'reel'>,
+  { flags, recordReplay }: Pick<ParsedRun, 'flags' | 'recordReplay'>,
   folder: string,
   limits: Limits,
   io: Io,
 ): Promise<DelegatedLoop | undefined> {
   const { backend: name, model, mode } = flags;
   if (name === undefined) return undefined;
-  if (reel.tape !== undefined)
+  if (recordReplay.recording !== undefined)
     throw new UsageError(
       'A backend cannot be recorded or replayed.',
       'Remove --backend, or --record and --replay.',
@@ -222,14 +226,14 @@ async function delegateOf(
  * of their calls.
  */
 async function mcpOf(
-  { flags, settings, reel }: Pick<Order, 'flags' | 'settings' | 'reel'>,
+  { flags, settings, recordReplay }: Pick<ParsedRun, 'flags' | 'settings' | 'recordReplay'>,
   folder: string,
   io: Io,
 ): Promise<McpTools> {
   const { values } = settings.file;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
-  const live = reel.isReplay ? undefined : await openMcp(flags, values, folder, report, io);
-  const faces = reel.fact('mcp', () => (live?.tools() ?? []).map(({ execute: _, ...face }) => face));
+  const live = recordReplay.isReplay ? undefined : await openMcp(flags, values, folder, report, io);
+  const faces = recordReplay.fact('mcp', () => (live?.tools() ?? []).map(({ execute: _, ...face }) => face));
   const execute = () => {
     const message = 'MCP servers are not used in a replay.';
     throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
@@ -240,11 +244,11 @@ async function mcpOf(
 async function ownModel(
   settings: Settings,
   flags: RunFlags,
-  reel: RecordReplay,
+  recordReplay: RecordReplay,
 ): Promise<{ agent: Agent; pricing: Pricing }> {
   const { retryFor = settings.file.values.retryFor } = settings.chosen;
   const values = { ...settings.file.values, ...defined({ retryFor }) };
-  const { agent, provider } = await makeAgent(settings, flags.api, reel.link(values));
+  const { agent, provider } = await makeAgent(settings, flags.api, recordReplay.link(values));
   return { agent, pricing: await pricingOf(settings, agent, provider) };
 }
 

@@ -49,8 +49,8 @@ async function serveDemo(
   { demo: _, ...options }: Readonly<Record<string, unknown>>,
   io: Io,
 ): Promise<number> {
-  const { demoStage } = await import('../demo/stage.ts');
-  const { folder, env, close } = await demoStage(io);
+  const { demoEnvironment } = await import('../demo/stage.ts');
+  const { folder, env, close } = await demoEnvironment(io);
   try {
     io.stderr.write('A scripted model on a small project: type "fix the failing test". Nothing is saved.\n');
     return await serve({ ...options, dir: folder }, { ...io, env });
@@ -83,10 +83,10 @@ async function serveFrom(
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
   const places = await servePlaces(flags, home.store, io);
   try {
-    const server = await started(flags, { places, tokens, settings, tools, home }, io);
+    const server = await startServing(flags, { places, tokens, settings, tools, home }, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
     announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
-    await untilStopped(server, io);
+    await waitForStop(server, io);
     forget();
     return 0;
   } finally {
@@ -135,7 +135,7 @@ interface ServeParts {
   readonly home: ServerHome;
 }
 
-async function started(flags: ServeFlags, parts: ServeParts, io: Io): Promise<CobblerServer> {
+async function startServing(flags: ServeFlags, parts: ServeParts, io: Io): Promise<CobblerServer> {
   const { places, tokens, settings, tools, home } = parts;
   const { host, port, allowedHosts } = flags;
   const settingsOf = (sessionId: string): SessionSettings =>
@@ -161,7 +161,7 @@ async function started(flags: ServeFlags, parts: ServeParts, io: Io): Promise<Co
     const other = readRunning(home.running);
     const isOurs = other !== undefined && new URL(other.url).port === String(port);
     const who = isOurs ? `process ${other.pid}, a cobbler server` : 'another process';
-    throw UsageError.coded(
+    throw UsageError.withCode(
       'port_in_use',
       `Cannot listen on port ${port}: it is in use by ${who}.`,
       'Choose another: --port NUMBER, or 0 for any free port.',
@@ -191,7 +191,7 @@ function announce({ server, token, flags, folder, file, model }: ServerStartup, 
 }
 
 /** Stops the server on a signal after its runs have ended; a second signal ends it immediately. */
-function untilStopped(server: CobblerServer, io: Io): Promise<void> {
+function waitForStop(server: CobblerServer, io: Io): Promise<void> {
   return new Promise((resolve, reject) => {
     let signals = 0;
     const forget = io.onInterrupt(() => {

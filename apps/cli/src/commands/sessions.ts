@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { forkSession, systemRuntime } from '@cobbler/agent';
 import { exportSession, importSession } from '@cobbler/agent/format';
 import { defined } from '@cobbler/agent/values';
-import { whyUnreadable } from '../config/attachment.ts';
+import { readFailure } from '../config/attachment.ts';
 import { ownTools } from '../config/choose-tools.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
@@ -16,7 +16,7 @@ import { sessionFacts, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { parseCount, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
-import { asTyped } from '../terminal/program-name.ts';
+import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -25,7 +25,7 @@ import { pastLines } from '../view/history-lines.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 
 /** The context of an action. */
-interface Desk {
+interface ActionContext {
   readonly sessions: CliSessions;
   /** The operands of the action. */
   readonly rest: readonly string[];
@@ -33,7 +33,7 @@ interface Desk {
   readonly io: Io;
 }
 
-const actions: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
+const actions: Readonly<Record<string, (context: ActionContext) => Promise<void>>> = {
   list,
   show,
   export: exportTo,
@@ -48,8 +48,8 @@ const actions: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
 /** Runs `cobbler sessions`: lists the stored sessions, or performs an action on one. Returns the exit code. */
 export async function sessions(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action = 'list', ...rest] = operands;
-  const perform = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (perform === undefined) {
+  const runAction = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (runAction === undefined) {
     throw new UsageError(
       `sessions has no action ${JSON.stringify(action)}.${didYouMean(action, Object.keys(actions))}`,
       'See: cobbler help sessions',
@@ -57,20 +57,20 @@ export async function sessions(operands: readonly string[], options: RawOptions,
   }
   const opened = await openSessions(io.env);
   try {
-    await perform({ sessions: opened, rest, options, io });
+    await runAction({ sessions: opened, rest, options, io });
     return 0;
   } finally {
     await opened.store.close();
   }
 }
 
-async function list({ sessions, options, io }: Desk): Promise<void> {
+async function list({ sessions, options, io }: ActionContext): Promise<void> {
   const folder = options['here'] === true ? workFolder(undefined, io) : undefined;
-  const most = countOf(options['limit'], '--limit') ?? 20;
+  const limit = countOf(options['limit'], '--limit') ?? 20;
   const rows: ListedSession[] = [];
   let hasMore = false;
   for await (const info of sessionsIn(sessions, folder)) {
-    hasMore = rows.length === most;
+    hasMore = rows.length === limit;
     if (hasMore) break;
     rows.push(rowOf(sessions, info, io, options['json'] === true));
   }
@@ -86,9 +86,9 @@ async function list({ sessions, options, io }: Desk): Promise<void> {
   const screen = screenFor(io.stdout, io.env);
   const columns = screen.tty ? screen.columns() : 200;
   io.stdout.write(`${sessionTable(rows, Date.now(), styleFor(screen), columns).join('\n')}\n`);
-  const more = hasMore ? ` More: cobbler sessions -n ${most * 5}.` : '';
-  const goOn = asTyped(`${more} Continue: cobbler resume ID`, io.env);
-  io.stderr.write(`Stored in ${visible(shortPath(sessions.file, io.env))}.${goOn}\n`);
+  const more = hasMore ? ` More: cobbler sessions -n ${limit * 5}.` : '';
+  const resumeHint = withProgramName(`${more} Continue: cobbler resume ID`, io.env);
+  io.stderr.write(`Stored in ${visible(shortPath(sessions.file, io.env))}.${resumeHint}\n`);
 }
 
 function rowOf({ notes }: CliSessions, info: ListedSession['info'], io: Io, isWhole: boolean): ListedSession {
@@ -96,7 +96,7 @@ function rowOf({ notes }: CliSessions, info: ListedSession['info'], io: Io, isWh
   return { info, ...(folder !== undefined && { folder: isWhole ? folder : shortPath(folder, io.env) }) };
 }
 
-async function show({ sessions, rest, io }: Desk): Promise<void> {
+async function show({ sessions, rest, io }: ActionContext): Promise<void> {
   const { store, notes } = sessions;
   const info = await findSession(store, idOf(rest, 'show'));
   const screen = screenFor(io.stdout, io.env);
@@ -109,7 +109,7 @@ async function show({ sessions, rest, io }: Desk): Promise<void> {
   io.stdout.write(`${[...facts, ...past].join('\n')}\n`);
 }
 
-async function exportTo({ sessions: { store }, rest, options, io }: Desk): Promise<void> {
+async function exportTo({ sessions: { store }, rest, options, io }: ActionContext): Promise<void> {
   const { id } = await findSession(store, idOf(rest, 'export'));
   const output = options['output'];
   if (typeof output !== 'string') {
@@ -126,7 +126,7 @@ async function exportTo({ sessions: { store }, rest, options, io }: Desk): Promi
   );
 }
 
-async function importFrom({ sessions: { store, notes }, rest, io }: Desk): Promise<void> {
+async function importFrom({ sessions: { store, notes }, rest, io }: ActionContext): Promise<void> {
   const [file] = rest;
   if (file === undefined)
     throw new UsageError(
@@ -149,14 +149,14 @@ async function linesOf(file: string, io: Io): Promise<Iterable<string> | AsyncIt
     input.once('open', () => opened());
     input.once('error', (error) =>
       failed(
-        new UsageError(`${file} ${whyUnreadable(error)}.`, 'Use a file written by cobbler sessions export.'),
+        new UsageError(`${file} ${readFailure(error)}.`, 'Use a file written by cobbler sessions export.'),
       ),
     );
   });
   return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
 }
 
-async function fork({ sessions: { store, notes }, rest, options, io }: Desk): Promise<void> {
+async function fork({ sessions: { store, notes }, rest, options, io }: ActionContext): Promise<void> {
   const { id } = await findSession(store, idOf(rest, 'fork'));
   const at = countOf(options['at'], '--at');
   const to = systemRuntime.id();
@@ -169,14 +169,14 @@ async function fork({ sessions: { store, notes }, rest, options, io }: Desk): Pr
   io.stdout.write(`${to}\n`);
 }
 
-async function rename({ sessions: { store }, rest, io }: Desk): Promise<void> {
+async function rename({ sessions: { store }, rest, io }: ActionContext): Promise<void> {
   const { id } = await findSession(store, idOf(rest, 'rename'));
   await store.rename(id, rest.slice(1).join(' '));
   const info = await store.info(id);
   io.stderr.write(`Session ${shortId(id)} renamed to ${JSON.stringify(info?.title ?? '')}.\n`);
 }
 
-async function remove({ sessions: { store, notes }, rest, io }: Desk): Promise<void> {
+async function remove({ sessions: { store, notes }, rest, io }: ActionContext): Promise<void> {
   idOf(rest, 'delete');
   for (const given of rest) {
     const { id, title } = await findSession(store, given);
@@ -186,7 +186,7 @@ async function remove({ sessions: { store, notes }, rest, io }: Desk): Promise<v
   }
 }
 
-async function prune({ sessions: { store, notes }, options, io }: Desk): Promise<void> {
+async function prune({ sessions: { store, notes }, options, io }: ActionContext): Promise<void> {
   const age = options['olderThan'];
   const olderThanMs = typeof age === 'string' ? ageMs(age) : undefined;
   const last = options['keepLast'];
@@ -206,7 +206,7 @@ async function prune({ sessions: { store, notes }, options, io }: Desk): Promise
   );
 }
 
-async function vacuum({ sessions: { store, file }, io }: Desk): Promise<void> {
+async function vacuum({ sessions: { store, file }, io }: ActionContext): Promise<void> {
   const bytes = await store.vacuum();
   io.stderr.write(`${plural(bytes, 'byte')} of ${visible(shortPath(file, io.env))} freed.\n`);
 }

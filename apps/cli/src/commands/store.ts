@@ -26,7 +26,7 @@ export async function store(operands: readonly string[], options: RawOptions, io
 
 /** Checks files for damage. Returns 1 if one is damaged. */
 function verify(given: string | undefined, options: RawOptions, io: Io): number {
-  const files = given === undefined ? storeFiles(io) : [existing(given, io)];
+  const files = given === undefined ? storeFiles(io) : [existingFile(given, io)];
   if (files.length === 0) io.stderr.write('No sessions are stored yet.\n');
   const reports = files.map((file) => ({ file, ...verifyStore(file) }));
   for (const { file, ...report } of reports) {
@@ -56,7 +56,7 @@ function verifyLines(file: string, report: StoreReport): string[] {
 
 /** Copies intact data to a new file. Returns 1 if data is lost. */
 async function salvage(given: string | undefined, options: RawOptions, io: Io): Promise<number> {
-  const from = given === undefined ? (sessionFile(io.env) ?? '') : existing(given, io);
+  const from = given === undefined ? (sessionFile(io.env) ?? '') : existingFile(given, io);
   if (!existsSync(from)) {
     throw new UsageError('There is no session file to salvage.', 'Pass one: cobbler store salvage FILE');
   }
@@ -94,7 +94,7 @@ function replace(from: string, to: string): string {
   return aside;
 }
 
-function existing(given: string, io: Io): string {
+function existingFile(given: string, io: Io): string {
   const file = resolve(io.cwd(), given);
   if (!existsSync(file))
     throw new UsageError(`Cannot read ${file}: there is no such file.`, 'Pass the path of a session file.');

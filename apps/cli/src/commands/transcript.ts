@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { resolve } from 'node:path';
 import type { TranscriptIssue } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
-import { whyUnreadable } from '../config/attachment.ts';
+import { readFailure } from '../config/attachment.ts';
 import type { TranscriptCheck } from '../doctor/transcript-check.ts';
 import { checkTranscript } from '../doctor/transcript-check.ts';
 import { oneLine, visibleJson } from '../terminal/escape.ts';
@@ -84,7 +84,7 @@ function readBytes(path: string, given: string): Uint8Array {
     return readFileSync(path);
   } catch (error) {
     throw new UsageError(
-      `${given} ${whyUnreadable(error)}.`,
+      `${given} ${readFailure(error)}.`,
       'Pass the path of a readable file, or - for standard input.',
     );
   }

@@ -76,7 +76,7 @@ function readWhole(name: string, folder: string): Uint8Array {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `${name} ${whyUnreadable(error)}.`,
+      `${name} ${readFailure(error)}.`,
       'Check the path; it is relative to the current directory.',
     );
   }
@@ -88,7 +88,7 @@ function isIn(folder: string, path: string): boolean {
 }
 
 /** Describes why the system could not read a file. */
-export function whyUnreadable(error: unknown): string {
+export function readFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
   if (code === 'EACCES' || code === 'EPERM') return 'cannot be accessed';

@@ -44,7 +44,7 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
   for (const rule of rules) {
     const [name = ''] = rule.split('(');
     if (!/^[^()]+(\([\s\S]*\))?$/.test(rule.trim())) {
-      throw UsageError.coded(
+      throw UsageError.withCode(
         'bad_rule',
         `--allow ${JSON.stringify(rule)} does not have the form tool or tool(pattern).`,
         "For example: --allow 'run_command(npm test)'",

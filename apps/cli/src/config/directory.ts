@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { whyUnreadable } from './attachment.ts';
+import { readFailure } from './attachment.ts';
 
 /**
  * Returns the real path of the working directory.
@@ -13,7 +13,7 @@ export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): stri
   const path = resolve(io.cwd(), given ?? '.');
   try {
     if (!statSync(path).isDirectory()) {
-      throw UsageError.coded(
+      throw UsageError.withCode(
         'workspace',
         `${given ?? path} is not a directory.`,
         'Pass the working directory: -C DIR',
@@ -23,9 +23,9 @@ export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): stri
     return realpathSync(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw UsageError.coded(
+    throw UsageError.withCode(
       'workspace',
-      `The directory ${given ?? path} ${whyUnreadable(error)}.`,
+      `The directory ${given ?? path} ${readFailure(error)}.`,
       'Choose another: -C DIR',
     );
   }
@@ -40,7 +40,7 @@ export function checkWritable(path: string, flag = '-o'): void {
     accessSync(dirname(path), constants.W_OK);
   } catch (error) {
     throw new UsageError(
-      `Cannot write ${path}: its directory ${whyUnwritable(error)}.`,
+      `Cannot write ${path}: its directory ${writeFailure(error)}.`,
       `Choose another file: ${flag} FILE`,
     );
   }
@@ -49,8 +49,8 @@ export function checkWritable(path: string, flag = '-o'): void {
   }
 }
 
-function whyUnwritable(error: unknown): string {
-  return whyUnreadable(error).replace('read', 'written');
+function writeFailure(error: unknown): string {
+  return readFailure(error).replace('read', 'written');
 }
 
 /** Returns a path for display: `~` stands for the home directory. */

@@ -47,7 +47,7 @@ export async function findInstructions(
         const advice = 'Put the text in the file itself, or skip all context files with --no-context-files.';
         options.report?.(`${path} is not read: it links to a file ${why}. ${advice}`);
       });
-      if (text !== undefined && text.trim() !== '') return { path, text: shortened(text) };
+      if (text !== undefined && text.trim() !== '') return { path, text: shorten(text) };
     }
     // Instructions above the repository, or above a directory without one, were written for something else.
     if (at === root) return undefined;
@@ -108,7 +108,7 @@ async function readText(
   }
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   if (text.length <= maxCharacters) return text;
   return `${text.slice(0, maxCharacters)}\n[The file is longer; the rest is omitted.]`;
 }

@@ -66,7 +66,7 @@ async function checkModel({ model, provider, namesProvider, baseURL }: Settings)
   const prefix = /^([A-Za-z0-9_-]+)[:/]/.exec(name)?.[1];
   const guess = meant === undefined ? '' : ` Did you mean ${meant}?`;
   const why = prefix === undefined ? '' : ` Unknown provider ${JSON.stringify(prefix)}.`;
-  throw UsageError.coded(
+  throw UsageError.withCode(
     'unknown_model',
     `The model ${JSON.stringify(name)} (${model.source}) is unknown.${why}${guess}`,
     `List the models: cobbler models. Providers: ${providerNames.join(', ')}. For a newer model, use the full name: -m ${provider.value}:MODEL`,

@@ -48,7 +48,7 @@ export async function openMcp(
   report: (line: string) => void,
   io: Io,
 ): Promise<McpTools> {
-  const servers = wanted(mcpServers(flags, values), flags.tools);
+  const servers = serversToStart(mcpServers(flags, values), flags.tools);
   if (Object.keys(servers).length === 0) return none;
   const { connectMcp } = await import('@cobbler/tools/mcp');
   const mcp = await connectMcp({
@@ -69,7 +69,7 @@ export async function openMcp(
  * Returns the servers to start: with `--tools`, only those of which it names a tool, or the server itself as in
  * `mcp__github`.
  */
-function wanted(
+function serversToStart(
   servers: Readonly<Record<string, McpServerConfig>>,
   tools: readonly string[] | undefined,
 ): Readonly<Record<string, McpServerConfig>> {
@@ -125,21 +125,21 @@ interface NamedServer {
 export function readMcpFlag(text: string): NamedServer {
   const bare = URL.parse(text);
   if (/^https?:\/\//.test(text) && bare !== null)
-    return named(bare.hostname.replace(/[^A-Za-z0-9]+/g, '-').slice(0, 32), { url: text }, text);
+    return namedServer(bare.hostname.replace(/[^A-Za-z0-9]+/g, '-').slice(0, 32), { url: text }, text);
   const [, name = '', rest = ''] = /^([^=\s]+)=(.+)$/s.exec(text) ?? [];
-  if (/^https?:\/\//.test(rest) && URL.canParse(rest)) return named(name, { url: rest }, text);
+  if (/^https?:\/\//.test(rest) && URL.canParse(rest)) return namedServer(name, { url: rest }, text);
   const [command, ...args] = words(rest);
-  if (command === undefined) throw wrong(text);
-  return named(name, { command, args }, text);
+  if (command === undefined) throw invalidServer(text);
+  return namedServer(name, { command, args }, text);
 }
 
-function named(name: string, config: McpServerConfig, text: string): NamedServer {
-  if (!isMcpName(name)) throw wrong(text);
+function namedServer(name: string, config: McpServerConfig, text: string): NamedServer {
+  if (!isMcpName(name)) throw invalidServer(text);
   return { name, config };
 }
 
 /** Returns the error. It quotes only the name, because the rest may contain a key. */
-function wrong(text: string): UsageError {
+function invalidServer(text: string): UsageError {
   const name = text.split(/[=\s]/)[0] ?? '';
   return new UsageError(
     `--mcp ${JSON.stringify(name.slice(0, 60))}… is not NAME=COMMAND or a URL.`,

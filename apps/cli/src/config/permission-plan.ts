@@ -1,6 +1,6 @@
 import type { Environment } from '../terminal/io.ts';
 import { Permission } from './permission.ts';
-import { narrower, readProjectRules } from './project-rules.ts';
+import { readProjectRules, stricterMode } from './project-rules.ts';
 import type { RunFlags } from './run-flags.ts';
 
 /** Permissions, and the project rules that do not apply. */
@@ -22,7 +22,7 @@ export async function permissionIn(
 ): Promise<PermissionPlan> {
   const project = await readProjectRules(folder, env);
   const permission = new Permission(
-    narrower(mode, project.mode),
+    stricterMode(mode, project.mode),
     [...allow, ...project.allow],
     attended,
     project.deny,

@@ -26,7 +26,7 @@ export class Permission {
   readonly #allow: string[];
   readonly #deny: readonly string[];
   #allowed: (call: GateCall) => Verdict;
-  readonly #unasked: GateCall[] = [];
+  readonly #undecided: GateCall[] = [];
 
   /**
    * @param attended true if a user can be asked; otherwise such calls are denied.
@@ -50,17 +50,17 @@ export class Permission {
       if (this.#mode === 'read-only' && call.mustAsk === undefined) return readOnly(call);
       if (this.#mode === 'read-only')
         return { type: 'deny', message: `This run is read-only. ${call.mustAsk}` };
-      if (verdict.type !== 'deny' && this.#letsThrough(call)) return { type: 'allow' };
+      if (verdict.type !== 'deny' && this.#isAllowed(call)) return { type: 'allow' };
       if (verdict.type !== 'ask' || this.#attended) return verdict;
-      this.#unasked.push(call);
+      this.#undecided.push(call);
       const why = call.mustAsk === undefined ? '' : ` ${call.mustAsk}`;
       return { type: 'deny', message: `${cannotAsk}${why}` };
     };
   }
 
   /** Calls that were denied because no user could be asked. */
-  get unasked(): readonly GateCall[] {
-    return this.#unasked;
+  get undecided(): readonly GateCall[] {
+    return this.#undecided;
   }
 
   /** Adds an allow rule for the rest of this run. */
@@ -83,7 +83,7 @@ export class Permission {
     return { allow: this.#allow, deny: this.#deny };
   }
 
-  #letsThrough(call: GateCall): boolean {
+  #isAllowed(call: GateCall): boolean {
     if (call.mustAsk !== undefined) return false;
     if (call.effect === 'read' || this.#mode === 'yes') return true;
     return this.#mode === 'edits' && editTools.has(call.toolName);

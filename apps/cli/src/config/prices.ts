@@ -72,13 +72,13 @@ async function generalPricing(
   };
 }
 
-interface Tiered {
+interface TieredPrice {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
 }
 
 /** Returns the price of the tier that the input reaches; it applies to the whole request. */
-function tierOf(price: number | undefined | Tiered, inputTokens: number): number | undefined {
+function tierOf(price: number | undefined | TieredPrice, inputTokens: number): number | undefined {
   if (price === undefined || typeof price === 'number') return price;
   let reached = { start: -1, price: price.base };
   for (const tier of price.tiers) if (inputTokens > tier.start && tier.start > reached.start) reached = tier;

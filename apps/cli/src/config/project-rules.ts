@@ -4,7 +4,7 @@ import { rules } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { whyUnreadable } from './attachment.ts';
+import { readFailure } from './attachment.ts';
 import type { PermissionMode } from './permission.ts';
 
 /**
@@ -26,7 +26,7 @@ export interface ProjectRules {
 const modes: readonly PermissionMode[] = ['read-only', 'ask', 'edits', 'yes'];
 
 /** Returns the narrower of two modes. */
-export function narrower(mode: PermissionMode, other: PermissionMode | undefined): PermissionMode {
+export function stricterMode(mode: PermissionMode, other: PermissionMode | undefined): PermissionMode {
   return other !== undefined && modes.indexOf(other) < modes.indexOf(mode) ? other : mode;
 }
 
@@ -45,11 +45,12 @@ export async function readProjectRules(folder: string, env: Environment): Promis
   const document = parseDocument(text);
   const value: unknown = document.errors.length > 0 ? undefined : document.toJS();
   const found = value === null ? {} : fields(value)?.['permissions'];
-  if (value === undefined || (found !== undefined && fields(found) === undefined)) throw unusable(path);
+  if (value === undefined || (found !== undefined && fields(found) === undefined))
+    throw invalidRulesFile(path);
   const { allow, deny, mode } = fields(found) ?? {};
   const allowed = ruleList(allow, path);
   const trusted = trustedRules(folder, home);
-  if (mode !== undefined && !modes.includes(mode as PermissionMode)) throw unusable(path);
+  if (mode !== undefined && !modes.includes(mode as PermissionMode)) throw invalidRulesFile(path);
   return {
     path,
     deny: ruleList(deny, path),
@@ -115,7 +116,7 @@ function readTrust(home: string): Record<string, readonly string[]> {
 
 function ruleList(value: unknown, path: string): string[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw unusable(path);
+  if (!Array.isArray(value)) throw invalidRulesFile(path);
   const list = value.map(String);
   try {
     rules({ allow: list });
@@ -137,7 +138,7 @@ function textOf(path: string): string | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : '';
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Make it readable: it may contain deny rules.');
+    throw new UsageError(`${path} ${readFailure(error)}.`, 'Make it readable: it may contain deny rules.');
   }
 }
 
@@ -148,11 +149,11 @@ function replace(path: string, text: string, mode: number): void {
     writeFileSync(fresh, text, { mode, flag: 'wx' });
     renameSync(fresh, path);
   } catch (error) {
-    throw new UsageError(`${path} ${whyUnreadable(error).replace('read', 'written')}.`, 'Nothing was saved.');
+    throw new UsageError(`${path} ${readFailure(error).replace('read', 'written')}.`, 'Nothing was saved.');
   }
 }
 
-function unusable(path: string): UsageError {
+function invalidRulesFile(path: string): UsageError {
   return new UsageError(
     `${path} is invalid: "permissions" can contain "allow" and "deny" (lists of rules) and "mode".`,
     `Modes: ${modes.join(', ')}. A rule: run_command(npm test*)`,

@@ -4,7 +4,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { partOf, readAttachment, textFrom } from './attachment.ts';
 
 /** Time after which to tell the user that input is still being read, in milliseconds. */
-const patienceMs = 1000;
+const timeoutMs = 1000;
 
 /**
  * Returns the prompt: the arguments, the piped input and the attached files. With arguments, the piped input is an
@@ -33,7 +33,7 @@ export async function readPrompt(
 
 /** Reads the piped input; undefined if it is empty. */
 async function readPipe(io: Io): Promise<Uint8Array | undefined> {
-  const forget = io.clock.after(patienceMs, () => {
+  const forget = io.clock.after(timeoutMs, () => {
     io.stderr.write('cobbler: reading standard input until it ends; to run without it, add < /dev/null\n');
   });
   try {

@@ -146,7 +146,7 @@ function readApi(value: string | undefined): Api | undefined {
 
 function readAddress(value: string | undefined): string | undefined {
   if (value === undefined || /^https?:\/\/\S+$/.test(value)) return value;
-  throw UsageError.coded(
+  throw UsageError.withCode(
     'bad_url',
     `--base-url ${JSON.stringify(value)} is not an http or https URL.`,
     'For example: --base-url http://localhost:11434/v1',

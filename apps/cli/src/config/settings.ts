@@ -117,7 +117,7 @@ function parseNamed(text: string): { provider?: string; model: string } {
   if (parsed.provider === undefined && first !== undefined) {
     const meant = nearest(first, providerNames);
     if (meant !== undefined) {
-      throw UsageError.coded(
+      throw UsageError.withCode(
         'unknown_provider',
         `Unknown provider ${JSON.stringify(first)}. Did you mean ${meant}${text.slice(first.length)}?`,
         'List the models: cobbler models',
@@ -125,7 +125,7 @@ function parseNamed(text: string): { provider?: string; model: string } {
     }
   }
   if (parsed.model.trim() === '')
-    throw UsageError.coded('no_model', 'The model name is empty.', 'For example: -m balanced');
+    throw UsageError.withCode('no_model', 'The model name is empty.', 'For example: -m balanced');
   return parsed;
 }
 

@@ -42,8 +42,8 @@ export async function demoModel(clock: Clock | undefined): Promise<DemoModel> {
 
 /** Simulated delays: before a response, and per few characters. */
 const firstMs = 450;
-const pieceMs = 24;
-const pieceLength = 7;
+const chunkMs = 24;
+const chunkLength = 7;
 
 /**
  * Serves the scripted model on a port of this machine, in the format of the Messages API. It rejects requests that
@@ -56,10 +56,10 @@ async function serveScriptedModel(clock: Clock | undefined): Promise<Loopback> {
     const answer = scriptedAnswer(request);
     if (clock === undefined) return replies(answer);
     const letters = answer.blocks.reduce(
-      (longest, block) => Math.max(longest, block.type === 'call' ? 0 : block.text.length),
+      (max, block) => Math.max(max, block.type === 'call' ? 0 : block.text.length),
       0,
     );
-    const steps = responseSteps(answer, Math.max(1, Math.ceil(letters / pieceLength)));
+    const steps = responseSteps(answer, Math.max(1, Math.ceil(letters / chunkLength)));
     return inTime(framesOf(replies(answer, { steps }), claudeTesting), clock);
   });
   return await serveLoopback(server.handler);
@@ -73,7 +73,7 @@ function inTime(frames: readonly string[], clock: Clock): LiveReply {
     const frame = frames[index];
     if (frame === undefined) return stream.end();
     stream.send(frame);
-    stop = clock.after(pieceMs, () => send(index + 1));
+    stop = clock.after(chunkMs, () => send(index + 1));
   };
   stop = clock.after(firstMs, () => send(0));
   void stream.left.then(() => stop());

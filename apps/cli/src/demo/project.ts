@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { whyUnreadable } from '../config/attachment.ts';
+import { readFailure } from '../config/attachment.ts';
 import { packageRoot } from '../package-root.ts';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -17,7 +17,7 @@ export function newDemoProject(): string {
     cpSync(fileURLToPath(original), folder, { recursive: true });
     return folder;
   } catch (error) {
-    const reason = whyUnreadable(error).replace('read', 'written');
+    const reason = readFailure(error).replace('read', 'written');
     throw new UsageError(
       `The demo needs a temporary directory, but ${tmpdir()} ${reason}.`,
       'Set TMPDIR to a directory that works.',

@@ -10,7 +10,7 @@ const repair = 'cents += prices[job.kind] * job.count;';
 const testCommand = 'node --test';
 
 /** A past call with its result. */
-interface Done {
+interface FinishedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -56,7 +56,7 @@ export function scriptedAnswer(request: ReadRequest): ScriptAnswer {
   };
 }
 
-function nextMove(done: readonly Done[]): DemoStep {
+function nextMove(done: readonly FinishedCall[]): DemoStep {
   const runs = done.filter((call) => call.name === 'run_command');
   const lastRun = runs.at(-1);
   if (lastRun === undefined) {
@@ -73,7 +73,7 @@ function nextMove(done: readonly Done[]): DemoStep {
     };
   }
   const edit = done.findLast((call) => call.name === 'edit_file');
-  if (edit === undefined) return tests.ok ? nothingToRepair(tests) : investigate(done, tests);
+  if (edit === undefined) return tests.ok ? nothingToRepair(tests) : investigationStep(done, tests);
   if (edit.isError)
     return { text: `My change was not taken, so the test still fails: ${firstLine(edit.text)}` };
   if (done.indexOf(edit) > done.indexOf(lastRun)) {
@@ -83,10 +83,10 @@ function nextMove(done: readonly Done[]): DemoStep {
     };
   }
   const [before] = runs.map((run) => readTestRun(run.text));
-  return tests.ok ? repaired(before, tests) : notAllRepaired(before, tests);
+  return tests.ok ? successStep(before, tests) : notAllRepaired(before, tests);
 }
 
-function investigate(done: readonly Done[], tests: TestRun): DemoStep {
+function investigationStep(done: readonly FinishedCall[], tests: TestRun): DemoStep {
   const [test = 'test/ticket.test.js'] = tests.files.includes('test/ticket.test.js') ? [] : tests.files;
   const source = test.replace(/^test\//, 'src/').replace('.test.', '.');
   const read = done.filter((call) => call.name === 'read_file');
@@ -123,7 +123,7 @@ function nothingToRepair(tests: TestRun): DemoStep {
   };
 }
 
-function repaired(before: TestRun | undefined, now: TestRun): DemoStep {
+function successStep(before: TestRun | undefined, now: TestRun): DemoStep {
   const total = now.passed;
   return {
     text: [
@@ -137,9 +137,9 @@ function repaired(before: TestRun | undefined, now: TestRun): DemoStep {
 }
 
 function notAllRepaired(before: TestRun | undefined, now: TestRun): DemoStep {
-  const mended = (before?.failed ?? []).filter((name) => !now.failed.includes(name));
+  const fixed = (before?.failed ?? []).filter((name) => !now.failed.includes(name));
   const left = now.failed.map((name) => `\`${name}\``).join(', ');
-  const share = mended.map((name) => `\`${name}\``).join(', ');
+  const share = fixed.map((name) => `\`${name}\``).join(', ');
   return {
     text: [
       `**Partly fixed.** ${share === '' ? 'My change is in place, but' : `${share} passes now, but`} ${left} still fails.`,
@@ -156,7 +156,7 @@ function call(
   return { name, input };
 }
 
-function doneCalls(turns: ReadRequest['turns']): Done[] {
+function doneCalls(turns: ReadRequest['turns']): FinishedCall[] {
   const parts = turns.flatMap((turn): readonly ReadPart[] => turn.parts);
   const results = new Map(
     parts.flatMap((part) => (part.type === 'result' ? [[part.id, part] as const] : [])),

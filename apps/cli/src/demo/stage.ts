@@ -10,7 +10,7 @@ import { newDemoProject, pathWithNode } from './project.ts';
  * An environment in which a command works as usual, but with a scripted model instead of a service. Nothing in it is
  * kept.
  */
-export interface DemoStage {
+export interface DemoEnvironment {
   /** The directory of the demo project. */
   readonly folder: string;
   /** The environment variables that select the scripted model and a separate home directory. */
@@ -21,7 +21,7 @@ export interface DemoStage {
 }
 
 /** Sets up the environment of `cobbler demo` for another command. */
-export async function demoStage(io: Io): Promise<DemoStage> {
+export async function demoEnvironment(io: Io): Promise<DemoEnvironment> {
   const folder = newDemoProject();
   const home = mkdtempSync(join(tmpdir(), 'cobbler-demo-home-'));
   const remove = () => {

@@ -242,7 +242,7 @@ interface ProgramCheck {
 }
 
 /** Time limit for a program to report its version, in milliseconds. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /**
  * Returns the installed programs and their versions. A missing one is not a failure, because nothing else needs it.
@@ -263,7 +263,7 @@ export async function checkPrograms(env: Environment): Promise<ProgramCheck[]> {
 
 function versionOf(path: string, env: Environment): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const options = { env: childEnvironment(env), timeout: patienceMs, encoding: 'utf8' } as const;
+    const options = { env: childEnvironment(env), timeout: timeoutMs, encoding: 'utf8' } as const;
     execFile(path, ['--version'], options, (error, stdout) => {
       const line = stdout.trim().split('\n')[0] ?? '';
       resolve(error === null && line !== '' ? line : undefined);

@@ -20,7 +20,7 @@ export interface TranscriptCheck {
  * undefined if it is neither.
  */
 export async function checkTranscript(text: string): Promise<TranscriptCheck | undefined> {
-  const whole = parsed(text);
+  const whole = parseJson(text);
   if (whole !== undefined && !isEvent(whole)) {
     const list = Array.isArray(whole) && whole.some(isEvent);
     return list ? await checkEventList(whole, text) : await checkConversation(whole, text);
@@ -28,7 +28,7 @@ export async function checkTranscript(text: string): Promise<TranscriptCheck | u
   return await checkLines(text);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -49,7 +49,7 @@ async function checkLines(text: string): Promise<TranscriptCheck | undefined> {
   const lines = text
     .split('\n')
     .flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
-  const values = lines.map(({ line }) => parsed(line));
+  const values = lines.map(({ line }) => parseJson(line));
   if (!values.some(isEvent)) return undefined;
   const { repairLog } = await import('@cobbler/agent/format');
   const log = repairLog(values);
@@ -111,11 +111,11 @@ async function formatOf(value: unknown): Promise<TranscriptFormat | undefined> {
   if (!isConversation(value)) return undefined;
   const { chatTranscripts, claudeTranscripts, responsesTranscripts } = await import('./conversations.ts');
   let best: TranscriptFormat | undefined;
-  let most = -1;
+  let bestMatch = -1;
   for (const format of [chatTranscripts, claudeTranscripts, responsesTranscripts]) {
     const match = format.match(value) ?? -1;
-    if (match > most) best = format;
-    most = Math.max(most, match);
+    if (match > bestMatch) best = format;
+    bestMatch = Math.max(bestMatch, match);
   }
   return best;
 }

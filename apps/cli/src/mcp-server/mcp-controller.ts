@@ -10,7 +10,7 @@ import { McpSession } from './mcp-session.ts';
 import { servedTools } from './served-tools.ts';
 
 /** Options for serving clients. */
-export interface McpDeskParts {
+export interface McpControllerOptions {
   readonly version: string;
   readonly host: LocalHost;
   /** True if a session with this id is stored. */
@@ -28,7 +28,7 @@ export interface McpController {
   close(): Promise<void>;
 }
 
-export function mcpController(parts: McpDeskParts): McpController {
+export function mcpController(parts: McpControllerOptions): McpController {
   const sessions = new Map<string, McpSession>();
   const server = new Server(
     { name: 'cobbler', title: 'Cobbler', version: parts.version },
@@ -41,14 +41,14 @@ export function mcpController(parts: McpDeskParts): McpController {
     const tell = (message: string) => {
       if (token === undefined || signal.aborted) return;
       progress += 1;
-      const told = { progressToken: token, progress, message };
+      const notification = { progressToken: token, progress, message };
       // A lost client is detected by its connection, not here.
-      sendNotification({ method: 'notifications/progress', params: told }).catch(() => undefined);
+      sendNotification({ method: 'notifications/progress', params: notification }).catch(() => undefined);
     };
-    const perform = actions[params.name];
-    if (perform === undefined) return failure(`Unknown tool ${JSON.stringify(params.name)}.`);
+    const runAction = actions[params.name];
+    if (runAction === undefined) return failure(`Unknown tool ${JSON.stringify(params.name)}.`);
     try {
-      return await perform(params.arguments ?? {}, { parts, sessions }, { signal, tell });
+      return await runAction(params.arguments ?? {}, { parts, sessions }, { signal, tell });
     } catch (error) {
       const advice = error instanceof UsageError ? error.advice : [];
       return failure([AgentError.from(error).message, ...advice].join('\n'));
@@ -63,7 +63,7 @@ export function mcpController(parts: McpDeskParts): McpController {
 }
 
 interface McpToolContext {
-  readonly parts: McpDeskParts;
+  readonly parts: McpControllerOptions;
   readonly sessions: Map<string, McpSession>;
 }
 
@@ -71,49 +71,49 @@ type McpToolAction = (args: Args, place: McpToolContext, waiting: WaitOptions) =
 
 const actions: Readonly<Record<string, McpToolAction>> = {
   async cobbler_run(args, place, waiting) {
-    const prompt = needed(args, 'prompt');
-    const session = await opened(place, text(args, 'session_id'));
+    const prompt = requiredText(args, 'prompt');
+    const session = await openSession(place, text(args, 'session_id'));
     session.say(prompt);
     // A client that cancels the request also cancels its work.
     const onAbort = () => void session.cancel();
-    if (args['background'] === true) return told(session.standing);
+    if (args['background'] === true) return resultOf(session.state);
     waiting.signal.addEventListener('abort', onAbort, { once: true });
-    await session.settled(waiting);
+    await session.waitForSettled(waiting);
     waiting.signal.removeEventListener('abort', onAbort);
-    return told(session.standing);
+    return resultOf(session.state);
   },
   async cobbler_status(args, place, waiting) {
     const id = text(args, 'session_id');
-    if (id === undefined) return await listed(place);
-    const session = await opened(place, id);
+    if (id === undefined) return await listSessions(place);
+    const session = await openSession(place, id);
     const seconds = args['wait_seconds'];
     if (typeof seconds === 'number' && seconds > 0)
-      await session.settled({ ...waiting, ms: Math.min(seconds, 600) * 1000 });
-    return told(session.standing);
+      await session.waitForSettled({ ...waiting, ms: Math.min(seconds, 600) * 1000 });
+    return resultOf(session.state);
   },
   async cobbler_approve(args, { sessions }, waiting) {
-    const session = running(sessions, needed(args, 'session_id'));
-    const decision = needed(args, 'decision');
+    const session = runningSession(sessions, requiredText(args, 'session_id'));
+    const decision = requiredText(args, 'decision');
     if (decision !== 'allow' && decision !== 'deny')
       throw new UsageError('decision must be "allow" or "deny".');
     const message = text(args, 'message');
-    session.decide(needed(args, 'approval_id'), { decision, ...defined({ message }) });
-    await session.settled(waiting);
-    return told(session.standing);
+    session.decide(requiredText(args, 'approval_id'), { decision, ...defined({ message }) });
+    await session.waitForSettled(waiting);
+    return resultOf(session.state);
   },
   async cobbler_steer(args, { sessions }) {
-    const session = running(sessions, needed(args, 'session_id'));
-    if (!session.steer(needed(args, 'text'))) throw new UsageError('No run is active in this session.');
-    return told(session.standing);
+    const session = runningSession(sessions, requiredText(args, 'session_id'));
+    if (!session.steer(requiredText(args, 'text'))) throw new UsageError('No run is active in this session.');
+    return resultOf(session.state);
   },
   async cobbler_cancel(args, { sessions }) {
-    const session = running(sessions, needed(args, 'session_id'));
+    const session = runningSession(sessions, requiredText(args, 'session_id'));
     await session.cancel();
-    return told(session.standing);
+    return resultOf(session.state);
   },
 };
 
-async function opened({ parts, sessions }: McpToolContext, id: string | undefined): Promise<McpSession> {
+async function openSession({ parts, sessions }: McpToolContext, id: string | undefined): Promise<McpSession> {
   const known = id === undefined ? undefined : sessions.get(id);
   if (known !== undefined) return known;
   if (id !== undefined && !(await parts.isKept(id))) throw unknown(id);
@@ -124,7 +124,7 @@ async function opened({ parts, sessions }: McpToolContext, id: string | undefine
   return session;
 }
 
-function running(sessions: ReadonlyMap<string, McpSession>, id: string): McpSession {
+function runningSession(sessions: ReadonlyMap<string, McpSession>, id: string): McpSession {
   const session = sessions.get(id);
   if (session === undefined) throw unknown(id);
   return session;
@@ -134,25 +134,25 @@ function unknown(id: string): UsageError {
   return new UsageError(`There is no session ${JSON.stringify(id)}.`, 'List them: cobbler_status');
 }
 
-async function listed({ parts, sessions }: McpToolContext): Promise<CallToolResult> {
-  const here = [...sessions.values()].map(({ standing }) => standing);
+async function listSessions({ parts, sessions }: McpToolContext): Promise<CallToolResult> {
+  const active = [...sessions.values()].map(({ state }) => state);
   const kept = (await parts.host.sessions())
     .filter(({ info }) => !sessions.has(info.id))
     .slice(0, 20)
     .map(({ info: { id, status, title } }) => ({ session_id: id, status, title }));
-  const list = { sessions: [...here, ...kept] };
+  const list = { sessions: [...active, ...kept] };
   return { content: [{ type: 'text', text: JSON.stringify(list) }], structuredContent: list };
 }
 
 /** Returns the state as text for the client's model, and completely as data. */
-function told(standing: McpRunState): CallToolResult {
-  const { text: answer, approvals, ...rest } = standing;
+function resultOf(state: McpRunState): CallToolResult {
+  const { text: answer, approvals, ...rest } = state;
   const facts = JSON.stringify(approvals === undefined ? rest : { ...rest, approvals });
   const texts = answer === undefined || answer === '' ? [facts] : [answer, facts];
   return {
     content: texts.map((words) => ({ type: 'text', text: words })),
-    structuredContent: { ...standing },
-    ...(standing.problem !== undefined && { isError: true }),
+    structuredContent: { ...state },
+    ...(state.problem !== undefined && { isError: true }),
   };
 }
 
@@ -167,7 +167,7 @@ function text(args: Args, name: string): string | undefined {
   return value;
 }
 
-function needed(args: Args, name: string): string {
+function requiredText(args: Args, name: string): string {
   const value = text(args, name);
   if (value === undefined || value.trim() === '') throw new UsageError(`${name} is required.`);
   return value;

@@ -53,8 +53,8 @@ export class McpSession {
   constructor(host: LocalHost, sessionId: string | undefined, report: (line: string) => void) {
     this.#host = host;
     this.#harness = host.open(sessionId, {
-      handler: { onEvent: (event) => this.#hear(event) },
-      onNews: report,
+      handler: { onEvent: (event) => this.#handle(event) },
+      onNotice: report,
       onTrouble: report,
       onLost: report,
       onBack: () => undefined,
@@ -65,7 +65,7 @@ export class McpSession {
     return this.#harness.sessionId;
   }
 
-  get standing(): McpRunState {
+  get state(): McpRunState {
     const approvals = [...this.#approvals.values()].map(waitingCall);
     if (this.#run !== undefined)
       return {
@@ -73,13 +73,15 @@ export class McpSession {
         status: approvals.length > 0 ? 'waiting' : 'running',
         ...(approvals.length > 0 && { approvals }),
       };
-    return this.#result === undefined ? { session_id: this.id, status: 'idle' } : this.#ended(this.#result);
+    return this.#result === undefined
+      ? { session_id: this.id, status: 'idle' }
+      : this.#endedState(this.#result);
   }
 
   /** @throws UsageError while a run is active. */
   say(prompt: string): void {
     if (this.#run !== undefined)
-      throw UsageError.coded(
+      throw UsageError.withCode(
         'busy',
         `Session ${this.id} is running.`,
         'Wait with cobbler_status, or use cobbler_steer.',
@@ -96,7 +98,7 @@ export class McpSession {
   }
 
   /** Resolves when the run has ended, waits for a decision, or the time is over. */
-  async settled({ signal, tell, ms }: WaitOptions): Promise<void> {
+  async waitForSettled({ signal, tell, ms }: WaitOptions): Promise<void> {
     const run = this.#run;
     if (run === undefined || this.#approvals.size > 0 || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -116,7 +118,7 @@ export class McpSession {
   /** @throws UsageError for an approval id that no call waits for. */
   decide(approvalId: string, answer: ApprovalDecision): void {
     if (!this.#approvals.has(approvalId) || this.#run?.decide(approvalId, answer) !== true)
-      throw UsageError.coded(
+      throw UsageError.withCode(
         'no_approval',
         `No call with the id ${JSON.stringify(approvalId)} is waiting for approval.`,
         'List the waiting calls: cobbler_status',
@@ -138,13 +140,13 @@ export class McpSession {
     await this.#harness.close();
   }
 
-  #hear(event: RunEvent): void {
+  #handle(event: RunEvent): void {
     if (event.type === 'approval_requested') this.#approvals.set(event.approvalId, event);
     if (event.type === 'approval_decided') this.#approvals.delete(event.approvalId);
     for (const watch of this.#watchers) watch(event);
   }
 
-  #ended({ status, text, error, metrics }: RunResult): McpRunState {
+  #endedState({ status, text, error, metrics }: RunResult): McpRunState {
     const { totalInputTokens, totalOutputTokens, usd } = metrics;
     const failure =
       error === undefined ? undefined : failureOf(error, { ...this.#host.failure, verbose: false });

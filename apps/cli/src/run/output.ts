@@ -26,7 +26,7 @@ export interface RunOutput {
 }
 
 /** The options that choose the view of a run. */
-export interface StagePlan {
+export interface OutputPlan {
   readonly form: OutputForm;
   readonly verbose: boolean;
   readonly model: string;
@@ -38,14 +38,14 @@ export interface StagePlan {
 }
 
 /** Creates the view of a run and prints its header. */
-export function setStage(plan: StagePlan, io: Io): RunOutput {
+export function createOutput(plan: OutputPlan, io: Io): RunOutput {
   const screen = screenFor(io.stderr, io.env);
   const style = styleFor(screen);
   const terminal = new Terminal(io.stdout, io.stderr, screen);
   const calls = new ToolCallList(plan.tools);
-  const stage = { terminal, calls, screen, style };
+  const parts = { terminal, calls, screen, style };
   if (plan.form === 'json' || plan.form === 'json-deltas') {
-    return { ...stage, view: new JsonView(io.stdout, plan.form === 'json-deltas') };
+    return { ...parts, view: new JsonView(io.stdout, plan.form === 'json-deltas') };
   }
   const quiet = plan.form === 'quiet';
   if (!quiet) terminal.lines(headerLines(plan.header, style, screen));
@@ -61,7 +61,7 @@ export function setStage(plan: StagePlan, io: Io): RunOutput {
     verbose: plan.verbose,
     ...defined({ approvals: plan.approvals }),
   });
-  return { ...stage, view };
+  return { ...parts, view };
 }
 
 function headerLines(facts: readonly string[], style: Style, screen: Screen): string[] {

@@ -2,7 +2,7 @@ import type { RawOptions } from '../config/run-flags.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** The action on a cassette: record, replay, or record its prompt again. */
-export interface ReelFlags {
+export interface RecordReplayFlags {
   readonly mode: 'record' | 'replay' | 'refresh';
   readonly path: string;
 }
@@ -36,7 +36,7 @@ export const taskOptions: readonly string[] = [
  * Reads --record, --replay and related options; undefined for a normal run.
  * @throws UsageError for contradicting options.
  */
-export function reelFlags(raw: RawOptions): ReelFlags | undefined {
+export function recordReplayFlags(raw: RawOptions): RecordReplayFlags | undefined {
   const { record, replay, refresh, liveTools } = raw;
   const isReplay = typeof replay === 'string';
   if (typeof record === 'string' && isReplay)

@@ -9,7 +9,7 @@ import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import { cleanKey } from '@cobbler/agent/provider';
-import { whyUnreadable } from '../config/attachment.ts';
+import { readFailure } from '../config/attachment.ts';
 import { checkWritable } from '../config/directory.ts';
 import { providerEntry } from '../config/providers.ts';
 import type { OutputForm, RawOptions } from '../config/run-flags.ts';
@@ -17,7 +17,7 @@ import type { Settings } from '../config/settings.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { permissionOptions, reelFlags, taskOptions } from './record-replay-flags.ts';
+import { permissionOptions, recordReplayFlags, taskOptions } from './record-replay-flags.ts';
 
 type PromptParts = readonly UserPart[];
 
@@ -28,7 +28,7 @@ export interface RecordReplay {
   /** The prompt of the cassette, unless another one is given. */
   readonly prompt?: PromptParts;
   /** Absent: nothing is recorded or replayed. */
-  readonly tape?: Recording;
+  readonly recording?: Recording;
   readonly isReplay: boolean;
   /** Lines for the header of the run. */
   readonly note: readonly string[];
@@ -39,11 +39,11 @@ export interface RecordReplay {
   /** Returns provider options in addition to its configuration. */
   link(values: FileConfig): Partial<FactoryConfig>;
   /** Closes the cassette. Returns the exit code. */
-  close(ended: Ended): number;
+  close(ended: EndedRun): number;
 }
 
 /** A run that has ended, and its options. */
-export interface Ended {
+export interface EndedRun {
   readonly result: RunResult;
   readonly exitCode: number;
   readonly form: OutputForm;
@@ -62,7 +62,7 @@ export async function openRecordReplay(
   given: RawOptions,
   io: Io,
 ): Promise<RecordReplay> {
-  const flags = reelFlags(given);
+  const flags = recordReplayFlags(given);
   if (flags === undefined) return plainRun(given);
   const { mode } = flags;
   const path = resolve(io.cwd(), flags.path);
@@ -76,18 +76,19 @@ export async function openRecordReplay(
     return {
       path,
       lines,
-      anew: mode === 'refresh',
-      tape: recorder({ turn, secrets, write }),
+      isRefresh: mode === 'refresh',
+      recorder: recorder({ turn, secrets, write }),
     };
   };
-  if (mode === 'record') return recording({ options: given, note: [`recording ${name}`] }, await begin(), io);
+  if (mode === 'record') return recordRun({ options: given, note: [`recording ${name}`] }, await begin(), io);
   // Permissions at recording time may be those of another user.
   const liveTools = (tool: Tool) =>
     given['liveTools'] === true && (tool.effect === 'read' || given['yes'] === true);
-  const tape = openCassette(path, (text) => player(text, { turn, liveTools }));
-  const asked = words.length > 0 ? undefined : tape.fact<PromptParts | undefined>('prompt', () => undefined);
-  const prompt = asked === undefined ? {} : { prompt: asked };
-  const recorded = tape.fact<RawOptions | undefined>('options', () => undefined);
+  const cassettePlayer = openCassette(path, (text) => player(text, { turn, liveTools }));
+  const recordedPrompt =
+    words.length > 0 ? undefined : cassettePlayer.fact<PromptParts | undefined>('prompt', () => undefined);
+  const prompt = recordedPrompt === undefined ? {} : { prompt: recordedPrompt };
+  const recorded = cassettePlayer.fact<RawOptions | undefined>('options', () => undefined);
   // The options are written last.
   if (recorded === undefined)
     throw new UsageError(
@@ -96,11 +97,11 @@ export async function openRecordReplay(
     );
   if (mode === 'refresh') {
     const options = { ...given, ...withoutTrust(recorded) };
-    return recording({ options, note: [`recording ${name} again`], ...prompt }, await begin(), io);
+    return recordRun({ options, note: [`recording ${name} again`], ...prompt }, await begin(), io);
   }
   // A given --yes applies to live tools only; the permissions are the recorded ones.
   const options = { ...given, yes: undefined, ...recorded };
-  return replaying({ options, note: [`replaying ${name}`], ...prompt }, tape, io);
+  return replayRun({ options, note: [`replaying ${name}`], ...prompt }, cassettePlayer, io);
 }
 
 function turn(): Promise<void> {
@@ -125,28 +126,32 @@ function plainRun(options: RawOptions): RecordReplay {
   };
 }
 
-type Taken = Pick<RecordReplay, 'options' | 'prompt' | 'note'>;
+type RunInputs = Pick<RecordReplay, 'options' | 'prompt' | 'note'>;
 
 /** A cassette that is being recorded. */
 interface OpenRecording {
-  readonly tape: Recording;
+  readonly recorder: Recording;
   readonly path: string;
   readonly lines: readonly string[];
   /** True to replace an existing cassette. */
-  readonly anew: boolean;
+  readonly isRefresh: boolean;
 }
 
-function recording(taken: Taken, { tape, path, lines, anew }: OpenRecording, io: Io): RecordReplay {
+function recordRun(
+  inputs: RunInputs,
+  { recorder, path, lines, isRefresh }: OpenRecording,
+  io: Io,
+): RecordReplay {
   return {
-    ...taken,
-    tape,
+    ...inputs,
+    recording: recorder,
     isReplay: false,
-    fact: (name, make) => tape.fact(name, make),
-    blobs: (make) => tape.blobs(make()),
-    link: (values) => linkOf(tape, values),
+    fact: (name, make) => recorder.fact(name, make),
+    blobs: (make) => recorder.blobs(make()),
+    link: (values) => linkOf(recorder, values),
     close({ result, exitCode, form, settings }) {
-      tape.fact('options', () => recordedOptions(taken.options, settings));
-      if (anew && result.status !== 'complete') {
+      recorder.fact('options', () => recordedOptions(inputs.options, settings));
+      if (isRefresh && result.status !== 'complete') {
         io.stderr.write(`cobbler: ${visible(path)} is unchanged: the new run did not complete.\n`);
         return exitCode || 1;
       }
@@ -156,7 +161,7 @@ function recording(taken: Taken, { tape, path, lines, anew }: OpenRecording, io:
         renameSync(unfinished, path);
       } catch (error) {
         io.stderr.write(
-          `cobbler: the cassette ${visible(path)} ${whyUnreadable(error).replace('read', 'written')}\n`,
+          `cobbler: the cassette ${visible(path)} ${readFailure(error).replace('read', 'written')}\n`,
         );
         return exitCode || 1;
       }
@@ -167,17 +172,17 @@ function recording(taken: Taken, { tape, path, lines, anew }: OpenRecording, io:
   };
 }
 
-function replaying(taken: Taken, tape: Player, io: Io): RecordReplay {
+function replayRun(inputs: RunInputs, cassettePlayer: Player, io: Io): RecordReplay {
   return {
-    ...taken,
-    tape,
+    ...inputs,
+    recording: cassettePlayer,
     isReplay: true,
-    fact: (name, make) => tape.fact(name, make),
+    fact: (name, make) => cassettePlayer.fact(name, make),
     blobs: () => memoryBlobs(),
-    link: (values) => ({ ...linkOf(tape, values), apiKey: noKey }),
+    link: (values) => ({ ...linkOf(cassettePlayer, values), apiKey: noKey }),
     close({ result, exitCode }) {
       try {
-        tape.check();
+        cassettePlayer.check();
         return exitCode;
       } catch (error) {
         const { message } = AgentError.from(error);
@@ -190,15 +195,15 @@ function replaying(taken: Taken, tape: Player, io: Io): RecordReplay {
 }
 
 /** Returns the model's settings as facts, so that another configuration does not change a replay. */
-function linkOf(tape: Recording, values: FileConfig): Partial<FactoryConfig> {
-  const settings = tape.fact<AgentConfig>('model settings', () => ({
+function linkOf(recording: Recording, values: FileConfig): Partial<FactoryConfig> {
+  const settings = recording.fact<AgentConfig>('model settings', () => ({
     maxTokens: values.maxTokens ?? 0,
     temperature: values.temperature ?? -1,
     requestTimeout: values.requestTimeout ?? 600_000,
     retryFor: values.retryFor ?? 300_000,
   }));
   // Older cassettes do not contain it; at that time there were three retries.
-  const link = { retryFor: 0, ...settings, runtime: tape.runtime, transport: tape.transport };
+  const link = { retryFor: 0, ...settings, runtime: recording.runtime, transport: recording.transport };
   return link;
 }
 
@@ -220,7 +225,7 @@ function openCassette(path: string, open: (text: string) => Player): Player {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Record one: cobbler --record FILE "..."');
+    throw new UsageError(`${path} ${readFailure(error)}.`, 'Record one: cobbler --record FILE "..."');
   }
   try {
     return open(text);

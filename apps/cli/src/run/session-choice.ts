@@ -1,7 +1,7 @@
 import type { SessionStatus } from '@cobbler/agent';
 import { AgentError, forkSession, systemRuntime } from '@cobbler/agent';
 import type { RunFlags, SessionChoice } from '../config/run-flags.ts';
-import { findSession, newestIn, shortId } from '../session/find-session.ts';
+import { findSession, newestSession, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { openSessions, sessionFile } from '../session/session-home.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
@@ -32,7 +32,7 @@ export async function chooseSession(
   io: Io,
 ): Promise<ChosenSession | undefined> {
   if (flags.session === undefined && (!isKept || sessionFile(io.env) === undefined)) return undefined;
-  const sessions = await opened(flags, io);
+  const sessions = await openOrReport(flags, io);
   if (sessions === undefined) return undefined;
   try {
     if (flags.session === undefined) return { sessions, id: systemRuntime.id() };
@@ -43,7 +43,7 @@ export async function chooseSession(
   }
 }
 
-async function opened(flags: RunFlags, io: Io): Promise<CliSessions | undefined> {
+async function openOrReport(flags: RunFlags, io: Io): Promise<CliSessions | undefined> {
   try {
     return await openSessions(io.env);
   } catch (error) {
@@ -60,7 +60,7 @@ async function oldSession(
 ): Promise<ChosenSession> {
   const { store, notes } = sessions;
   const info =
-    choice.id === undefined ? await newestIn(sessions, folder) : await findSession(store, choice.id);
+    choice.id === undefined ? await newestSession(sessions, folder) : await findSession(store, choice.id);
   const found = notes.read(info.id);
   const note = found === undefined ? {} : { note: found };
   if (!choice.forks) return { sessions, id: info.id, status: info.status, ...note };
@@ -87,7 +87,7 @@ export function flagsWithNote(flags: RunFlags, note: SessionMetadata | undefined
 }
 
 /** @throws UsageError if a session without a prompt has already ended. */
-export function checkGoesOn({ id, status }: ChosenSession): void {
+export function checkResumable({ id, status }: ChosenSession): void {
   if (status !== 'complete' && status !== 'refusal' && status !== 'max_tokens') return;
   const name = shortId(id);
   throw new UsageError(

@@ -17,16 +17,16 @@ import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
 import { defined } from '@cobbler/agent/values';
 import type { Permission } from '../config/permission.ts';
 import type { OutputForm } from '../config/run-flags.ts';
-import { ForgivingStore } from '../session/best-effort-store.ts';
+import { BestEffortStore } from '../session/best-effort-store.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import { closingLines, markOf } from '../view/closing.ts';
 import type { FailureContext } from '../view/failure.ts';
-import type { AskedEvent } from '../view/ledger.ts';
+import type { ApprovalRequestEvent } from '../view/ledger.ts';
 import { Ledger } from '../view/ledger.ts';
 import type { RunOutput } from './output.ts';
-import { setStage } from './output.ts';
+import { createOutput } from './output.ts';
 
 /** The session of a run and its store. */
 export interface TaskSession {
@@ -50,7 +50,7 @@ export interface Task {
   /** True if a user can answer approval requests. Default: true with a keyboard. */
   readonly attended?: boolean;
   /** Records or replays the run. */
-  readonly tape?: Recording;
+  readonly recording?: Recording;
   readonly limits: Limits & { readonly turns: number };
   readonly pricing: Pricing;
   /** True to run with a cost limit although the price of the model is unknown. Default: false. */
@@ -67,16 +67,16 @@ export interface Task {
 }
 
 /** The outcome of a task. */
-export interface Performed {
+export interface TaskOutcome {
   readonly result: RunResult;
   readonly exitCode: number;
 }
 
 /** Performs a task: shows it, asks for approvals, handles Ctrl-C and prints the summary. */
-export async function performTask(task: Task, io: Io): Promise<Performed> {
+export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
   let control: RecordingControl | undefined;
   const reading = task.context?.offload?.tool;
-  const stage = setStage(
+  const output = createOutput(
     {
       ...task,
       tools: reading === undefined ? task.tools : [...task.tools, reading],
@@ -94,8 +94,8 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   const { session } = task;
   const store =
     session &&
-    new ForgivingStore(session.store, ({ message }) => {
-      stage.terminal.lines([`cobbler: ${visible(message)} This run continues without being saved.`]);
+    new BestEffortStore(session.store, ({ message }) => {
+      output.terminal.lines([`cobbler: ${visible(message)} This run continues without being saved.`]);
     });
   const executor = new Executor({
     agent: task.agent,
@@ -104,35 +104,38 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
     // No other process continues such a run, so data that no second request reads is not cached.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
     ...defined({ allowUnpriced: task.allowUnpriced, context: task.context, store }),
-    ...taped(task),
+    ...recordedPorts(task),
   });
-  const asked = session?.resumes === true ? await askedBefore(session, stage) : [];
+  const openApprovals = session?.resumes === true ? await readOpenApprovals(session, output) : [];
   const run = start(executor, task, (event) => {
-    stage.view.event(event);
+    output.view.event(event);
     // Decisions are accepted after this event.
-    if (event.type === 'resumed') for (const request of asked) stage.view.event(request);
+    if (event.type === 'resumed') for (const request of openApprovals) output.view.event(request);
   });
-  control = task.tape?.control(run) ?? run;
-  const pipe = await watched(run, control, stage, task, io);
+  control = task.recording?.control(run) ?? run;
+  const pipe = await waitForEnd(run, control, output, task, io);
   const result = await run.result;
   if (pipe.broken) return { result, exitCode: 0 };
   const kept = session && {
     session: { id: session.id, missing: store?.missing(session.id) ?? 0, name: ownName(io.env) },
   };
-  const finished = { result, task, calls: stage.calls, ...kept };
-  const closing = closingLines(finished, stage.style, stage.screen.columns());
-  stage.terminal.lines(closing);
-  return { result, exitCode: exitCodeOf(result, task.permission.unasked.length > 0) };
+  const finished = { result, task, calls: output.calls, ...kept };
+  const closing = closingLines(finished, output.style, output.screen.columns());
+  output.terminal.lines(closing);
+  return { result, exitCode: exitCodeOf(result, task.permission.undecided.length > 0) };
 }
 
 /** Shows waiting approvals of a session whose process ended during the question; no event asks for them again. */
-async function askedBefore({ id, store }: TaskSession, stage: RunOutput): Promise<readonly AskedEvent[]> {
+async function readOpenApprovals(
+  { id, store }: TaskSession,
+  output: RunOutput,
+): Promise<readonly ApprovalRequestEvent[]> {
   const ledger = new Ledger();
   for (const event of await store.read(id)) {
-    ledger.hear(event);
-    if (event.type === 'assistant') stage.calls.answered(event);
+    ledger.handle(event);
+    if (event.type === 'assistant') output.calls.addResponse(event);
   }
-  return [...ledger.asked.values()];
+  return [...ledger.openApprovals.values()];
 }
 
 function start(executor: Executor, { session, prompt }: Task, onEvent: (event: RunEvent) => void): Run {
@@ -142,25 +145,32 @@ function start(executor: Executor, { session, prompt }: Task, onEvent: (event: R
 }
 
 /** Passes all external input of the run through the recording, if there is one. */
-function taped({ tape, keyboard, attended = keyboard !== undefined, tools, pricing, permission }: Task) {
+function recordedPorts({
+  recording,
+  keyboard,
+  attended = keyboard !== undefined,
+  tools,
+  pricing,
+  permission,
+}: Task) {
   const { gate } = permission;
-  if (tape === undefined) return { attended, tools, pricing, gate };
+  if (recording === undefined) return { attended, tools, pricing, gate };
   return {
     attended,
-    tools: tape.tools(tools),
-    pricing: tape.pricing(pricing),
+    tools: recording.tools(tools),
+    pricing: recording.pricing(pricing),
     // Rules alone decide the same each time, and record the calls they could not ask about; a user's decisions are
     // recorded.
-    gate: attended ? tape.gate(gate) : gate,
-    runtime: tape.runtime,
+    gate: attended ? recording.gate(gate) : gate,
+    runtime: recording.runtime,
   };
 }
 
 /** Waits for the run to end. Keys, signals and a closed pipe can end it sooner. */
-async function watched(
+async function waitForEnd(
   run: Run,
   control: RecordingControl,
-  stage: RunOutput,
+  output: RunOutput,
   task: Task,
   io: Io,
 ): Promise<{ readonly broken: boolean }> {
@@ -169,11 +179,11 @@ async function watched(
   const onInterrupt = () => {
     interrupts += 1;
     if (interrupts > 1) {
-      stage.terminal.close();
+      output.terminal.close();
       task.keyboard?.close();
       io.exit(130);
     }
-    stage.view.stopping();
+    output.view.stopping();
     control.cancel();
   };
   const forgetInterrupt = io.onInterrupt(onInterrupt);
@@ -181,9 +191,9 @@ async function watched(
     broken = true;
     control.cancel();
   });
-  task.keyboard?.listen((key) => (key.type === 'interrupt' ? onInterrupt() : stage.view.key(key)));
+  task.keyboard?.listen((key) => (key.type === 'interrupt' ? onInterrupt() : output.view.key(key)));
   const result = await run.result;
-  stage.view.end(markOf(result.status));
+  output.view.end(markOf(result.status));
   task.keyboard?.close();
   forgetInterrupt();
   forgetPipe();
@@ -208,10 +218,10 @@ interface RunEnding {
 }
 
 /** Returns the exit code of a run. `unasked`: a call was denied because no user could be asked. */
-export function exitCodeOf(ending: RunEnding, unasked: boolean): number {
+export function exitCodeOf(ending: RunEnding, hasUndecided: boolean): number {
   switch (ending.status) {
     case 'complete':
-      return unasked ? exitCodes.denied : exitCodes.complete;
+      return hasUndecided ? exitCodes.denied : exitCodes.complete;
     case 'waiting':
       return exitCodes.denied;
     case 'limit':

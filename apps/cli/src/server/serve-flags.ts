@@ -126,8 +126,8 @@ function urlOf(text: string, flag: string): string {
   throw new UsageError(`${flag} cannot be ${JSON.stringify(text)}.`, 'For example: http://127.0.0.1:8080');
 }
 
-function portOf(value: unknown, usual: number = defaultPort, flag = '--port'): number {
-  if (value === undefined) return usual;
+function portOf(value: unknown, fallback: number = defaultPort, flag = '--port'): number {
+  if (value === undefined) return fallback;
   const port = Number(value);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new UsageError(

@@ -72,7 +72,7 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
     await store.close();
   };
   try {
-    await reached(store.list({ limit: 1 }), 'Set the database with --store.');
+    await withAdvice(store.list({ limit: 1 }), 'Set the database with --store.');
   } catch (error) {
     await close();
     throw error;
@@ -84,8 +84,8 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
       if (runner === undefined) return undefined;
       const engine = await restateEngine(store, settings, restate);
       closeRunner = () => engine.close();
-      await reached(engine.listening(), 'Set the port for Restate with --restate-port.');
-      await reached(
+      await withAdvice(engine.listening(), 'Set the port for Restate with --restate-port.');
+      await withAdvice(
         engine.ready(),
         'Set the Restate admin API with --restate-admin, and the address of this process with --restate-address.',
       );
@@ -119,7 +119,7 @@ async function restateEngine(
 }
 
 /** Explains a connection failure at start, and names the option to correct. */
-async function reached<Value>(work: Promise<Value>, advice: string): Promise<Value> {
+async function withAdvice<Value>(work: Promise<Value>, advice: string): Promise<Value> {
   try {
     return await work;
   } catch (error) {

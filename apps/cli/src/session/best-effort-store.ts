@@ -7,14 +7,14 @@ import type { Origin, Writer } from '@cobbler/agent/store';
  * A store that keeps events in memory when they cannot be written, and writes them later, so that a full disk does
  * not prevent a response. Rejections remain rejections: a session in use elsewhere is not written to.
  */
-export class ForgivingStore implements Store {
+export class BestEffortStore implements Store {
   readonly #inner: Store;
   readonly #onTrouble: (error: AgentError) => void;
   /** Events that could not be written, by session, in order. */
   readonly #backlog = new Map<string, Event[]>();
   /** Sessions that could not even be claimed: all their events are in the backlog. */
   readonly #unclaimed = new Set<string>();
-  #hasTold = false;
+  #hasReported = false;
 
   /** `onTrouble` is called once. */
   constructor(inner: Store, onTrouble: (error: AgentError) => void) {
@@ -83,7 +83,7 @@ export class ForgivingStore implements Store {
     const error = AgentError.from(thrown);
     const { code = '' } = error;
     if (['in_use', 'session_id', 'fenced'].includes(code) || (code === 'gap' && !isBehind)) throw error;
-    if (!this.#hasTold) this.#onTrouble(error);
-    this.#hasTold = true;
+    if (!this.#hasReported) this.#onTrouble(error);
+    this.#hasReported = true;
   }
 }

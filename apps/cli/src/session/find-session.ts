@@ -17,7 +17,7 @@ export async function findSession(store: SessionStore, given: string): Promise<S
   const ids = given === '' ? [] : (await store.sessions()).filter((id) => id.startsWith(given));
   const [first, second] = ids;
   if (first === undefined) {
-    throw UsageError.coded(
+    throw UsageError.withCode(
       'no_session',
       `There is no session ${JSON.stringify(given)}.`,
       'List the sessions: cobbler sessions',
@@ -30,7 +30,7 @@ export async function findSession(store: SessionStore, given: string): Promise<S
   }
   const found = await store.info(first);
   if (found !== undefined) return found;
-  throw UsageError.coded(
+  throw UsageError.withCode(
     'no_session',
     `Session ${first} was just deleted.`,
     'List the sessions: cobbler sessions',
@@ -66,7 +66,7 @@ export async function* sessionsIn(
  * Returns the session of this directory that changed last.
  * @throws UsageError if there is none.
  */
-export async function newestIn(sessions: CliSessions, folder: string): Promise<SessionInfo> {
+export async function newestSession(sessions: CliSessions, folder: string): Promise<SessionInfo> {
   for await (const info of sessionsIn(sessions, folder)) return info;
   throw new UsageError(
     `${folder} has no sessions.`,

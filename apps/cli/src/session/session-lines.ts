@@ -11,7 +11,7 @@ export interface ListedSession {
   readonly folder?: string;
 }
 
-const titleLeast = 16;
+const minTitle = 16;
 
 /**
  * Returns sessions as a table: id, status, age, cost, title and directory. Columns that do not fit are dropped from
@@ -36,8 +36,8 @@ export function sessionTable(
   const widths = { id: width('id'), status: width('status'), age: width('age'), cost: width('cost') };
   const left = widths.id + widths.status + widths.age + widths.cost + 8;
   const folderWidth = Math.min(width('folder'), 32);
-  const hasFolder = folderWidth > 0 && columns - left - folderWidth - 2 >= titleLeast;
-  const room = Math.max(titleLeast, columns - 1 - left - (hasFolder ? folderWidth + 2 : 0));
+  const hasFolder = folderWidth > 0 && columns - left - folderWidth - 2 >= minTitle;
+  const room = Math.max(minTitle, columns - 1 - left - (hasFolder ? folderWidth + 2 : 0));
   const titleWidth = Math.min(width('title'), room);
   return cells.map(({ id, status, age, cost, title, folder }) => {
     const facts = [

@@ -11,7 +11,7 @@ const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028
  * newline is removed.
  */
 export function visible(text: string): string {
-  return text.toWellFormed().replaceAll('\r\n', '\n').replace(unsafe, escaped);
+  return text.toWellFormed().replaceAll('\r\n', '\n').replace(unsafe, escapeCharacter);
 }
 
 /** {@link visible} for streamed text: a character whose meaning depends on the next one is held back. */
@@ -47,7 +47,7 @@ export function visibleJson(json: string): string {
   return json.replace(unsafe, (character) => `\\u${hex(character, 4)}`);
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return character.charCodeAt(0) < 0x100 ? `\\x${hex(character, 2)}` : `\\u${hex(character, 4)}`;
 }
 

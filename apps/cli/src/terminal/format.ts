@@ -42,13 +42,13 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h:
 /** Reads `90`, `90s`, `10m`, `1h30m`, `500ms` as milliseconds; a bare number is seconds. */
 export function parseDuration(text: string): number | undefined {
   const clean = text.trim().toLowerCase().replaceAll(' ', '');
-  if (/^\d+(\.\d+)?$/.test(clean)) return positive(Number(clean) * 1000);
+  if (/^\d+(\.\d+)?$/.test(clean)) return positiveOrNone(Number(clean) * 1000);
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(clean)) return undefined;
   let total = 0;
   for (const [, amount, unit] of clean.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
     total += Number(amount) * (unitMs[unit ?? ''] ?? 0);
   }
-  return positive(total);
+  return positiveOrNone(total);
 }
 
 /** Reads a duration or `never`: `10m`, `never`. */
@@ -61,7 +61,7 @@ export function parseCount(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text.trim());
   if (match === null) return undefined;
   const count = Number(match[1]) * ({ k: 1000, M: 1_000_000 }[match[2] ?? ''] ?? 1);
-  return Number.isInteger(count) ? positive(count) : undefined;
+  return Number.isInteger(count) ? positiveOrNone(count) : undefined;
 }
 
 /** Reads the same numbers as {@link parseCount}, and `never` or 0 as 0. */
@@ -72,9 +72,9 @@ export function parseBound(text: string): number | undefined {
 /** Reads an amount of US dollars above zero, with or without `$`. */
 export function parseUsd(text: string): number | undefined {
   const match = /^\$?(\d+(?:\.\d+)?|\.\d+)$/.exec(text.trim());
-  return match === null ? undefined : positive(Number(match[1]));
+  return match === null ? undefined : positiveOrNone(Number(match[1]));
 }
 
-function positive(value: number): number | undefined {
+function positiveOrNone(value: number): number | undefined {
   return Number.isFinite(value) && value > 0 ? value : undefined;
 }

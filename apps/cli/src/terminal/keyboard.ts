@@ -32,16 +32,16 @@ function keyOf(character: string): Key {
 export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undefined {
   const input = openTerminalInput(stdin);
   if (input === undefined) return undefined;
-  let heard: (key: Key) => void = () => undefined;
+  let onKey: (key: Key) => void = () => undefined;
   input.listen((chunk) => {
     for (const key of keysOf(chunk)) {
       if (key.type === 'suspend') input.suspend(() => undefined);
-      else heard(key);
+      else onKey(key);
     }
   });
   return {
     listen(listener) {
-      heard = listener;
+      onKey = listener;
     },
     close: () => input.close(),
   };
@@ -56,13 +56,13 @@ const notStoppedMs = 100;
 export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undefined {
   const terminal = stdin.isTTY ? stdin : openTerminal();
   if (terminal === undefined) return undefined;
-  let heard: (chunk: string) => void = () => undefined;
+  let onChunk: (chunk: string) => void = () => undefined;
   let onResume: () => void = () => undefined;
   let isOpen = true;
   const setRaw = (raw: boolean) => {
     if (!terminal.destroyed) terminal.setRawMode(raw);
   };
-  const onData = (chunk: string) => heard(chunk);
+  const onData = (chunk: string) => onChunk(chunk);
   // A closed terminal window also sends a signal, which ends the run.
   const onError = () => undefined;
   const restore = () => setRaw(false);
@@ -81,7 +81,7 @@ export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undef
   process.on('SIGCONT', resume);
   return {
     listen(listener) {
-      heard = listener;
+      onChunk = listener;
     },
     suspend(listener) {
       onResume = listener;

@@ -56,9 +56,9 @@ export class MarkdownStream {
     this.#held += text;
     let shown = '';
     for (;;) {
-      const piece = this.#next();
-      if (piece === undefined) return shown;
-      shown += piece;
+      const output = this.#next();
+      if (output === undefined) return shown;
+      shown += output;
     }
   }
 
@@ -83,7 +83,7 @@ export class MarkdownStream {
   /** Determines the kind of line that begins here from its first word. */
   #begin(): string | undefined {
     const newline = this.#held.indexOf('\n');
-    if (this.#fence !== undefined) return newline === -1 ? undefined : this.#become('code');
+    if (this.#fence !== undefined) return newline === -1 ? undefined : this.#startBlock('code');
     const first = /^(\s*?)(\S+)(?=[ \t\n])/.exec(this.#held);
     if (newline !== -1 && this.#held.slice(0, newline).trim() === '') {
       this.#held = this.#held.slice(newline + 1);
@@ -93,10 +93,10 @@ export class MarkdownStream {
     }
     if (first === null) return this.#beginLong();
     const [, blanks = '', word = ''] = first;
-    if (word.startsWith('|')) return this.#become('table');
+    if (word.startsWith('|')) return this.#startBlock('table');
     const before = this.#endTable() + this.#takeGap();
-    if (/^(```|~~~)/.test(word)) return before + (this.#become('code') ?? '');
-    if (/^#{1,6}$/.test(word)) return before + (this.#become('heading') ?? '');
+    if (/^(```|~~~)/.test(word)) return before + (this.#startBlock('code') ?? '');
+    if (/^#{1,6}$/.test(word)) return before + (this.#startBlock('heading') ?? '');
     return before + this.#beginText(blanks, word);
   }
 
@@ -113,7 +113,7 @@ export class MarkdownStream {
     return gap;
   }
 
-  #become(block: LineKind): string | undefined {
+  #startBlock(block: LineKind): string | undefined {
     this.#block = block;
     return this.#wholeLine() ?? '';
   }
@@ -181,7 +181,7 @@ export class MarkdownStream {
   }
 
   #place(blanks: string, word: string): string {
-    const { plain, styled } = this.#styled(word);
+    const { plain, styled } = this.#styleWord(word);
     const width = widthOf(plain);
     const gap = blanks.replaceAll('\t', ' ');
     if (this.#column > this.#indent && this.#column + gap.length + width > this.#columns() - 1) {
@@ -208,7 +208,7 @@ export class MarkdownStream {
   }
 
   /** Applies emphasis and code markers, which may span words but not lines. */
-  #styled(word: string): { plain: string; styled: string } {
+  #styleWord(word: string): { plain: string; styled: string } {
     if (!this.#style.color) return { plain: word, styled: word };
     let plain = '';
     let styled = '';

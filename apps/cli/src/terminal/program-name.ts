@@ -6,7 +6,7 @@ export function ownName(env: Environment): string {
 }
 
 /** Rewrites the commands in a message so that the user can type them. */
-export function asTyped(text: string, env: Environment): string {
+export function withProgramName(text: string, env: Environment): string {
   const name = ownName(env);
   return name === 'cobbler' ? text : text.replace(/(?<![./\w-])cobbler (?=[a-z"<-])/g, `${name} `);
 }

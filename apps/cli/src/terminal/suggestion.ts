@@ -1,11 +1,11 @@
 /** Returns the candidate nearest to a mistyped word, if one is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
-  let least = (word.length <= 2 ? 0 : word.length <= 5 ? 1 : 2) + 1;
+  let bestDistance = (word.length <= 2 ? 0 : word.length <= 5 ? 1 : 2) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least && distance < candidate.length) {
-      least = distance;
+    if (distance < bestDistance && distance < candidate.length) {
+      bestDistance = distance;
       best = candidate;
     }
   }

@@ -32,7 +32,7 @@ export class Terminal {
   /** Adds text to the response. The text may end in the middle of a line. */
   text(text: string): void {
     if (text === '') return;
-    this.#above(() => {
+    this.#writeAbove(() => {
       this.#out.write(text);
       const lineStart = text.lastIndexOf('\n') + 1;
       const width = widthOf(stripVTControlCharacters(text.slice(lineStart)));
@@ -43,7 +43,7 @@ export class Terminal {
   /** Adds complete lines to the report. */
   lines(lines: readonly string[]): void {
     if (lines.length === 0) return;
-    this.#above(() => {
+    this.#writeAbove(() => {
       this.#endLine();
       this.#err.write(`${lines.join('\n')}\n`);
     });
@@ -65,7 +65,7 @@ export class Terminal {
   }
 
   /** Writes above the footer, which moves down. */
-  #above(write: () => void): void {
+  #writeAbove(write: () => void): void {
     const footer = this.#footer;
     if (footer.length === 0) return write();
     this.#err.write(synchronised.begin + this.#erasing());

@@ -1,12 +1,12 @@
-let made: Intl.Segmenter | undefined;
+let segmenterCache: Intl.Segmenter | undefined;
 
 /**
  * Creates the segmenter for the first text that needs it: it loads Unicode tables, which takes as long as loading a
  * module.
  */
 function segmenter(): Intl.Segmenter {
-  made ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  return made;
+  segmenterCache ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenterCache;
 }
 
 /** Characters that terminals draw two cells wide: East Asian wide and full-width, and emoji. */
@@ -58,15 +58,15 @@ export function padEnd(text: string, width: number): string {
 }
 
 /** Joins strings with `separator` into as few lines of at most `width` cells as possible. */
-export function flow(pieces: readonly string[], separator: string, width: number): string[] {
+export function flow(parts: readonly string[], separator: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const piece of pieces) {
-    if (line === '') line = piece;
-    else if (widthOf(line) + widthOf(separator) + widthOf(piece) <= width) line += separator + piece;
+  for (const part of parts) {
+    if (line === '') line = part;
+    else if (widthOf(line) + widthOf(separator) + widthOf(part) <= width) line += separator + part;
     else {
       lines.push(line);
-      line = piece;
+      line = part;
     }
   }
   if (line !== '') lines.push(line);

@@ -13,7 +13,7 @@ export class UsageError extends Error {
     this.advice = advice;
   }
   /** Creates an error with a code that other errors share. */
-  static coded(code: string, message: string, ...advice: readonly string[]): UsageError {
+  static withCode(code: string, message: string, ...advice: readonly string[]): UsageError {
     return Object.assign(new UsageError(message, ...advice), { code });
   }
 }

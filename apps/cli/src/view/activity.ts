@@ -31,27 +31,27 @@ export class RunActivity {
   event(event: RunEvent): void {
     switch (event.type) {
       case 'status':
-        if (event.state === 'thinking') this.#become(`waiting for ${this.#model}`);
+        if (event.state === 'thinking') this.#changeTo(`waiting for ${this.#model}`);
         break;
       case 'reasoning_delta':
-        this.#become('thinking');
+        this.#changeTo('thinking');
         break;
       case 'text_delta':
-        this.#become('writing');
+        this.#changeTo('writing');
         break;
       case 'tool_input_delta':
-        this.#become('writing a tool call');
+        this.#changeTo('writing a tool call');
         break;
       case 'tool_started':
       case 'tool_result':
-        this.#running();
+        this.#showRunning();
         break;
       case 'progress':
         this.#progress = event.text;
         break;
       case 'retry':
         this.#retry = { event, until: this.#now() + event.delayMs };
-        this.#become(`waiting for ${this.#model}`);
+        this.#changeTo(`waiting for ${this.#model}`);
         break;
       case 'assistant':
         this.#tokens += event.usage.inputTokens + event.usage.outputTokens;
@@ -65,7 +65,7 @@ export class RunActivity {
   /** Shows that a stop was requested. */
   stopping(): void {
     this.#stopping = true;
-    this.#become('stopping');
+    this.#changeTo('stopping');
   }
 
   /** The current text. */
@@ -89,14 +89,14 @@ export class RunActivity {
     return this.#progress === '' ? this.#what : `${this.#what}: ${this.#progress}`;
   }
 
-  #running(): void {
+  #showRunning(): void {
     const running = this.#calls.running;
     const [first] = running;
     if (first === undefined) return;
-    this.#become(running.length === 1 ? first : `${first} and ${running.length - 1} more`);
+    this.#changeTo(running.length === 1 ? first : `${first} and ${running.length - 1} more`);
   }
 
-  #become(what: string): void {
+  #changeTo(what: string): void {
     if (what === this.#what) return;
     this.#what = what;
     this.#since = this.#now();

@@ -8,7 +8,7 @@ import { oneLine } from '../terminal/escape.ts';
 import type { Key } from '../terminal/io.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, flow, widthOf } from '../terminal/text-width.ts';
-import { moreLines, pieces, wholeDiffLines } from './diff-lines.ts';
+import { moreLines, splitText, wholeDiffLines } from './diff-lines.ts';
 import { askLine } from './tool-report.ts';
 
 /** Callbacks of the approval dialog. */
@@ -25,7 +25,7 @@ export interface ApprovalPorts {
   /** Returns the rules to choose from, the narrowest first. Default: the exact call, for this run. */
   offers?(call: RuledCall): readonly RuleOffer[];
   /** Called when the question, or the text being typed, has changed. */
-  changed(): void;
+  onChange(): void;
 }
 
 /** A rule that the user can always allow. */
@@ -41,7 +41,7 @@ export interface RuleOffer {
  * A call of up to this many lines is shown completely; a longer one this many lines at a time, until the user has
  * seen all of it.
  */
-const wholeMost = 32;
+const maxWhole = 32;
 const firstLines = 16;
 
 /** Maximum number of lines per key press; terminals keep about as many in their scrollback. */
@@ -129,7 +129,7 @@ export class ApprovalDialog {
   }
 
   /** True if the letter has a meaning now. */
-  knows(letter: string): boolean {
+  accepts(letter: string): boolean {
     const [request] = this.#waiting;
     if (request === undefined) return false;
     const deciding = this.#next === undefined ? ['y', ...this.#offers(request).map(({ key }) => key)] : ['d'];
@@ -137,7 +137,7 @@ export class ApprovalDialog {
   }
 
   #choose(request: ApprovalRequestedEvent, letter: string): void {
-    if (!this.knows(letter)) return;
+    if (!this.accepts(letter)) return;
     const offer = this.#offers(request).find(({ key }) => key === letter);
     if (letter === 'y') this.#decide(request, { decision: 'allow' });
     else if (letter === 'n') this.#decide(request, { decision: 'deny' });
@@ -147,10 +147,10 @@ export class ApprovalDialog {
       this.#decide(request, { decision: 'allow' });
     } else if (letter === 'e') {
       this.#reason = '';
-      this.#ports.changed();
+      this.#ports.onChange();
     } else if (letter === 'd') {
       this.#show(this.#next ?? 0, pageLines);
-      this.#ports.changed();
+      this.#ports.onChange();
     }
   }
 
@@ -162,7 +162,7 @@ export class ApprovalDialog {
     if (key.type === 'escape') this.#reason = undefined;
     else if (key.type === 'backspace') this.#reason = Array.from(reason).slice(0, -1).join('');
     else if (key.type === 'text') this.#reason = reason + key.text;
-    this.#ports.changed();
+    this.#ports.onChange();
   }
 
   #decide(request: ApprovalRequestedEvent, answer: ApprovalDecision): void {
@@ -170,7 +170,7 @@ export class ApprovalDialog {
     this.#reason = undefined;
     this.#ports.answer(request.approvalId, answer);
     this.#present();
-    this.#ports.changed();
+    this.#ports.onChange();
   }
 
   /** Shows the next question, skipping those that an "always" has answered in the meantime. */
@@ -180,8 +180,8 @@ export class ApprovalDialog {
       if (request === undefined) return;
       if (!this.#offers(request).some(({ rule }) => this.#always.has(rule))) {
         this.#lines = this.#linesOf(request);
-        const isLong = this.#lines.length > wholeMost;
-        this.#show(0, isLong ? firstLines : wholeMost, this.#question(request));
+        const isLong = this.#lines.length > maxWhole;
+        this.#show(0, isLong ? firstLines : maxWhole, this.#question(request));
         // A user who wants to see all of it wants to read it in one piece.
         this.#next = isLong ? 0 : undefined;
         return;
@@ -210,9 +210,9 @@ export class ApprovalDialog {
   }
 
   /** Shows some lines of a call, and how many remain. */
-  #show(from: number, most: number, before: readonly string[] = []): void {
+  #show(from: number, maxLines: number, before: readonly string[] = []): void {
     const lines = this.#lines;
-    const end = from + most;
+    const end = from + maxLines;
     const left = lines.length - end;
     const more = left > 0 ? [this.#ports.style.dim(moreLines(left))] : [];
     this.#ports.show([...before, ...[...lines.slice(from, end), ...more].map((line) => `      ${line}`)]);
@@ -229,10 +229,13 @@ export class ApprovalDialog {
     if (isInQuestion(request)) return diff;
     const given = argumentLines(
       request,
-      [shownAsItIs(request.subject ?? '')].filter((text) => text !== ''),
+      [verbatimText(request.subject ?? '')].filter((text) => text !== ''),
     );
     const room = Math.max(8, width);
-    return [...diff, ...given.flatMap((line) => pieces(line.replaceAll('\t', '    '), room).map(style.dim))];
+    return [
+      ...diff,
+      ...given.flatMap((line) => splitText(line.replaceAll('\t', '    '), room).map(style.dim)),
+    ];
   }
 }
 
@@ -243,15 +246,15 @@ function subjectOf(request: ApprovalRequestedEvent): string {
 }
 
 /** Maximum length of the arguments that the question itself shows, in characters. */
-const questionMost = 200;
+const maxQuestion = 200;
 
 function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent): boolean {
   const json = JSON.stringify(given);
-  return subject === '' && json.length <= questionMost && shownAsItIs(json) !== '';
+  return subject === '' && json.length <= maxQuestion && verbatimText(json) !== '';
 }
 
 /** Returns the text if the question shows every character of it; otherwise undefined. */
-function shownAsItIs(text: string): string {
+function verbatimText(text: string): string {
   return visibleText(text) === text && oneLine(text) === text ? text : '';
 }
 

@@ -21,7 +21,7 @@ export interface KeptSession {
 }
 
 /** A run that has ended, and its settings. */
-export interface Finished {
+export interface FinishedTask {
   readonly result: Pick<RunResult, 'status' | 'limit' | 'error' | 'metrics'>;
   readonly task: {
     readonly form: OutputForm;
@@ -33,7 +33,7 @@ export interface Finished {
       readonly ms?: number;
     };
     readonly failure: Omit<FailureContext, 'verbose'>;
-    readonly permission: { readonly unasked: readonly GateCall[] };
+    readonly permission: { readonly undecided: readonly GateCall[] };
   };
   readonly calls: Pick<ToolCallList, 'changes'>;
   /** If absent, the run was not stored. */
@@ -60,7 +60,7 @@ const marks: Readonly<Record<RunStatus, string | undefined>> = {
  * Returns the end of every run: the summary, the failures and their fixes, and denied calls with the options that
  * allow them.
  */
-export function closingLines(finished: Finished, style: Style, columns: number): string[] {
+export function closingLines(finished: FinishedTask, style: Style, columns: number): string[] {
   const { result, task, calls } = finished;
   const isJson = task.form === 'json' || task.form === 'json-deltas';
   const trouble = troubleLines(finished);
@@ -83,7 +83,7 @@ export function closingLines(finished: Finished, style: Style, columns: number):
 }
 
 /** Returns the command to continue. A run that did nothing because its session is busy has already reported it. */
-function sessionLines({ session, result }: Finished, style: Style, columns: number): string[] {
+function sessionLines({ session, result }: FinishedTask, style: Style, columns: number): string[] {
   if (session === undefined || ['in_use', 'no_session'].includes(result.error?.code ?? '')) return [];
   const { missing, name } = session;
   const id = shortId(session.id);
@@ -91,13 +91,13 @@ function sessionLines({ session, result }: Finished, style: Style, columns: numb
     const words = `Session ${id} lacks the last ${plural(missing, 'event')}: resuming it would repeat past actions.`;
     return wrap(words, columns - 3).map((line) => `  ${style.yellow(line)}`);
   }
-  const how = goesOnAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;
-  const pieces = [`session ${id}`, `continue: ${how}`];
-  return flow(pieces, ` ${style.marks.dot} `, columns - 3).map((line) => `  ${style.dim(line)}`);
+  const how = resumesAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;
+  const parts = [`session ${id}`, `continue: ${how}`];
+  return flow(parts, ` ${style.marks.dot} `, columns - 3).map((line) => `  ${style.dim(line)}`);
 }
 
 /** Outcomes that continue without another prompt. */
-const goesOnAlone: ReadonlySet<RunStatus> = new Set(['limit', 'timeout', 'cancelled', 'failed', 'waiting']);
+const resumesAlone: ReadonlySet<RunStatus> = new Set(['limit', 'timeout', 'cancelled', 'failed', 'waiting']);
 
 /** Breaks a line into columns, but never within an option that the user may copy. */
 function inColumns(line: string, columns: number): string[] {
@@ -106,7 +106,7 @@ function inColumns(line: string, columns: number): string[] {
 }
 
 /** Returns notices in addition to the summary; empty if there is nothing to report. */
-function troubleLines({ result, task }: Finished): string[] {
+function troubleLines({ result, task }: FinishedTask): string[] {
   const lines: string[] = [];
   if (result.status === 'failed' && result.error !== undefined) {
     const failure = failureOf(result.error, { ...task.failure, verbose: task.verbose });
@@ -115,11 +115,11 @@ function troubleLines({ result, task }: Finished): string[] {
   const more =
     result.status === 'limit' ? result.limit && limitAdvice[result.limit] : statusAdvice[result.status];
   if (more !== undefined) lines.push(more);
-  const { unasked } = task.permission;
-  if (unasked.length > 0) {
+  const { undecided } = task.permission;
+  if (undecided.length > 0) {
     lines.push(
-      `${plural(unasked.length, 'call')} denied, because there is no terminal for approvals. To allow them:`,
-      ...allowOptions(unasked),
+      `${plural(undecided.length, 'call')} denied, because there is no terminal for approvals. To allow them:`,
+      ...allowOptions(undecided),
     );
   }
   return lines;

@@ -50,12 +50,12 @@ export function diffSize(diff: string): DiffSize {
 }
 
 /**
- * Formats a diff as lines with numbers, signs and text, cut to the width. With `most`, further lines are counted
+ * Formats a diff as lines with numbers, signs and text, cut to the width. With `maxLines`, further lines are counted
  * instead of shown.
  */
-export function diffLines(diff: string, style: Style, columns: number, most?: number): string[] {
+export function diffLines(diff: string, style: Style, columns: number, maxLines?: number): string[] {
   const lines = parseDiff(diff);
-  const shown = most !== undefined && lines.length > most ? lines.slice(0, most) : lines;
+  const shown = maxLines !== undefined && lines.length > maxLines ? lines.slice(0, maxLines) : lines;
   const digits = Math.max(1, ...shown.map((line) => String(line?.number ?? '').length));
   const rendered = shown.flatMap((line) => renderLine(line, digits, style, columns));
   const left = lines.length - shown.length;
@@ -69,8 +69,8 @@ export function wholeDiffLines(diff: string, style: Style, columns: number): str
   return lines.flatMap((line) => {
     if (line?.sign !== ' ') return renderLine(line, digits, style, columns);
     const text = line.text.replaceAll('\t', '    ');
-    return pieces(text, Math.max(8, columns - digits - 3)).map((piece, index) =>
-      style.dim(`${String(index === 0 ? line.number : '').padStart(digits)}   ${piece}`),
+    return splitText(text, Math.max(8, columns - digits - 3)).map((part, index) =>
+      style.dim(`${String(index === 0 ? line.number : '').padStart(digits)}   ${part}`),
     );
   });
 }
@@ -89,22 +89,22 @@ function renderLine(line: DiffLine | undefined, digits: number, style: Style, co
   if (line.sign === ' ')
     return [style.dim(`${number}   ${clip(text, width, style.marks.ellipsis)}`.trimEnd())];
   const paint = line.sign === '+' ? style.green : style.red;
-  return pieces(text, width).map((piece, index) => {
+  return splitText(text, width).map((part, index) => {
     const margin = index === 0 ? style.dim(number) : ' '.repeat(digits);
-    return `${margin} ${paint(`${index === 0 ? line.sign : ' '} ${piece}`)}`;
+    return `${margin} ${paint(`${index === 0 ? line.sign : ' '} ${part}`)}`;
   });
 }
 
 /** Splits a string into parts of at most `width` cells. */
-export function pieces(text: string, width: number): string[] {
+export function splitText(text: string, width: number): string[] {
   const found: string[] = [];
   // Measure only as much of a long line as one part can hold.
-  const most = width * 4;
+  const maxUnits = width * 4;
   let at = 0;
-  while (text.length - at > most || widthOf(text.slice(at)) > width) {
-    const piece = head(text.slice(at, at + most), width) || text.slice(at, at + 1);
-    found.push(piece);
-    at += piece.length;
+  while (text.length - at > maxUnits || widthOf(text.slice(at)) > width) {
+    const part = head(text.slice(at, at + maxUnits), width) || text.slice(at, at + 1);
+    found.push(part);
+    at += part.length;
   }
   return [...found, text.slice(at)];
 }

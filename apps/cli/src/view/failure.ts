@@ -25,7 +25,7 @@ const maxShown = 400;
 
 /** Describes an error without response bodies and stack traces. The request id is included only on request. */
 export function failureOf(error: AgentError, context: FailureContext): Failure {
-  if (error.code === 'replay_miss') return missOf(error);
+  if (error.code === 'replay_miss') return mismatchOf(error);
   const { what, advice } = byKind(error, context);
   const id =
     context.verbose && error.requestId !== undefined ? [`Request id: ${oneLine(error.requestId)}`] : [];
@@ -41,29 +41,31 @@ function byKind(error: AgentError, context: FailureContext): Failure {
     case 'auth':
       return refusedKey(error, context);
     case 'rate_limit':
-      return { what: `${place(error, context)}: ${told(error)}`, advice: [waitAdvice(error)] };
+      return { what: `${place(error, context)}: ${messageOf(error)}`, advice: [waitAdvice(error)] };
     case 'network':
       return {
-        what: told(error).includes(context.host)
-          ? told(error)
-          : `The connection to ${context.host} broke: ${told(error)}`,
+        what: messageOf(error).includes(context.host)
+          ? messageOf(error)
+          : `The connection to ${context.host} broke: ${messageOf(error)}`,
         advice: [
           'Check the network and the address, then try again. cobbler doctor --live tests the connection.',
         ],
       };
     case 'timeout':
       return {
-        what: told(error).includes(context.host) ? told(error) : `${context.host}: ${told(error)}`,
+        what: messageOf(error).includes(context.host)
+          ? messageOf(error)
+          : `${context.host}: ${messageOf(error)}`,
         advice: ['Try again, or raise requestTimeout in the configuration.'],
       };
     case 'invalid':
-      return unusable(error, context);
+      return invalidFailure(error, context);
     case 'agent':
     case 'tool':
     case 'aborted':
     case 'limit':
       return {
-        what: error.status === undefined ? told(error) : `${place(error, context)}: ${told(error)}`,
+        what: error.status === undefined ? messageOf(error) : `${place(error, context)}: ${messageOf(error)}`,
         advice: error.retryable
           ? ['Try again later.']
           : ['Try again; cobbler doctor --live tests the connection.'],
@@ -72,7 +74,7 @@ function byKind(error: AgentError, context: FailureContext): Failure {
 }
 
 /** Describes a replay mismatch. Its message is formatted for a terminal and shows the difference line by line. */
-function missOf(error: AgentError): Failure {
+function mismatchOf(error: AgentError): Failure {
   const [what = '', ...where] = error.message.split('\n').map(oneLine);
   return {
     what,
@@ -98,7 +100,7 @@ function refusedKey(error: AgentError, context: FailureContext): Failure {
   };
 }
 
-function unusable(error: AgentError, context: FailureContext): Failure {
+function invalidFailure(error: AgentError, context: FailureContext): Failure {
   if (error.code === 'unpriced') {
     return {
       what: `The price of ${oneLine(context.model)} is unknown, so --max-usd cannot be enforced.`,
@@ -108,7 +110,7 @@ function unusable(error: AgentError, context: FailureContext): Failure {
     };
   }
   const where = error.status === undefined ? '' : `${place(error, context)}: `;
-  const what = where + told(error);
+  const what = where + messageOf(error);
   if (error.status === 404) return { what, advice: ['List the models: cobbler models'] };
   return { what, advice: [] };
 }
@@ -118,7 +120,7 @@ function place(error: AgentError, context: FailureContext): string {
 }
 
 /** Returns the error's own message, short and escaped. A response that is a page or JSON is not quoted. */
-function told(error: AgentError): string {
+function messageOf(error: AgentError): string {
   const text = oneLine(error.message);
   const prose = /^\s*[[{<]/.test(text) ? `the service returned an unexpected response.` : text;
   return prose.length > maxShown ? `${prose.slice(0, maxShown)}…` : prose;

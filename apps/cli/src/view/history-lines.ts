@@ -41,7 +41,7 @@ function entriesOf(item: ConversationItem, calls: ToolCallList, view: PastView):
       return [{ seq, lines: ['', ...promptLines(item.message.content, view)] }];
     case 'response': {
       if (item.event === undefined) return [];
-      calls.answered(item.event);
+      calls.addResponse(item.event);
       const lines = item.message === undefined ? [] : markdownLines(textOf(item.message), view);
       const reports = item.calls.flatMap((call) => reportOf(call, calls, view));
       return [{ seq, lines: lines.length > 0 ? ['', ...lines] : [] }, ...reports];
@@ -55,7 +55,7 @@ function entriesOf(item: ConversationItem, calls: ToolCallList, view: PastView):
 
 function reportOf({ report: event }: CallItem, calls: ToolCallList, view: PastView): Entry[] {
   if (event === undefined) return [];
-  const report = calls.finished(event);
+  const report = calls.finish(event);
   return [{ seq: event.seq, lines: view.tty ? terminalReport(report, view) : plainReport(report, view) }];
 }
 

@@ -18,7 +18,7 @@ export interface FileChange {
 }
 
 /** A call that a user was asked about. */
-export type AskedEvent = Extract<Event, { type: 'approval_requested' }>;
+export type ApprovalRequestEvent = Extract<Event, { type: 'approval_requested' }>;
 
 /** The events of one prompt. */
 export interface PromptRecord {
@@ -37,7 +37,7 @@ export class Ledger {
   readonly turns: PaidResponse[] = [];
   readonly runs: PromptRecord[] = [];
   /** Calls that wait for a user. */
-  readonly asked: Map<string, AskedEvent> = new Map();
+  readonly openApprovals: Map<string, ApprovalRequestEvent> = new Map();
   model: string | undefined;
   lastAnswer = '';
   lastResult: ToolResultEvent | undefined;
@@ -54,7 +54,7 @@ export class Ledger {
   compactions = 0;
 
   /** Processes an event once. */
-  hear(event: Event): void {
+  handle(event: Event): void {
     if (event.seq <= this.seq) return;
     this.seq = event.seq;
     this.runs.at(-1)?.runIds.add(event.runId);
@@ -64,17 +64,17 @@ export class Ledger {
         if (event.steer !== true) this.#begin(event);
         break;
       case 'assistant':
-        this.#answered(event);
+        this.#addResponse(event);
         break;
       case 'tool_result':
         this.lastResult = event;
-        if (event.diff !== undefined && !event.isError) this.#changed(event.diff);
+        if (event.diff !== undefined && !event.isError) this.#addChange(event.diff);
         break;
       case 'approval_requested':
-        this.asked.set(event.approvalId, event);
+        this.openApprovals.set(event.approvalId, event);
         break;
       case 'approval_decided':
-        this.asked.delete(event.approvalId);
+        this.openApprovals.delete(event.approvalId);
         break;
       case 'compacted':
         if (event.upTo > 0) this.compactions += 1;
@@ -109,7 +109,7 @@ export class Ledger {
     this.runs.push({ runIds, seq: event.seq, prompt: promptWords(event.content), changes: [], turns: 0 });
   }
 
-  #answered(event: Extract<Event, { type: 'assistant' }>): void {
+  #addResponse(event: Extract<Event, { type: 'assistant' }>): void {
     this.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
     this.model = event.model;
     const run = this.runs.at(-1);
@@ -118,7 +118,7 @@ export class Ledger {
     if (text.trim() !== '') this.lastAnswer = text;
   }
 
-  #changed(diff: string): void {
+  #addChange(diff: string): void {
     const path = /^\+\+\+ (?:b\/)?([^\t\n]+)/m.exec(diff)?.[1] ?? 'a file';
     this.runs.at(-1)?.changes.push({ path, diff });
   }

@@ -61,7 +61,7 @@ const frameMs = 120;
 /** Time without output before a status line is printed if there is no terminal, in milliseconds. */
 const wordAfterMs = 10_000;
 
-type Last = 'nothing' | 'text' | 'calls';
+type LastOutput = 'nothing' | 'text' | 'calls';
 
 /**
  * Shows a run to a user: the response as it streams, a line per call, and a footer while there is no other output.
@@ -76,7 +76,7 @@ export class RunView implements RunDisplay {
   #partial = '';
   #block: number | undefined;
   #finalText = '';
-  #last: Last = 'nothing';
+  #last: LastOutput = 'nothing';
   #lastOutput: number;
   #frame = 0;
   #stopTicking: () => void = () => undefined;
@@ -104,30 +104,30 @@ export class RunView implements RunDisplay {
         this.#reasoning(event.text);
         break;
       case 'retry':
-        this.#retry(event);
+        this.#showRetry(event);
         break;
       case 'cache_break':
         this.#cacheBreak(event);
         break;
       case 'compacted':
-        this.#compacted(event);
+        this.#showCompaction(event);
         break;
       case 'notice':
         this.#notice();
         break;
       case 'assistant':
-        calls.answered(event);
-        this.#answered(event.content);
+        calls.addResponse(event);
+        this.#showResponse(event.content);
         break;
       case 'tool_started':
-        calls.started(event);
+        calls.start(event);
         break;
       case 'tool_result':
         this.#report(event);
         break;
       case 'approval_requested':
         if (event.diff !== undefined) calls.diffShown(event);
-        this.#asked(event);
+        this.#showApproval(event);
         break;
       case 'approval_decided':
       case 'stop_requested':
@@ -175,7 +175,7 @@ export class RunView implements RunDisplay {
         this.#begin('calls');
         terminal.lines(lines);
       },
-      changed: () => this.#draw(),
+      onChange: () => this.#draw(),
     });
   }
 
@@ -191,9 +191,9 @@ export class RunView implements RunDisplay {
     this.#partial += text;
     if (!this.#streams) return;
     if (this.#block !== undefined && this.#block !== index) this.#endBlock();
-    const begun = this.#block === undefined ? text.trimStart() : text;
-    if (begun === '') return;
-    const shown = this.#markdown.push(this.#visible.push(begun));
+    const newText = this.#block === undefined ? text.trimStart() : text;
+    if (newText === '') return;
+    const shown = this.#markdown.push(this.#visible.push(newText));
     this.#block = index;
     if (shown === '') return;
     this.#begin('text');
@@ -210,7 +210,7 @@ export class RunView implements RunDisplay {
   }
 
   /** Handles a retry. The text of the failed attempt is void but remains, because finished lines never change. */
-  #retry(event: Extract<RunEvent, { type: 'retry' }>): void {
+  #showRetry(event: Extract<RunEvent, { type: 'retry' }>): void {
     const { report, quiet } = this.#parts;
     const wasShown = this.#streams && this.#partial.trim() !== '';
     this.#endBlock();
@@ -220,7 +220,7 @@ export class RunView implements RunDisplay {
     this.#lines([retryWords(event, event.delayMs)]);
   }
 
-  #answered(content: Extract<RunEvent, { type: 'assistant' }>['content']): void {
+  #showResponse(content: Extract<RunEvent, { type: 'assistant' }>['content']): void {
     this.#endBlock();
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const isFinal = !content.some((part) => part.type === 'tool_call');
@@ -253,14 +253,14 @@ export class RunView implements RunDisplay {
 
   #report(event: Extract<RunEvent, { type: 'tool_result' }>): void {
     const { calls, quiet, verbose, report, terminal } = this.#parts;
-    const done = calls.finished(event);
+    const done = calls.finish(event);
     if (quiet) return;
     this.#begin('calls');
     const view = { style: report.style, columns: report.screen.columns(), verbose };
     terminal.lines(report.screen.tty ? terminalReport(done, view) : plainReport(done, view));
   }
 
-  #asked(event: Extract<RunEvent, { type: 'approval_requested' }>): void {
+  #showApproval(event: Extract<RunEvent, { type: 'approval_requested' }>): void {
     this.#dialog?.ask(event);
     this.#draw();
   }
@@ -277,7 +277,7 @@ export class RunView implements RunDisplay {
    * Reports a compaction: the model no longer knows the details of older messages, which may explain its next
    * actions.
    */
-  #compacted({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
+  #showCompaction({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
     if (quiet || upTo === 0) return;
     const how = spent === undefined ? 'omitted' : 'summarized';
@@ -295,7 +295,7 @@ export class RunView implements RunDisplay {
   }
 
   /** Prepares for output: removes the footer, and separates different kinds of output. */
-  #begin(what: Last): void {
+  #begin(what: LastOutput): void {
     const { terminal, report, quiet } = this.#parts;
     this.#lastOutput = this.#parts.io.clock.now();
     if (this.#dialog?.open !== true && this.#parts.steady !== true) terminal.footer([]);
@@ -307,7 +307,7 @@ export class RunView implements RunDisplay {
     const { io, report, quiet } = this.#parts;
     const again = report.screen.redraw ? frameMs : wordAfterMs / 10;
     if (report.screen.redraw) this.#draw();
-    else if (!quiet && io.clock.now() - this.#lastOutput >= wordAfterMs) this.#sayWord();
+    else if (!quiet && io.clock.now() - this.#lastOutput >= wordAfterMs) this.#printStatus();
     this.#stopTicking = io.clock.after(again, () => this.#tick());
   }
 
@@ -324,7 +324,7 @@ export class RunView implements RunDisplay {
   }
 
   /** Prints at intervals what the run is waiting for, if there is no terminal. */
-  #sayWord(): void {
+  #printStatus(): void {
     const { what, elapsedMs } = this.#activity.current;
     this.#lines([`${visible(what)} ${formatMs(elapsedMs).replace(/\.\d/, '')}`]);
   }

@@ -34,7 +34,7 @@ export function summaryLines(end: RunSummary, style: Style, columns: number): st
   const headline = `${headlineOf(end, style).trim()}  ${facts[0]}`;
   const [first = '', ...rest] = flow([headline, ...facts.slice(1)], ` ${style.marks.dot} `, columns - 1);
   return [
-    painted(first, end, style),
+    paintStatus(first, end, style),
     ...rest.map((line) => `  ${line}`),
     ...changeLines(end, style, columns),
   ];
@@ -81,7 +81,7 @@ function limitText({ limit, given, metrics }: RunSummary): string {
     : `because the limit on ${oneLine(limit ?? '')} was reached`;
 }
 
-function painted(line: string, { status }: RunSummary, style: Style): string {
+function paintStatus(line: string, { status }: RunSummary, style: Style): string {
   const end = line.indexOf('  ');
   const head = end === -1 ? line : line.slice(0, end);
   const paint = status === 'complete' ? style.green : status === 'failed' ? style.red : style.yellow;

@@ -31,11 +31,11 @@ export class ToolCallList {
   }
 
   /** Processes a new response, whose calls follow. */
-  answered(event: Pick<AssistantEvent, 'content'>): void {
+  addResponse(event: Pick<AssistantEvent, 'content'>): void {
     this.#calls = event.content.filter((part) => part.type === 'tool_call');
   }
 
-  started(
+  start(
     event: CallPosition & { readonly toolName: string; readonly arguments: Record<string, unknown> },
   ): void {
     const subject = this.#subject(event.toolName, event.arguments);
@@ -47,7 +47,7 @@ export class ToolCallList {
     this.#diffsShown.add(keyOf(place));
   }
 
-  finished(event: ToolResultEvent): ToolReport {
+  finish(event: ToolResultEvent): ToolReport {
     this.#running.delete(keyOf(event));
     const args = this.#calls[event.index]?.arguments ?? {};
     const subject = this.#subject(event.toolName, args);

@@ -34,12 +34,12 @@ const nameWidth = 12;
 const maxColumns = 100;
 const tailLines = 5;
 const reasonLines = 5;
-const diffMost = 24;
+const maxDiffLines = 24;
 const detailIndent = '      ';
 
 /** Formats a finished call for a terminal: one line, then the interesting part of its result. */
 export function terminalReport(report: ToolReport, view: ReportView): string[] {
-  return [...headLines(report, view), ...indented(details(report, view))];
+  return [...headLines(report, view), ...indent(details(report, view))];
 }
 
 /** Formats a finished call without a terminal, in words, because symbols and columns are of no use in a log. */
@@ -116,24 +116,25 @@ function details(report: ToolReport, view: ReportView): string[] {
   const lines: string[] = [];
   if (view.verbose) lines.push(style.dim(oneLine(JSON.stringify(report.arguments))));
   if (report.diff !== undefined) {
-    lines.push(...diffLines(report.diff, style, columns, view.verbose ? undefined : diffMost));
+    lines.push(...diffLines(report.diff, style, columns, view.verbose ? undefined : maxDiffLines));
   }
   if (view.verbose) return [...lines, ...textLines(report.text, report).map((line) => style.dim(line))];
-  const cut = (line: string) => style.dim(clip(line.replaceAll('\t', '    '), columns, style.marks.ellipsis));
+  const clipLine = (line: string) =>
+    style.dim(clip(line.replaceAll('\t', '    '), columns, style.marks.ellipsis));
   if (report.outcome !== 'ok') {
     const reason = textLines(report.text, report);
     const more = reason.length - reasonLines;
-    lines.push(...reason.slice(0, reasonLines).map(cut));
+    lines.push(...reason.slice(0, reasonLines).map(clipLine));
     if (more > 0) lines.push(style.dim(moreLines(more)));
-  } else if (report.printed) lines.push(...tail(textLines(report.text, report), cut, style));
+  } else if (report.printed) lines.push(...tail(textLines(report.text, report), clipLine, style));
   return lines;
 }
 
-function tail(lines: readonly string[], cut: (line: string) => string, style: Style): string[] {
+function tail(lines: readonly string[], clipLine: (line: string) => string, style: Style): string[] {
   const telling = tellingLines(lines);
   const shown = telling.slice(-tailLines);
   const left = lines.filter((line) => line.trim() !== '').length - shown.length;
-  return [...shown.map(cut), ...(left > 0 ? [style.dim(moreLines(left))] : [])];
+  return [...shown.map(clipLine), ...(left > 0 ? [style.dim(moreLines(left))] : [])];
 }
 
 /** Lines that `node --test` prints at the end of every run. */
@@ -166,6 +167,6 @@ function textLines(text: string, { summary }: Pick<ToolReport, 'summary'>): stri
   return lines.length === 1 && lines[0] === '(no output)' ? [] : lines;
 }
 
-function indented(lines: readonly string[]): string[] {
+function indent(lines: readonly string[]): string[] {
   return lines.map((line) => detailIndent + line);
 }

@@ -7,7 +7,7 @@ import { readAssistantFlags } from '../../src/assistant/assistant-flags.ts';
 import { assistantHome, lockHome, webhookSecret } from '../../src/assistant/assistant-home.ts';
 import { BotLog } from '../../src/assistant/bot-log.ts';
 import { chooseEmbedder } from '../../src/assistant/choose-embedder.ts';
-import { explained } from '../../src/assistant/telegram-access.ts';
+import { explainError } from '../../src/assistant/telegram-access.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const io = { env: {}, cwd: () => '/' };
@@ -107,6 +107,6 @@ test.each([
   ['webhook_set', 'delete-webhook'],
   ['other_poller', '/revoke'],
 ])('explains the Telegram error 409 %s', (code, words) => {
-  const error = explained(new AgentError({ kind: 'invalid', code, message: 'Conflict' }));
+  const error = explainError(new AgentError({ kind: 'invalid', code, message: 'Conflict' }));
   expect(error).toHaveProperty('advice', [expect.stringContaining(words)]);
 });

@@ -1,6 +1,6 @@
 import type { Agent, Event, Tool } from '@cobbler/agent';
 import { InteractiveChat } from '../../src/chat/chat.ts';
-import type { ChatEar, ChatHost } from '../../src/chat/host.ts';
+import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
 import { PromptHistory } from '../../src/chat/input/prompt-history.ts';
 import { LocalHost } from '../../src/chat/local-host.ts';
 import type { Permission } from '../../src/config/permission.ts';
@@ -49,7 +49,7 @@ export interface ChatStage {
   /** Advances the clock by one second, so that an approval accepts keys. */
   ponder(): void;
   /** Returns the latest event listener of the chat, to which a test can send events. */
-  readonly ear: () => ChatEar;
+  readonly ear: () => ChatListener;
 }
 
 export async function chatStage(options: StageOptions): Promise<ChatStage> {
@@ -76,7 +76,7 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
   return new LocalHost({
     io,
     folder,
-    asked,
+    selected: asked,
     permission,
     choose: async () => asked,
     models: [{ name: 'other', text: 'another one' }],
@@ -97,7 +97,7 @@ async function staged(
   keyboard: ReturnType<typeof fakeRawKeyboard>,
 ): Promise<ChatStage> {
   const { columns = 80 } = options;
-  const ears: ChatEar[] = [];
+  const ears: ChatListener[] = [];
   const open = host.open.bind(host);
   host.open = (id, ear) => {
     ears.push(ear);

@@ -26,7 +26,7 @@ function book() {
   writeFileSync(join(folder, 'a.txt'), 'one');
   const undo = new UndoHistory(folder, kept);
   undo.begin('s', 'r');
-  const [tool] = undo.watched([writer(folder)]);
+  const [tool] = undo.watchTools([writer(folder)]);
   const write = async (path: string, text: string, fails = false) =>
     await tool?.execute({ path, text, fails }, context);
   return { folder, kept, undo, write, read: (path: string) => readFileSync(join(folder, path), 'utf8') };

@@ -38,7 +38,7 @@ describe('the permission gate', () => {
     const permission = new Permission('ask', [], false);
     expect((await permission.gate(command, context)).type).toBe('deny');
     expect((await permission.gate(read, context)).type).toBe('allow');
-    expect(permission.unasked).toEqual([command]);
+    expect(permission.undecided).toEqual([command]);
   });
 
   test('applies allow rules from the start and rules that are added later', async () => {
@@ -63,7 +63,7 @@ describe('the permission gate', () => {
       const permission = new Permission('yes', [], false);
       const verdict = await permission.gate(guarded, context);
       expect(verdict).toMatchObject({ type: 'deny', message: expect.stringContaining(mustAsk) });
-      expect(allowOptions(permission.unasked)).toEqual(["--allow 'edit_file(.git/config)'"]);
+      expect(allowOptions(permission.undecided)).toEqual(["--allow 'edit_file(.git/config)'"]);
     });
 
     test('is allowed by a rule that names it exactly', async () => {

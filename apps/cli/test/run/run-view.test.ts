@@ -1,8 +1,8 @@
 import type { RunEvent } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import type { StagePlan } from '../../src/run/output.ts';
-import { setStage } from '../../src/run/output.ts';
+import type { OutputPlan } from '../../src/run/output.ts';
+import { createOutput } from '../../src/run/output.ts';
 import type { FakeIoOptions } from '../support/fake-io.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { TinyScreen } from '../support/tiny-screen.ts';
@@ -77,9 +77,9 @@ function delta(text: string, index = 0): RunEvent {
   return { type: 'text_delta', index, text };
 }
 
-function stageOf(options: FakeIoOptions = {}, plan: Partial<StagePlan> = {}) {
+function stageOf(options: FakeIoOptions = {}, plan: Partial<OutputPlan> = {}) {
   const io = fakeIo(options);
-  const stage = setStage(
+  const stage = createOutput(
     { form: 'people', verbose: false, model: 'the-model', tools, header: ['cobbler', 'the-model'], ...plan },
     io,
   );

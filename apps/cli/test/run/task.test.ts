@@ -3,7 +3,7 @@ import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { Permission } from '../../src/config/permission.ts';
 import type { Task } from '../../src/run/task.ts';
-import { performTask } from '../../src/run/task.ts';
+import { runTask } from '../../src/run/task.ts';
 import { fakeIo, fakeKeyboard } from '../support/fake-io.ts';
 
 function taskOf(agent: Agent, rest: Partial<Task> = {}): Task {
@@ -31,7 +31,7 @@ describe('Ctrl-C', () => {
   test('ends the run quickly, even if the model’s service does not react [P3]', async () => {
     const io = fakeIo();
     const began = performance.now();
-    const done = performTask(taskOf(deaf), io);
+    const done = runTask(taskOf(deaf), io);
     io.interrupt();
     expect((await done).exitCode).toBe(130);
     // The contract suite of the executor checks the exact time with a stopped clock.
@@ -42,7 +42,7 @@ describe('Ctrl-C', () => {
   test('exits immediately when pressed twice, and restores the terminal', async () => {
     const keyboard = fakeKeyboard();
     const io = fakeIo({ keyboard });
-    const done = performTask(taskOf(deaf, { keyboard }), io);
+    const done = runTask(taskOf(deaf, { keyboard }), io);
     keyboard.press({ type: 'interrupt' });
     expect(keyboard.closed).toBe(false);
     expect(() => keyboard.press({ type: 'interrupt' })).toThrow('exit 130');
@@ -55,7 +55,7 @@ describe('Ctrl-C', () => {
 test('closes the keyboard when the run ends', async () => {
   const keyboard = fakeKeyboard();
   const io = fakeIo({ keyboard });
-  const { exitCode } = await performTask(taskOf(scriptedAgent(['hello']), { keyboard }), io);
+  const { exitCode } = await runTask(taskOf(scriptedAgent(['hello']), { keyboard }), io);
   expect([exitCode, keyboard.closed]).toEqual([0, true]);
   expect(io.stdout.text()).toContain('hello');
 });

@@ -4,7 +4,7 @@ import { AgentError, Executor, memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { ForgivingStore } from '../../src/session/best-effort-store.ts';
+import { BestEffortStore } from '../../src/session/best-effort-store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Creates a store whose appends fail while `fails.code` is set. */
@@ -27,7 +27,7 @@ describe('a store that fails during a run', () => {
   test('does not discard the response; the failure is reported once, and missing events are counted', async () => {
     const told: string[] = [];
     const { store, fails } = moody();
-    const forgiving = new ForgivingStore(store, ({ message }) => told.push(message));
+    const forgiving = new BestEffortStore(store, ({ message }) => told.push(message));
     fails.code = 'store_full';
     const run = new Executor({ agent: scriptedAgent(['Forty-two.']), store: forgiving }).run('What is it?');
     const result = await run;
@@ -37,7 +37,7 @@ describe('a store that fails during a run', () => {
 
   test('receives all events in order when it accepts writes again', async () => {
     const { store, inner, fails } = moody();
-    const forgiving = new ForgivingStore(store, () => undefined);
+    const forgiving = new BestEffortStore(store, () => undefined);
     const executor = new Executor({ agent: scriptedAgent(['One.', 'Two.']), store: forgiving });
     fails.code = 'store_full';
     const { sessionId } = await executor.run('first');
@@ -51,7 +51,7 @@ describe('a store that fails during a run', () => {
   test('does not discard the response if the SQLite file is full', async () => {
     const inner = sqliteStore(join(temporaryFolder(), 'sessions.db'), { maxBytes: 90_000 });
     const told: string[] = [];
-    const store = new ForgivingStore(inner, ({ code }) => told.push(String(code)));
+    const store = new BestEffortStore(inner, ({ code }) => told.push(String(code)));
     const long = 'x'.repeat(200_000);
     const result = await new Executor({ agent: scriptedAgent([long]), store }).run('go');
     await inner.close();
@@ -63,7 +63,7 @@ test.each(['in_use', 'fenced'])('a store rejection fails the run: %s', async (co
   const { store, fails } = moody();
   fails.code = code;
   const told: unknown[] = [];
-  const forgiving = new ForgivingStore(store, (error) => told.push(error));
+  const forgiving = new BestEffortStore(store, (error) => told.push(error));
   const result = await new Executor({ agent: scriptedAgent(['No.']), store: forgiving }).run('go');
   expect([result.status, told]).toEqual(['failed', []]);
 });

@@ -34,7 +34,7 @@ function dialogOf(columns = 100) {
     show: (lines) => void shown.push(...lines),
     answer: (id, answer) => void answers.push([id, answer]),
     allowAlways: (rule) => void rules.push(rule),
-    changed: () => undefined,
+    onChange: () => undefined,
   });
   const press = (...keys: readonly (string | Key)[]) => {
     for (const key of keys) dialog.key(typeof key === 'string' ? { type: 'text', text: key } : key);

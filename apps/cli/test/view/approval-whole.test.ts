@@ -79,7 +79,7 @@ function dialogOf() {
     show: (lines) => void shown.push(...lines),
     answer: (_id, answer) => void answers.push(answer.decision),
     allowAlways: () => void answers.push('always'),
-    changed: () => undefined,
+    onChange: () => undefined,
   });
   return { dialog, shown, answers, press: (text: string) => dialog.key({ type: 'text', text }) };
 }
@@ -91,7 +91,7 @@ describe('an approval in a terminal [P21]', () => {
       const { dialog, shown, answers, press } = dialogOf();
       const asked = request(content, diffs[which]?.(content));
       dialog.ask(asked);
-      for (let presses = 0; dialog.knows('d'); presses += 1) {
+      for (let presses = 0; dialog.accepts('d'); presses += 1) {
         press('y');
         press('a');
         expect(answers).toEqual([]);

@@ -3,7 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/run/task.ts';
 import { styleFor } from '../../src/terminal/style.ts';
-import type { Finished } from '../../src/view/closing.ts';
+import type { FinishedTask } from '../../src/view/closing.ts';
 import { closingLines } from '../../src/view/closing.ts';
 
 const style = styleFor({ color: false, unicode: true, tty: true });
@@ -25,7 +25,7 @@ const metrics: RunResult['metrics'] = {
   waitedMs: 0,
 };
 
-function finished(result: Partial<RunResult>, rest: Partial<Finished['task']> = {}): Finished {
+function finished(result: Partial<RunResult>, rest: Partial<FinishedTask['task']> = {}): FinishedTask {
   return {
     result: { status: 'complete', metrics, text: '', messages: [], ...result } as RunResult,
     task: {
@@ -38,7 +38,7 @@ function finished(result: Partial<RunResult>, rest: Partial<Finished['task']> = 
         provider: 'claude',
         keySource: 'ANTHROPIC_API_KEY',
       },
-      permission: { unasked: [] },
+      permission: { undecided: [] },
       ...rest,
     },
     calls: { changes: new Map() },
@@ -114,7 +114,7 @@ describe('the closing lines of a run', () => {
       { ...call, toolName: 'run_command', subject: "echo 'hi'" },
       { ...call, toolName: 'run_command', subject: 'rm *.log' },
     ];
-    const lines = closingLines(finished({}, { permission: { unasked } }), style, 40);
+    const lines = closingLines(finished({}, { permission: { undecided: unasked } }), style, 40);
     expect(lines).toContain("    --allow 'run_command(echo '\\''hi'\\'')'");
     expect(lines).toContain('    --yes');
     expect(lines.filter((line) => line.includes('--allow'))).toHaveLength(1);

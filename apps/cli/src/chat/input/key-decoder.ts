@@ -1,7 +1,7 @@
 import type { ChatKey, KeyName } from './key.ts';
 
 /** The decoded keys, and the start of an incomplete one. */
-export interface Decoded {
+export interface DecodedKeys {
   readonly keys: readonly ChatKey[];
   /** Input to put before the next chunk. */
   readonly held: string;
@@ -78,7 +78,7 @@ const wholeSequence = /^\x1b(\[[0-?]*[ -/]*[@-~]|O[\s\S]|[^[O])/;
  * Decodes a chunk of raw terminal input, together with what remained of the previous one. Pasted text is one key. A
  * trailing ESC is held back: it may start a sequence, or be a key of its own, which {@link heldKeys} returns.
  */
-export function decodeKeys(held: string, chunk: string): Decoded {
+export function decodeKeys(held: string, chunk: string): DecodedKeys {
   let rest = held + chunk;
   const keys: ChatKey[] = [];
   while (rest !== '') {
@@ -104,7 +104,7 @@ export function decodeKeys(held: string, chunk: string): Decoded {
 /**
  * Returns the held input as keys, for use when no more input follows for a moment. An unfinished paste stays held.
  */
-export function heldKeys(held: string): Decoded {
+export function heldKeys(held: string): DecodedKeys {
   if (held === '' || held.startsWith(pasteBegins)) return { keys: [], held };
   return { keys: [{ type: held === '\x1b' ? 'escape' : 'other' }], held: '' };
 }

@@ -9,7 +9,7 @@ const escapeMs = 60;
  * Returns input that was typed before the chat started reading. The terminal processed it as a line and added a line
  * end, which is removed here so that the user sees the text before sending it.
  */
-function typedAhead(chunk: string): string {
+function trimLineEnd(chunk: string): string {
   return chunk === '\n' ? chunk : chunk.replace(/\n+$/, '');
 }
 
@@ -24,7 +24,7 @@ export function readKeys(
   let stop = () => {};
   keyboard.listen((chunk) => {
     stop();
-    const decoded = decodeKeys(held, isFirst ? typedAhead(chunk) : chunk);
+    const decoded = decodeKeys(held, isFirst ? trimLineEnd(chunk) : chunk);
     isFirst = false;
     held = decoded.held;
     stop = clock.after(escapeMs, () => {

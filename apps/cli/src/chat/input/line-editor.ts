@@ -23,9 +23,9 @@ export function edit(state: EditorState, key: ChatKey): EditorState {
     case 'newline':
       return insert(state, '\n');
     case 'backspace':
-      return remove(state, before(text, cursor), cursor);
+      return remove(state, previousPosition(text, cursor), cursor);
     case 'delete':
-      return remove(state, cursor, after(text, cursor));
+      return remove(state, cursor, nextPosition(text, cursor));
     case 'delete_word':
       return remove(state, wordBefore(text, cursor), cursor);
     case 'delete_to_start':
@@ -33,7 +33,7 @@ export function edit(state: EditorState, key: ChatKey): EditorState {
     case 'delete_to_end':
       return remove(state, cursor, lineEnd(text, cursor));
     default:
-      return { text, cursor: moved(state, key) };
+      return { text, cursor: movedCursor(state, key) };
   }
 }
 
@@ -59,12 +59,12 @@ function remove({ text }: EditorState, from: number, to: number): EditorState {
   return { text: text.slice(0, from) + text.slice(to), cursor: from };
 }
 
-function moved({ text, cursor }: EditorState, { type }: ChatKey): number {
+function movedCursor({ text, cursor }: EditorState, { type }: ChatKey): number {
   switch (type) {
     case 'left':
-      return before(text, cursor);
+      return previousPosition(text, cursor);
     case 'right':
-      return after(text, cursor);
+      return nextPosition(text, cursor);
     case 'home':
       return lineStart(text, cursor);
     case 'end':
@@ -91,7 +91,7 @@ function otherLine(text: string, cursor: number, place: number): number {
   const column = cursor - lineStart(text, cursor);
   const target = Math.min(lineStart(text, place) + column, lineEnd(text, place));
   // Do not stop in the middle of a character.
-  return target === text.length ? target : before(text, after(text, target));
+  return target === text.length ? target : previousPosition(text, nextPosition(text, target));
 }
 
 function lineStart(text: string, cursor: number): number {
@@ -112,14 +112,14 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Number of code units to read around the cursor, because a paste can be long. */
 const reach = 64;
 
-function before(text: string, cursor: number): number {
+function previousPosition(text: string, cursor: number): number {
   if (cursor === 0) return 0;
   const begin = Math.max(0, cursor - reach);
-  const pieces = [...segmenter.segment(text.slice(begin, cursor))];
-  return begin + (pieces.at(-1)?.index ?? 0);
+  const segments = [...segmenter.segment(text.slice(begin, cursor))];
+  return begin + (segments.at(-1)?.index ?? 0);
 }
 
-function after(text: string, cursor: number): number {
+function nextPosition(text: string, cursor: number): number {
   const [first] = segmenter.segment(text.slice(cursor, cursor + reach));
   return cursor + (first?.segment.length ?? 0);
 }

@@ -47,13 +47,13 @@ export function findPrompt(prompts: readonly string[], words: string, from: numb
 
 function read(path: string): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').flatMap(parsed);
+    return readFileSync(path, 'utf8').split('\n').flatMap(parseLine);
   } catch {
     return [];
   }
 }
 
-function parsed(line: string): string[] {
+function parseLine(line: string): string[] {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'string' ? [value] : [];

@@ -8,7 +8,7 @@ import type { MenuItem } from './menu.ts';
 const reference = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"]+))/g;
 
 /** A prompt and the files that it names with `@`. */
-export interface Referenced {
+export interface PromptWithFiles {
   readonly parts: readonly UserPart[];
   /** Names that look like files that do not exist. */
   readonly missing: readonly string[];
@@ -19,7 +19,7 @@ export interface Referenced {
  * after `@` that is not a file remains text: it may be a package or a user.
  * @throws UsageError for a file that cannot be read or sent.
  */
-export function withReferences(text: string, folder: string): Referenced {
+export function withReferences(text: string, folder: string): PromptWithFiles {
   const paths = [...text.matchAll(reference)].map(([, quoted, plain = '']) => quoted ?? plain);
   const found = new Map<string, UserPart>();
   const missing: string[] = [];
@@ -43,12 +43,12 @@ const maxItems = 200;
 /** Returns completions of a path: the entries of its directory, with a slash after directories. */
 export function pathItems(typed: string, folder: string): MenuItem[] {
   const parent = typed.endsWith('/') ? typed : dirname(typed) === '.' ? '' : `${dirname(typed)}/`;
-  const begun = typed.endsWith('/') ? '' : basename(typed);
+  const prefix = typed.endsWith('/') ? '' : basename(typed);
   try {
     const entries = readdirSync(resolve(folder, parent || '.'), { withFileTypes: true });
     return entries
-      .filter(({ name }) => !hidden.has(name) && name.toLowerCase().startsWith(begun.toLowerCase()))
-      .filter(({ name }) => begun.startsWith('.') || !name.startsWith('.'))
+      .filter(({ name }) => !hidden.has(name) && name.toLowerCase().startsWith(prefix.toLowerCase()))
+      .filter(({ name }) => prefix.startsWith('.') || !name.startsWith('.'))
       .sort(
         (left, right) =>
           Number(right.isDirectory()) - Number(left.isDirectory()) || (left.name < right.name ? -1 : 1),
