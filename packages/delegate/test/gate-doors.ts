@@ -67,9 +67,9 @@ function program({ adapter, byPrompt = false }: Played): { readonly backend: Bac
   const start: Backend['start'] = (request, { onEvent } = {}) => {
     const over = Promise.withResolvers<undefined>();
     const hear = (message: object) => {
-      for (const event of talk.hear(JSON.stringify(message))) onEvent?.(event);
+      for (const event of talk.handle(JSON.stringify(message))) onEvent?.(event);
     };
-    const talk: CliConnection = adapter.talk(request, (line) => {
+    const talk: CliConnection = adapter.connect(request, (line) => {
       const next = played(JSON.parse(line), ran, byPrompt);
       queueMicrotask(() => {
         for (const message of next) hear(message);

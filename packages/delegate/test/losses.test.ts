@@ -141,12 +141,12 @@ const request: BackendRequest = { prompt: 'Go.', workingDir: '/' };
 
 /** Returns the content that a program reported; undefined if it failed. */
 function outcomeOf(adapter: CliAdapter, lines: Lines): object | undefined {
-  const connection = adapter.talk(request, () => {});
+  const connection = adapter.connect(request, () => {});
   const events: BackendEvent[] = [];
   for (const line of lines) {
     const isOver = events.some(({ type }) => type === 'end');
     // After the end event, only a reported gap counts.
-    events.push(...connection.hear(JSON.stringify(line)).filter(({ type }) => !isOver || type === 'end'));
+    events.push(...connection.handle(JSON.stringify(line)).filter(({ type }) => !isOver || type === 'end'));
   }
   const ends = events.filter((event) => event.type === 'end');
   const end = ends.find(({ ok }) => !ok) ?? ends[0];
@@ -243,7 +243,7 @@ test('responses of Claude Code that share an id, as some gateways send them, are
 
 describe('unknown output [P27]', () => {
   const hear = (adapter: CliAdapter, line: object) =>
-    adapter.talk(request, () => {}).hear(JSON.stringify(line));
+    adapter.connect(request, () => {}).handle(JSON.stringify(line));
 
   test('is a notice with its type if it is a message or an item', () => {
     const [[, claude], [, codex], [, server]] = dialects as [

@@ -272,7 +272,7 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: backend,
-    find: 'output: capped(finalText(cliProcess)),',
+    find: 'output: limitText(finalText(cliProcess)),',
     replace: 'output: finalText(cliProcess),',
     why: 'output of any length is returned',
     breaks: ['S2.16'],
@@ -288,7 +288,7 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: sessions,
-    find: '        this.#options.registry.put(after(this.get(id), result));\n',
+    find: '        this.#options.registry.put(afterTask(this.get(id), result));\n',
     replace: '        this.get(id);\n',
     why: 'a background job never ends',
     breaks: ['S2.18'],
@@ -304,8 +304,8 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: backend,
-    find: "const output = capped(raw === '' ? error.message : `${error.message}\\n${raw}`);",
-    replace: 'const output = capped(error.message);',
+    find: "const output = limitText(raw === '' ? error.message : `${error.message}\\n${raw}`);",
+    replace: 'const output = limitText(error.message);',
     why: 'output that cannot be parsed is discarded',
     breaks: ['S2.20'],
     by: byFaults,
@@ -366,7 +366,7 @@ const lossMutants: readonly Mutant[] = [
   },
   {
     file: 'src/codex/app-server.ts',
-    find: "return problem === undefined ? { type: 'end', ok: true } : garbled(codexName, problem);",
+    find: "return problem === undefined ? { type: 'end', ok: true } : malformedEnd(codexName, problem);",
     replace: "return { type: 'end', ok: true };",
     why: 'app server: an item that never ended is not detected',
     breaks: ['P27'],

@@ -98,7 +98,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     timeoutMs: timeoutMs + endingMs,
     subject: ({ action, backend, session_id, prompt }) =>
       [action, backend ?? session_id, prompt].filter((word) => word !== undefined).join(' '),
-    execute: (args, context) => perform(sessions, workspace, args, context),
+    execute: (args, context) => runAction(sessions, workspace, args, context),
   });
   return { ...tool, close: () => sessions.close() };
 }
@@ -126,7 +126,7 @@ function registryPath(
   return home === undefined ? undefined : join(home, 'agents', `${name}.json`);
 }
 
-function perform(
+function runAction(
   sessions: Sessions,
   workspace: Workspace,
   args: AgentArgs,
@@ -136,13 +136,13 @@ function perform(
     case 'create':
       return create(sessions, workspace, args, context);
     case 'send':
-      return work(sessions, needed(args, 'session_id'), args, context);
+      return work(sessions, requiredArgument(args, 'session_id'), args, context);
     case 'status':
-      return answer(sessions.report(sessions.get(needed(args, 'session_id'))));
+      return answer(sessions.report(sessions.get(requiredArgument(args, 'session_id'))));
     case 'list':
       return answer(sessions.all().map((session) => sessions.report(session)));
     case 'destroy':
-      return sessions.destroy(needed(args, 'session_id')).then(answer);
+      return sessions.destroy(requiredArgument(args, 'session_id')).then(answer);
   }
 }
 
@@ -152,10 +152,10 @@ async function create(
   args: AgentArgs,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  needed(args, 'prompt');
+  requiredArgument(args, 'prompt');
   const workingDir = await workspace.directory(args.working_dir ?? '.');
   const { id } = sessions.open({
-    backend: needed(args, 'backend'),
+    backend: requiredArgument(args, 'backend'),
     workingDir,
     ...defined({ systemPrompt: args.system_prompt, maxTurns: args.max_turns }),
   });
@@ -174,15 +174,15 @@ async function work(
   args: AgentArgs,
   { signal, budget, progress }: ToolContext,
 ): Promise<ToolOutput> {
-  const prompt = needed(args, 'prompt');
+  const prompt = requiredArgument(args, 'prompt');
   const inBackground = args.async === true;
-  const means = {
+  const jobContext = {
     budget,
     inBackground,
     progress: inBackground ? () => {} : progress,
     ...(!inBackground && { signal }),
   };
-  const job = await sessions.begin(id, prompt, means);
+  const job = await sessions.begin(id, prompt, jobContext);
   if (inBackground) return answer(sessions.report(sessions.get(id)));
   const result = await job.over;
   return answer(sessions.report(sessions.get(id)), {
@@ -191,7 +191,7 @@ async function work(
   });
 }
 
-function needed(args: AgentArgs, name: 'prompt' | 'backend' | 'session_id'): string {
+function requiredArgument(args: AgentArgs, name: 'prompt' | 'backend' | 'session_id'): string {
   const value = args[name];
   if (value === undefined || value.trim() === '')
     throw refusal('missing_argument', `The action ${args.action} needs ${name}.`);

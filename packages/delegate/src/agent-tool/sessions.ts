@@ -48,7 +48,7 @@ interface TaskContext {
   readonly session: string;
   readonly place: () => ProxyTarget;
   /** The arguments of each call as the program reported them, because not every program repeats them when it asks. */
-  readonly told: Map<string, Readonly<Record<string, unknown>>>;
+  readonly reportedArguments: Map<string, Readonly<Record<string, unknown>>>;
 }
 
 /** A task of this process. */
@@ -68,7 +68,7 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    for (const session of options.registry.all()) this.#bury(session);
+    for (const session of options.registry.all()) this.#closeOrphan(session);
   }
 
   /**
@@ -99,15 +99,15 @@ export class Sessions {
   get(id: string): RegisteredSession {
     const session = this.#options.registry.get(id);
     if (session === undefined) throw refusal('no_session', `session ${id} not found`);
-    return this.#bury(session);
+    return this.#closeOrphan(session);
   }
 
   /** Starts a task. @throws AgentError if a task of the session is running, or if the budget has no room. */
-  async begin(id: string, prompt: string, means: JobContext): Promise<LiveJob> {
+  async begin(id: string, prompt: string, context: JobContext): Promise<LiveJob> {
     const session = this.get(id);
     if (session.state === 'running') throw refusal('busy', `session ${id} is still running`);
     const backend = this.#backend(session.backend);
-    const share = this.#share(backend, means);
+    const share = this.#share(backend, context);
     const { cliSessionId, systemPrompt, maxTurns, workingDir, totals } = session;
     const turns = Math.min(maxTurns ?? Number.POSITIVE_INFINITY, share.turns);
     const request: BackendRequest = {
@@ -122,15 +122,15 @@ export class Sessions {
     const known: TaskContext = {
       session: id,
       place: placeIn(workingDir, this.#options.env),
-      told: new Map(),
+      reportedArguments: new Map(),
     };
     const process: BackendProcess = backend.start(request, {
-      ...defined({ signal: means.signal }),
+      ...defined({ signal: context.signal }),
       onEvent: (event) => {
-        this.#note(lines, event, means);
+        this.#note(lines, event, context);
         this.#noteSession(id, event);
         if (event.type === 'part' && event.part.type === 'tool_call')
-          known.told.set(event.part.id, event.part.arguments);
+          known.reportedArguments.set(event.part.id, event.part.arguments);
         if (event.type === 'asked') void this.#judge(known, event, process);
       },
     });
@@ -139,7 +139,7 @@ export class Sessions {
       share.settle(result);
       this.#live.delete(id);
       if (this.#options.registry.get(id) !== undefined)
-        this.#options.registry.put(after(this.get(id), result));
+        this.#options.registry.put(afterTask(this.get(id), result));
       return result;
     });
     const job = { process, over, lines };
@@ -159,7 +159,7 @@ export class Sessions {
   }
 
   all(): RegisteredSession[] {
-    return this.#options.registry.all().map((session) => this.#bury(session));
+    return this.#options.registry.all().map((session) => this.#closeOrphan(session));
   }
 
   /** Ends the session's task and deletes the session. */
@@ -181,7 +181,7 @@ export class Sessions {
   }
 
   /** Marks a session as failed if the process that was running its task has ended. */
-  #bury(session: RegisteredSession): RegisteredSession {
+  #closeOrphan(session: RegisteredSession): RegisteredSession {
     if (session.state !== 'running' || this.#live.has(session.id) || isOtherProcess(session.owner))
       return session;
     const buried: RegisteredSession = {
@@ -212,14 +212,14 @@ export class Sessions {
 
   async #judge(
     known: TaskContext,
-    asked: Extract<BackendEvent, { type: 'asked' }>,
+    request: Extract<BackendEvent, { type: 'asked' }>,
     process: BackendProcess,
   ): Promise<void> {
-    const { callId, toolName } = asked;
+    const { callId, toolName } = request;
     const { signal } = new AbortController();
     // An exception in this function denies the call.
     const ask = () =>
-      this.#options.gate?.(gateCall(known, asked), { signal, session: known.session }) ?? { type: 'ask' };
+      this.#options.gate?.(gateCall(known, request), { signal, session: known.session }) ?? { type: 'ask' };
     process.decide(callId, await askForDecision(ask, toolName));
   }
 
@@ -240,8 +240,8 @@ export class Sessions {
     }
     const part = (left: number) =>
       left === Number.POSITIVE_INFINITY ? undefined : inBackground ? left / 2 : left;
-    const [usd, tokens] = [part(budget.usdLeft), floored(part(budget.tokensLeft))];
-    const turns = floored(part(budget.left('turns'))) ?? Number.POSITIVE_INFINITY;
+    const [usd, tokens] = [part(budget.usdLeft), floor(part(budget.tokensLeft))];
+    const turns = floor(part(budget.left('turns'))) ?? Number.POSITIVE_INFINITY;
     if ((usd ?? 1) <= 0 || (tokens ?? 1) <= 0 || turns <= 0)
       throw new AgentError({
         kind: 'limit',
@@ -269,11 +269,18 @@ export class Sessions {
  * Returns the call for the gate.
  * @throws if the arguments are not plain data or the working directory cannot be used
  */
-function gateCall({ place, told }: TaskContext, asked: Extract<BackendEvent, { type: 'asked' }>): GateCall {
-  const { callId, toolName } = asked;
-  const given = structuredClone(asked.arguments);
+function gateCall(
+  { place, reportedArguments }: TaskContext,
+  request: Extract<BackendEvent, { type: 'asked' }>,
+): GateCall {
+  const { callId, toolName } = request;
+  const given = structuredClone(request.arguments);
   place();
-  const { effect, subject, mustAsk } = callFacts(toolName, { ...told.get(callId), ...given }, place);
+  const { effect, subject, mustAsk } = callFacts(
+    toolName,
+    { ...reportedArguments.get(callId), ...given },
+    place,
+  );
   const why = mustAsk();
   return {
     id: callId,
@@ -285,7 +292,7 @@ function gateCall({ place, told }: TaskContext, asked: Extract<BackendEvent, { t
   };
 }
 
-function floored(value: number | undefined): number | undefined {
+function floor(value: number | undefined): number | undefined {
   return value === undefined ? undefined : Math.floor(value);
 }
 
@@ -300,7 +307,7 @@ function isOtherProcess(pid: number): boolean {
 }
 
 /** Returns the session after its task has ended. */
-function after(session: RegisteredSession, result: BackendResult): RegisteredSession {
+function afterTask(session: RegisteredSession, result: BackendResult): RegisteredSession {
   const remarks = [
     ...(result.contextLost
       ? ['[The earlier conversation was lost. This task was done without its messages.]']
@@ -319,17 +326,17 @@ function after(session: RegisteredSession, result: BackendResult): RegisteredSes
 
 /** Returns one line about an event, for progress updates. */
 function lineOf(event: BackendEvent): string | undefined {
-  if (event.type === 'notice') return clipped(event.text);
-  if (event.type === 'withdrawn') return clipped(`retrying: ${event.error.message}`);
+  if (event.type === 'notice') return firstLine(event.text);
+  if (event.type === 'withdrawn') return firstLine(`retrying: ${event.error.message}`);
   if (event.type !== 'part') return undefined;
   const { part } = event;
-  if (part.type === 'text') return clipped(part.text);
+  if (part.type === 'text') return firstLine(part.text);
   if (part.type !== 'tool_call') return undefined;
   const [first] = Object.values(part.arguments);
-  return clipped(`${part.toolName} ${typeof first === 'string' ? first : ''}`);
+  return firstLine(`${part.toolName} ${typeof first === 'string' ? first : ''}`);
 }
 
-function clipped(text: string): string | undefined {
+function firstLine(text: string): string | undefined {
   const line = text.trim().split('\n')[0] ?? '';
   return line === '' ? undefined : line.slice(0, 200);
 }

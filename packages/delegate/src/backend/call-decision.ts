@@ -4,7 +4,7 @@ import type { CallDecision } from './backend.ts';
 
 /** Reads a decision about a call from any value. Everything except a clear allow denies the call. */
 export function readDecision(value: unknown, toolName?: string): CallDecision {
-  return decided(readVerdict(value), toolName);
+  return decisionOf(readVerdict(value), toolName);
 }
 
 /** Calls the user's code for a decision about a call and reads the result. Never rejects. */
@@ -13,7 +13,7 @@ export async function askForDecision(
   toolName: string,
   signal?: AbortSignal,
 ): Promise<CallDecision> {
-  return decided(await askForVerdict(ask, signal), toolName);
+  return decisionOf(await askForVerdict(ask, signal), toolName);
 }
 
 /**
@@ -23,7 +23,7 @@ export async function askForDecision(
 export const decisionSeconds = 86_400;
 
 /** Converts a verdict to a decision. Asking is not possible here, so it denies the call. */
-function decided(verdict: Verdict, toolName = 'This call'): CallDecision {
+function decisionOf(verdict: Verdict, toolName = 'This call'): CallDecision {
   if (verdict.type !== 'ask') return verdict;
   return { type: 'deny', message: `${toolName} needs approval, but no user can be asked.` };
 }

@@ -123,7 +123,7 @@ function concernOf(place: ProxyTarget, name: string, given: Record<string, unkno
   const below = treeReaders.has(name) && named.length === 0 ? ['.'] : named;
   const pattern = name === 'Glob' ? textOf(given['pattern']) : '';
   const [fixed, rest] = cutAtWildcard(pattern);
-  if (leadsAway(rest)) return `${quotePath(pattern)} can match any path.`;
+  if (leavesWorkspace(rest)) return `${quotePath(pattern)} can match any path.`;
   const starts = spellingsOf(fixed, place.home).filter((start) => start !== '');
   const paths = [
     ...below,
@@ -159,7 +159,7 @@ function cutAtWildcard(pattern: string): [fixed: string, rest: string] {
 }
 
 /** Returns true if the rest of a pattern contains `..`, or an alternative with another root. */
-function leadsAway(rest: string): boolean {
+function leavesWorkspace(rest: string): boolean {
   const away = /(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])|[{,(|][/~]/;
   return away.test(rest) || away.test(rest.replaceAll('\\', ''));
 }

@@ -36,7 +36,7 @@ export function claudeAdapter(permission: DelegatePermission, settings: ClaudeSe
     ...claudeEnvironment,
     isSessionId: (id) => uuid.test(id),
     argv: (request) => argv(permission, settings, request),
-    talk: (request, say) => (isGated ? new GatedTalk(request, say) : plainTalk(request)),
+    connect: (request, say) => (isGated ? new GatedConnection(request, say) : plainConnection(request)),
     isStale: (stderr) => /No conversation found/i.test(stderr),
   };
 }
@@ -62,9 +62,9 @@ function argv(permission: DelegatePermission, settings: ClaudeSettings, request:
   ];
 }
 
-function plainTalk({ prompt }: BackendRequest): CliConnection {
+function plainConnection({ prompt }: BackendRequest): CliConnection {
   const stream = new ClaudeStream();
-  return { opening: unslashed(prompt), staysOpen: false, hear: (line) => stream.line(line) };
+  return { opening: unslashed(prompt), staysOpen: false, handle: (line) => stream.line(line) };
 }
 
 /**
@@ -80,7 +80,7 @@ function unslashed(prompt: string): string {
  * its standard input. A hook asks about every call, including reads; the permission prompt asks about calls that
  * Claude Code's own rules would deny.
  */
-class GatedTalk implements CliConnection {
+class GatedConnection implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #say: (line: string) => void;
@@ -95,11 +95,11 @@ class GatedTalk implements CliConnection {
     const hooks = { PreToolUse: [{ matcher: null, hookCallbackIds: [hookId], timeout: decisionSeconds }] };
     const hello = { type: 'control_request', request_id: 'hello', request: { subtype: 'initialize', hooks } };
     const message = { role: 'user', content: [{ type: 'text', text: unslashed(prompt) }] };
-    const said = { type: 'user', session_id: '', parent_tool_use_id: null, message };
-    this.opening = `${JSON.stringify(hello)}\n${JSON.stringify(said)}\n`;
+    const userMessage = { type: 'user', session_id: '', parent_tool_use_id: null, message };
+    this.opening = `${JSON.stringify(hello)}\n${JSON.stringify(userMessage)}\n`;
   }
 
-  hear(line: string): readonly BackendEvent[] {
+  handle(line: string): readonly BackendEvent[] {
     const object = objectIn(line);
     if (object === undefined) return [];
     if (object['type'] !== 'control_request') return this.#stream.message(object);
@@ -112,7 +112,7 @@ class GatedTalk implements CliConnection {
     if (subtype === 'hook_callback') {
       const callId = textOf(id) || textOf(input['tool_use_id']);
       this.#waiting.set(callId, (decision) => respond(hookAnswer(decision)));
-      return [asked(callId, input['tool_name'], input['tool_input'])];
+      return [approvalRequest(callId, input['tool_name'], input['tool_input'])];
     }
     if (subtype !== 'can_use_tool') {
       respond({});
@@ -123,7 +123,7 @@ class GatedTalk implements CliConnection {
     const decided = this.#decided.get(callId);
     if (decided === undefined) this.#waiting.set(callId, answer);
     else answer(decided);
-    return decided === undefined ? [asked(callId, toolName, input)] : [];
+    return decided === undefined ? [approvalRequest(callId, toolName, input)] : [];
   }
 
   decide(callId: string, decision: CallDecision): void {
@@ -137,7 +137,7 @@ class GatedTalk implements CliConnection {
 
 const hookId = 'each-call';
 
-function asked(callId: string, toolName: unknown, input: unknown): BackendEvent {
+function approvalRequest(callId: string, toolName: unknown, input: unknown): BackendEvent {
   return { type: 'asked', callId, toolName: textOf(toolName), arguments: { ...fieldsOf(input) } };
 }
 

@@ -1,7 +1,7 @@
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, listOf, objectIn, textOf } from '../events/fields.ts';
-import { garbled, TurnEnd } from '../events/garbled.ts';
+import { malformedEnd, TurnEnd } from '../events/garbled.ts';
 import { readClaudeMessage } from './claude-line.ts';
 import { claudeName } from './claude-program.ts';
 
@@ -66,7 +66,7 @@ export class ClaudeStream {
     this.#ids.add(uuid);
     if (this.#end.isNextTurn(subtype === 'init')) return [];
     const problem = this.#end.problem(contentTypes.includes(type)) ?? this.#problem(message);
-    if (problem !== undefined) return [garbled(claudeName, problem)];
+    if (problem !== undefined) return [malformedEnd(claudeName, problem)];
     this.#end.isOver ||= type === 'result';
     if (typeof type === 'string' && !known.has(type))
       return [{ type: 'notice', text: `Claude Code sent a message of the unknown type ${type}.` }];
@@ -81,19 +81,21 @@ export class ClaudeStream {
     const body = fieldsOf(message['message']);
     switch (message['type']) {
       case 'stream_event':
-        return this.#streamed(fieldsOf(message['event']));
+        return this.#checkStreamed(fieldsOf(message['event']));
       case 'assistant':
-        return message['is_api_error_message'] === true ? undefined : this.#whole(body);
+        return message['is_api_error_message'] === true ? undefined : this.#checkWhole(body);
       case 'user':
         return message['isReplay'] === true ? undefined : this.#results(body);
       case 'result':
-        return message['subtype'] === 'success' && message['is_error'] !== true ? this.#ended() : undefined;
+        return message['subtype'] === 'success' && message['is_error'] !== true
+          ? this.#checkEnd()
+          : undefined;
       default:
         return undefined;
     }
   }
 
-  #streamed({ type, message, content_block: start, delta }: Fields): string | undefined {
+  #checkStreamed({ type, message, content_block: start, delta }: Fields): string | undefined {
     if (type === 'message_start') {
       // A response that was cut off is requested again.
       this.#blocks = [];
@@ -109,15 +111,15 @@ export class ClaudeStream {
     }
     if (type !== 'content_block_delta') return undefined;
     const { text, thinking } = fieldsOf(delta);
-    const said = textOf(text) + textOf(thinking);
+    const newText = textOf(text) + textOf(thinking);
     const block = this.#blocks.at(-1);
-    if (said !== '' && block?.type !== (textOf(text) === '' ? 'thinking' : 'text'))
+    if (newText !== '' && block?.type !== (textOf(text) === '' ? 'thinking' : 'text'))
       return 'a chunk belongs to no block';
-    if (block !== undefined) block.text += said;
+    if (block !== undefined) block.text += newText;
     return undefined;
   }
 
-  #whole({ id: given, content }: Fields): string | undefined {
+  #checkWhole({ id: given, content }: Fields): string | undefined {
     const id = textOf(given);
     // Without partial messages, blocks arrive only as a whole.
     const isStreamed = id !== '' && id === this.#answer;
@@ -147,7 +149,7 @@ export class ClaudeStream {
     return undefined;
   }
 
-  #ended(): string | undefined {
+  #checkEnd(): string | undefined {
     const open = [...this.#calls].find((id) => !this.#done.has(id));
     if (open !== undefined) return `the result of the call ${open} is missing`;
     const lost = this.#blocks.find(({ type, text }) => type === 'tool_use' || text.trim() !== '');

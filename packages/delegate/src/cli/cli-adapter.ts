@@ -20,7 +20,7 @@ export interface CliAdapter {
   /** Returns the arguments after the program's name. */
   argv(request: BackendRequest): readonly string[];
   /** Starts the communication with a running program. */
-  talk(request: BackendRequest, say: (line: string) => void): CliConnection;
+  connect(request: BackendRequest, say: (line: string) => void): CliConnection;
   /** Returns true if an attempt without a result failed because the conversation to continue is lost. */
   isStale(stderr: string): boolean;
 }
@@ -32,7 +32,7 @@ export interface CliConnection {
   /** True if more input can follow the opening. */
   readonly staysOpen: boolean;
   /** Returns the events of a line of output. */
-  hear(line: string): readonly BackendEvent[];
+  handle(line: string): readonly BackendEvent[];
   decide?(callId: string, decision: CallDecision): void;
   steer?(text: string): boolean;
   /** Asks the program to stop. */

@@ -12,7 +12,7 @@ import type {
 } from '../backend/backend.ts';
 import { readDecision } from '../backend/call-decision.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
-import { capped } from '../events/final-text.ts';
+import { limitText } from '../events/final-text.ts';
 import type { CliAdapter } from './cli-adapter.ts';
 import type { CliProcess, RunningCliProcess } from './cli-process.ts';
 import { runCliProcess, silentFailure } from './cli-process.ts';
@@ -161,7 +161,7 @@ class CliJob {
     try {
       return await this.#tries();
     } catch (thrown) {
-      return this.#failed(AgentError.from(thrown), undefined);
+      return this.#failedResult(AgentError.from(thrown), undefined);
     } finally {
       signal?.removeEventListener('abort', onAbort);
     }
@@ -185,13 +185,14 @@ class CliJob {
         continue;
       }
       const error = this.#errorOf(cliProcess, program);
-      if (error === undefined) return this.#completed(cliProcess, request);
+      if (error === undefined) return this.#completedResult(cliProcess, request);
       if (!error.retryable || cliProcess.toolCalls > 0 || retry >= retries)
-        return this.#failed(error, cliProcess, request);
+        return this.#failedResult(error, cliProcess, request);
       const cost = this.#account.costOf(cliProcess, request);
       const next = this.#account.next(request, cost);
       const delayMs = this.#delay();
-      if (next === undefined || delayMs >= this.#timeLeft()) return this.#failed(error, cliProcess, request);
+      if (next === undefined || delayMs >= this.#timeLeft())
+        return this.#failedResult(error, cliProcess, request);
       this.#account.close(cliProcess, cost);
       retry += 1;
       const { usage: wasted, usd } = cost;
@@ -307,11 +308,11 @@ class CliJob {
     return silentFailure(cliProcess, program.split('/').at(-1) ?? program);
   }
 
-  #completed(cliProcess: CliProcess, request: BackendRequest): BackendResult {
+  #completedResult(cliProcess: CliProcess, request: BackendRequest): BackendResult {
     return {
       ...this.#facts(cliProcess, request),
       status: 'completed',
-      output: capped(finalText(cliProcess)),
+      output: limitText(finalText(cliProcess)),
     };
   }
 
@@ -321,11 +322,15 @@ class CliJob {
     return { ...this.#facts(cliProcess, this.#request), status: 'cancelled', output: message, error };
   }
 
-  #failed(error: AgentErrorType, cliProcess: CliProcess | undefined, request = this.#request): BackendResult {
+  #failedResult(
+    error: AgentErrorType,
+    cliProcess: CliProcess | undefined,
+    request = this.#request,
+  ): BackendResult {
     const status = error.kind === 'timeout' && error.code === 'job_timeout' ? 'timeout' : 'failed';
     // Unparsed output is better than none.
     const raw = cliProcess?.end === undefined ? (cliProcess?.stdout ?? '').trim() : '';
-    const output = capped(raw === '' ? error.message : `${error.message}\n${raw}`);
+    const output = limitText(raw === '' ? error.message : `${error.message}\n${raw}`);
     return { ...this.#facts(cliProcess, request), status, output, error };
   }
 

@@ -7,7 +7,7 @@ import type { BackendRequest, CallDecision } from '../backend/backend.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { beginsObject } from '../events/fields.ts';
 import { maxOutput } from '../events/final-text.ts';
-import { isGarbled } from '../events/garbled.ts';
+import { isMalformed } from '../events/garbled.ts';
 import type { CliAdapter, CliConnection } from './cli-adapter.ts';
 import { LineReader } from './line-reader.ts';
 
@@ -68,9 +68,9 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
     cancelStop = runtime.timer(ms, () => child?.stop());
   };
   const output = new CliOutput(options.onEvent);
-  const talk: CliConnection = adapter.talk(request, (line) => child?.write(`${line}\n`));
+  const connection: CliConnection = adapter.connect(request, (line) => child?.write(`${line}\n`));
   const readLine = (line: string) => {
-    for (const event of talk.hear(scrubbed(line, secrets))) {
+    for (const event of connection.handle(redact(line, secrets))) {
       output.take(event);
       if (event.type !== 'end') continue;
       child?.endInput();
@@ -86,8 +86,8 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
     argv: [program, ...adapter.argv(request)],
     cwd: request.workingDir,
     env: options.env,
-    input: talk.opening,
-    keepInputOpen: talk.staysOpen,
+    input: connection.opening,
+    keepInputOpen: connection.staysOpen,
     timeoutMs: options.timeoutMs,
     ...defined({ graceMs: options.graceMs }),
     maxOutputBytes: maxOutput,
@@ -99,21 +99,21 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
   const over = child.ended.then((ended) => {
     cancelStop();
     lines.end();
-    return output.finished(ended, secrets);
+    return output.resultOf(ended, secrets);
   });
   return {
     over,
     stop: () => {
-      if (isStopping || talk.interrupt === undefined) return child.stop();
+      if (isStopping || connection.interrupt === undefined) return child.stop();
       isStopping = true;
-      talk.interrupt();
+      connection.interrupt();
       stopWithin(interruptMs);
     },
     decide: (callId, decision) => {
       if (decision.type === 'deny') output.deny(callId);
-      talk.decide?.(callId, decision);
+      connection.decide?.(callId, decision);
     },
-    steer: (text) => talk.steer?.(text) ?? false,
+    steer: (text) => connection.steer?.(text) ?? false,
   };
 }
 
@@ -124,7 +124,7 @@ class CliOutput {
   readonly #tell: (event: BackendEvent) => void;
   /** Calls without a result so far; some programs report a call twice. */
   readonly #calls: Set<string> = new Set();
-  readonly #asked: Map<string, string> = new Map();
+  readonly #toolNames: Map<string, string> = new Map();
   readonly #denied: string[] = [];
   #toolCalls = 0;
   #lastText = '';
@@ -137,11 +137,11 @@ class CliOutput {
 
   take(event: BackendEvent): void {
     // Only a message that proves a gap counts after the result.
-    if (this.#end?.ok && isGarbled(event)) this.#end = event;
+    if (this.#end?.ok && isMalformed(event)) this.#end = event;
     if (this.#end !== undefined) return;
     if (event.type === 'session') this.#sessionId = event.id;
     if (event.type === 'end') this.#end = event;
-    if (event.type === 'asked') this.#asked.set(event.callId, event.toolName);
+    if (event.type === 'asked') this.#toolNames.set(event.callId, event.toolName);
     if (event.type === 'result') this.#calls.delete(event.callId);
     if (event.type === 'part' && event.part.type === 'text') this.#lastText = event.part.text;
     if (event.type === 'part' && event.part.type === 'tool_call') {
@@ -153,11 +153,11 @@ class CliOutput {
   }
 
   deny(callId: string): void {
-    const toolName = this.#asked.get(callId);
+    const toolName = this.#toolNames.get(callId);
     if (toolName !== undefined) this.#denied.push(toolName);
   }
 
-  finished(
+  resultOf(
     { cause, code, signal, error, stdout, stderr }: ProcessEnd,
     secrets: readonly string[],
   ): CliProcess {
@@ -170,8 +170,8 @@ class CliOutput {
       lastText: this.#lastText,
       denied: this.#denied,
       ...((this.problem ?? error) !== undefined && { problem: this.problem ?? error }),
-      stdout: scrubbed(stdout.text(), secrets),
-      stderr: scrubbed(stderr.text(), secrets),
+      stdout: redact(stdout.text(), secrets),
+      stderr: redact(stderr.text(), secrets),
     };
   }
 }
@@ -188,17 +188,17 @@ export function silentFailure(
   program: string,
 ): AgentError {
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`;
-  const said = (stderr.trim() || stdout.trim()).slice(-2000);
+  const lastOutput = (stderr.trim() || stdout.trim()).slice(-2000);
   const missing = end === undefined ? ' before reporting a result' : ' after reporting a result';
   return new AgentError({
     kind: 'agent',
     code: end === undefined ? 'no_end' : 'bad_exit',
-    message: `${program} ${how}${missing}.${said === '' ? '' : ` Output: ${said}`}`,
+    message: `${program} ${how}${missing}.${lastOutput === '' ? '' : ` Output: ${lastOutput}`}`,
   });
 }
 
 /** Removes keys from a text, even if the program or its service repeats them (reliability promise 19). */
-function scrubbed(text: string, secrets: readonly string[]): string {
+function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce(
     (rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, '[key]') : rest),
     text,

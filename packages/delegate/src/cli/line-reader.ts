@@ -9,7 +9,7 @@ export class LineReader {
   readonly #decoder: TextDecoder = new TextDecoder();
   readonly #readLine: (line: string) => void;
   /** Chunks of the current line, joined once at its end. */
-  #pieces: string[] = [];
+  #chunks: string[] = [];
   #length = 0;
   #tooLong = false;
   readonly #drop: (head: string) => void;
@@ -33,28 +33,28 @@ export class LineReader {
   #take(text: string): void {
     let from = 0;
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', from)) {
-      this.#piece(text.slice(from, at));
+      this.#addChunk(text.slice(from, at));
       this.#line();
       from = at + 1;
     }
-    if (from < text.length) this.#piece(text.slice(from));
+    if (from < text.length) this.#addChunk(text.slice(from));
   }
 
-  #piece(text: string): void {
+  #addChunk(text: string): void {
     this.#length += text.length;
     if (this.#length > maxLineBytes && !this.#tooLong) {
       this.#tooLong = true;
-      const head = [...this.#pieces, text].join('').slice(0, maxHead);
-      this.#pieces = [];
+      const head = [...this.#chunks, text].join('').slice(0, maxHead);
+      this.#chunks = [];
       this.#drop(head);
     }
-    if (!this.#tooLong) this.#pieces.push(text);
+    if (!this.#tooLong) this.#chunks.push(text);
   }
 
   #line(): void {
-    const line = this.#pieces.join('');
+    const line = this.#chunks.join('');
     const isWhole = !this.#tooLong;
-    this.#pieces = [];
+    this.#chunks = [];
     this.#length = 0;
     this.#tooLong = false;
     if (isWhole && line.trim() !== '') this.#readLine(line);

@@ -6,10 +6,10 @@ import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
-import { garbled, TurnEnd } from '../events/garbled.ts';
+import { malformedEnd, TurnEnd } from '../events/garbled.ts';
 import type { CodexSettings } from './codex-adapter.ts';
 import { codexBasics, configArguments } from './codex-adapter.ts';
-import { codexName, failed, usageOf } from './codex-line.ts';
+import { codexName, failedEnd, usageOf } from './codex-line.ts';
 import { CodexItems } from './codex-stream.ts';
 
 /**
@@ -21,7 +21,7 @@ export function appServerAdapter(permission: DelegatePermission, settings: Codex
     ...codexBasics(permission),
     capabilities: { tools: false, gate: permission === 'gate', steer: true, fork: false, deltas: true },
     argv: () => ['app-server', ...configArguments(settings)],
-    talk: (request, say) => new AppServerTalk(request, permission, say),
+    connect: (request, say) => new AppServerConnection(request, permission, say),
     isStale: () => false,
   };
 }
@@ -37,7 +37,7 @@ const policies: Readonly<Record<DelegatePermission, { approvalPolicy: string; sa
 const ids = { hello: 1, thread: 2, turn: 3 } as const;
 
 /** A connection for one thread with one turn, using JSON-RPC in lines. */
-class AppServerTalk implements CliConnection {
+class AppServerConnection implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #request: BackendRequest;
@@ -46,7 +46,7 @@ class AppServerTalk implements CliConnection {
   /** Waiting approvals: the request id of each call. */
   readonly #waiting: Map<string, unknown> = new Map();
   /** The arguments of each call as reported, serialized to JSON. */
-  readonly #told: Map<string, string[]> = new Map();
+  readonly #reported: Map<string, string[]> = new Map();
   readonly #items: CodexItems = new CodexItems();
   readonly #end: TurnEnd = new TurnEnd();
   #calls = 10;
@@ -77,20 +77,20 @@ class AppServerTalk implements CliConnection {
       .join('');
   }
 
-  hear(line: string): readonly BackendEvent[] {
+  handle(line: string): readonly BackendEvent[] {
     const message = objectIn(line);
     if (message === undefined) return [];
     const { id, method } = message;
     const params = fieldsOf(message['params']);
     if (typeof method !== 'string') return this.#answer(message);
-    return id === undefined ? this.#notice(method, params) : this.#asked(id, method, params);
+    return id === undefined ? this.#notice(method, params) : this.#approvalEvents(id, method, params);
   }
 
   decide(callId: string, decision: CallDecision): void {
     if (!this.#waiting.has(callId)) return;
     const id = this.#waiting.get(callId);
     this.#waiting.delete(callId);
-    const isAsItCame = decision.type === 'allow' && this.#isTold(callId, decision.arguments);
+    const isAsItCame = decision.type === 'allow' && this.#isReported(callId, decision.arguments);
     this.#send({ id, result: { decision: isAsItCame ? 'accept' : 'decline' } });
   }
 
@@ -106,9 +106,9 @@ class AppServerTalk implements CliConnection {
   }
 
   /** Returns true if the arguments match those reported, because Codex cannot run a call with different ones. */
-  #isTold(callId: string, given: Readonly<Record<string, unknown>> | undefined): boolean {
+  #isReported(callId: string, given: Readonly<Record<string, unknown>> | undefined): boolean {
     const wanted = JSON.stringify(given);
-    return given === undefined || (this.#told.get(callId) ?? []).includes(wanted);
+    return given === undefined || (this.#reported.get(callId) ?? []).includes(wanted);
   }
 
   #answer(message: Fields): readonly BackendEvent[] {
@@ -120,9 +120,9 @@ class AppServerTalk implements CliConnection {
       this.#request.resumeId !== undefined
     ) {
       const stale = numberOf(error['code']) === -32600 || /no rollout found|not found/i.test(text);
-      return [{ ...failed(text), ...(stale && { stale: true }) }];
+      return [{ ...failedEnd(text), ...(stale && { stale: true }) }];
     }
-    if (message['error'] !== undefined) return Number(message['id']) < 10 ? [failed(text)] : [];
+    if (message['error'] !== undefined) return Number(message['id']) < 10 ? [failedEnd(text)] : [];
     const result = fieldsOf(message['result']);
     if (message['id'] === ids.turn) this.#turnId = textOf(fieldsOf(result['turn'])['id']);
     if (message['id'] !== ids.thread) return [];
@@ -136,7 +136,7 @@ class AppServerTalk implements CliConnection {
   #notice(method: string, params: Fields): readonly BackendEvent[] {
     if (this.#end.isNextTurn(method === 'turn/started')) return [];
     const problem = this.#end.problem(method.startsWith('item/'));
-    if (problem !== undefined) return [garbled(codexName, problem)];
+    if (problem !== undefined) return [malformedEnd(codexName, problem)];
     switch (method) {
       case 'turn/started':
         this.#turnId = textOf(fieldsOf(params['turn'])['id']);
@@ -150,12 +150,12 @@ class AppServerTalk implements CliConnection {
       case 'item/completed':
         return this.#items.read(fieldsOf(params['item']), true);
       case 'thread/tokenUsage/updated':
-        return this.#used(fieldsOf(params['tokenUsage']));
+        return this.#usageEvents(fieldsOf(params['tokenUsage']));
       case 'error':
         return [{ type: 'notice', text: textOf(fieldsOf(params['error'])['message']) }];
       case 'turn/completed':
         this.#end.isOver = true;
-        return [this.#over(fieldsOf(params['turn']))];
+        return [this.#turnEnd(fieldsOf(params['turn']))];
       default:
         return [];
     }
@@ -164,17 +164,17 @@ class AppServerTalk implements CliConnection {
   #chunk(of: 'text' | 'reasoning', params: Fields): readonly BackendEvent[] {
     const text = textOf(params['delta']);
     const problem = this.#items.chunk(textOf(params['itemId']), text);
-    return problem === undefined ? [{ type: 'delta', of, text }] : [garbled(codexName, problem)];
+    return problem === undefined ? [{ type: 'delta', of, text }] : [malformedEnd(codexName, problem)];
   }
 
-  #used(usage: Fields): readonly BackendEvent[] {
+  #usageEvents(usage: Fields): readonly BackendEvent[] {
     this.#total = usageOf(fieldsOf(usage['total']));
     // Resuming a thread reports its earlier usage.
     if (this.#turnId === '') return [];
     return [{ type: 'answered', usage: usageOf(fieldsOf(usage['last'])) }];
   }
 
-  #asked(id: unknown, method: string, params: Fields): readonly BackendEvent[] {
+  #approvalEvents(id: unknown, method: string, params: Fields): readonly BackendEvent[] {
     const callId = textOf(params['itemId']);
     const toolName = {
       'item/commandExecution/requestApproval': 'command_execution',
@@ -200,18 +200,18 @@ class AppServerTalk implements CliConnection {
   }
 
   #note(callId: string, given: Readonly<Record<string, unknown>>): void {
-    this.#told.set(callId, [...(this.#told.get(callId) ?? []), JSON.stringify(given)]);
+    this.#reported.set(callId, [...(this.#reported.get(callId) ?? []), JSON.stringify(given)]);
   }
 
-  #over(turn: Fields): End {
-    return { ...this.#ending(turn), ...defined({ totalUsage: this.#total }) };
+  #turnEnd(turn: Fields): End {
+    return { ...this.#endOf(turn), ...defined({ totalUsage: this.#total }) };
   }
 
-  #ending({ status, error: given }: Fields): End {
+  #endOf({ status, error: given }: Fields): End {
     if (status === 'completed') {
       const isTorn = this.#threadId === '' || this.#turnId === '';
-      const problem = isTorn ? 'the start of its turn is missing' : this.#items.ended();
-      return problem === undefined ? { type: 'end', ok: true } : garbled(codexName, problem);
+      const problem = isTorn ? 'the start of its turn is missing' : this.#items.missingAtEnd();
+      return problem === undefined ? { type: 'end', ok: true } : malformedEnd(codexName, problem);
     }
     if (status === 'interrupted') {
       const message = 'Codex was interrupted.';
@@ -220,7 +220,7 @@ class AppServerTalk implements CliConnection {
     }
     const error = fieldsOf(given);
     const message = textOf(error['message']);
-    return { ...failed(message), ...classOf(error['codexErrorInfo'], message) };
+    return { ...failedEnd(message), ...classOf(error['codexErrorInfo'], message) };
   }
 
   #call(method: string, params: object): void {

@@ -26,13 +26,13 @@ export function codexExecAdapter(permission: DelegatePermission, settings: Codex
     ...codexBasics(permission),
     capabilities: { tools: false, gate: false, steer: false, fork: false, deltas: false },
     argv: (request) => argv(permission, settings, request),
-    talk: ({ prompt, systemPrompt }) => {
+    connect: ({ prompt, systemPrompt }) => {
       const stream = new CodexStream();
       return {
         // Codex has no option for instructions of a single task.
         opening: systemPrompt === undefined ? prompt : `${systemPrompt}\n\n${prompt}`,
         staysOpen: false,
-        hear: (line) => stream.line(line),
+        handle: (line) => stream.line(line),
       };
     },
     // Codex also prints this in successful runs, so it counts only without a result.

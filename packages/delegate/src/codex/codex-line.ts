@@ -25,7 +25,7 @@ export function readCodexEvent(event: Fields): BackendEvent[] {
     case 'turn.completed':
       return [{ type: 'end', ok: true, totalUsage: usageOf(fieldsOf(event['usage'])) }];
     case 'turn.failed':
-      return [failed(textOf(fieldsOf(event['error'])['message']))];
+      return [failedEnd(textOf(fieldsOf(event['error'])['message']))];
     // Codex also reports this when it retries a request. Only the end of the turn counts.
     case 'error':
       return [{ type: 'notice', text: textOf(event['message']) }];
@@ -109,7 +109,7 @@ const endings: readonly (readonly [words: RegExp, stop: StopReason])[] = [
 ];
 
 /** Returns the end of a failed turn. A number in Codex's usual position of the message counts as a status. */
-export function failed(message: string, status?: number): End {
+export function failedEnd(message: string, status?: number): End {
   const stop = endings.find(([pattern]) => pattern.test(message))?.[1];
   return { type: 'end', ok: false, error: errorOf(message, status), ...defined({ stop }) };
 }

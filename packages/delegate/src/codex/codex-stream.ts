@@ -1,7 +1,7 @@
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, listOf, objectIn, textOf } from '../events/fields.ts';
-import { garbled, TurnEnd } from '../events/garbled.ts';
+import { malformedEnd, TurnEnd } from '../events/garbled.ts';
 import { callTypes, codexName, readCodexEvent, readItem, typeOf } from './codex-line.ts';
 
 /** Types of items that hold none of the response, in the spelling of `codex exec`. */
@@ -36,16 +36,16 @@ export class CodexItems {
     if (!callTypes.has(type) && !messageTypes.includes(type) && !notes.has(type))
       return isOver ? [{ type: 'notice', text: `Codex sent an item of the unknown type ${type}.` }] : [];
     const problem = this.#problem(item, isOver);
-    return problem === undefined ? readItem(item, isOver) : [garbled(codexName, problem)];
+    return problem === undefined ? readItem(item, isOver) : [malformedEnd(codexName, problem)];
   }
 
   #problem(item: Fields, isOver: boolean): string | undefined {
     const id = textOf(item['id']);
-    const said = this.#open.get(id) ?? '';
+    const streamedText = this.#open.get(id) ?? '';
     const isMessage = messageTypes.includes(typeOf(item));
     if (!isOver) {
       if (isMessage) this.#messages.add(id);
-      this.#open.set(id, said);
+      this.#open.set(id, streamedText);
       return undefined;
     }
     const [first = id] = this.#messages;
@@ -56,13 +56,13 @@ export class CodexItems {
     const { summary } = item;
     const text = Array.isArray(summary) ? listOf(summary).map(textOf).join('') : textOf(item['text']);
     // A key is redacted only if one chunk contains the whole key.
-    return said === '' || text === '' || said === text || text.includes('[key]')
+    return streamedText === '' || text === '' || streamedText === text || text.includes('[key]')
       ? undefined
       : 'the streamed and the complete text of an item differ';
   }
 
   /** Returns true for an item that has started. */
-  knows(id: string): boolean {
+  hasStarted(id: string): boolean {
     return this.#open.has(id) || this.#done.has(id);
   }
 
@@ -75,7 +75,7 @@ export class CodexItems {
   }
 
   /** Returns what is missing at the end of the turn. */
-  ended(): string | undefined {
+  missingAtEnd(): string | undefined {
     const [open] = this.#open.keys();
     return open === undefined ? undefined : `the item ${open} has no end`;
   }
@@ -99,24 +99,25 @@ export class CodexStream {
     const isItem = type === 'item.started' || type === 'item.completed';
     const problem =
       this.#end.problem(type.startsWith('item.')) ??
-      (isItem ? this.#numbered(item) : type === 'turn.completed' ? this.#ended() : undefined);
-    if (problem !== undefined) return [garbled(codexName, problem)];
+      (isItem ? this.#numbered(item) : type === 'turn.completed' ? this.#missingAtEnd() : undefined);
+    if (problem !== undefined) return [malformedEnd(codexName, problem)];
     this.#end.isOver ||= type === 'turn.completed';
     this.#hasThread ||= type === 'thread.started';
     return isItem ? this.#items.read(item, type === 'item.completed') : readCodexEvent(event);
   }
 
-  #ended(): string | undefined {
+  #missingAtEnd(): string | undefined {
     if (!this.#hasThread) return 'the id of its thread is missing';
     return (
-      this.#items.ended() ?? (this.#last === 'agent_message' ? undefined : 'its last message is missing')
+      this.#items.missingAtEnd() ??
+      (this.#last === 'agent_message' ? undefined : 'its last message is missing')
     );
   }
 
   /** Codex numbers its items in the order of their start. */
   #numbered(item: Fields): string | undefined {
     const id = textOf(item['id']);
-    if (!this.#items.knows(id) && !notes.has(typeOf(item))) this.#last = typeOf(item);
+    if (!this.#items.hasStarted(id) && !notes.has(typeOf(item))) this.#last = typeOf(item);
     const number = Number(/^item_(\d+)$/.exec(id)?.[1] ?? -1);
     if (number > this.#next) return `the item item_${this.#next} is missing`;
     if (number === this.#next) this.#next += 1;

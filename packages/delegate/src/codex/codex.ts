@@ -52,18 +52,18 @@ const usageError = 2;
  */
 function withFallback(first: Backend, second: Backend): Backend {
   const start = (request: BackendRequest, context: BackendContext = {}): BackendProcess => {
-    let hasBegun = false;
+    let hasStarted = false;
     let isStopped = false;
-    const watched: BackendContext = {
+    const observingContext: BackendContext = {
       ...context,
       onEvent: (event) => {
-        hasBegun ||= event.type === 'session';
+        hasStarted ||= event.type === 'session';
         context.onEvent?.(event);
       },
     };
-    let current = first.start(request, watched);
+    let current = first.start(request, observingContext);
     const other = async (result: BackendResult): Promise<BackendResult> => {
-      if (hasBegun || isStopped || result.exitCode !== usageError) return result;
+      if (hasStarted || isStopped || result.exitCode !== usageError) return result;
       current = second.start(request, context);
       return current.result;
     };

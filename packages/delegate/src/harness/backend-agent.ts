@@ -18,8 +18,8 @@ import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../
 import { knownName } from '../backend/proxy-tools.ts';
 import type { BackendEvent, Totals } from '../events/backend-event.ts';
 import { tokensOf } from '../events/backend-event.ts';
-import type { Unsaid } from '../events/final-text.ts';
-import { unsaid } from '../events/final-text.ts';
+import type { RemainingText } from '../events/final-text.ts';
+import { remainingText } from '../events/final-text.ts';
 import { Calls } from './calls.ts';
 import { conversationDataIn, conversationPart } from './conversation-data.ts';
 import { ResponseBuilder } from './response-builder.ts';
@@ -40,7 +40,7 @@ type BackendUpdate = BackendEvent | { readonly type: 'over'; readonly result: Ba
 /** An active task, and its state. */
 interface ActiveTask {
   readonly process: BackendProcess;
-  readonly news: BackendUpdate[];
+  readonly updates: BackendUpdate[];
   readonly calls: Calls;
   readonly taskUsage: TaskUsage;
 }
@@ -70,11 +70,11 @@ export class BackendAgent implements Agent {
   #sessionId: string | undefined;
   #totals: Totals = {};
   /** Messages sent during a task that could not receive them. */
-  #later: string[] = [];
+  #queued: string[] = [];
   /** The signal of the current run, which identifies it. */
   #run: AbortSignal | undefined;
   /** Number of responses requested in this run, and the usage of its tasks. */
-  #asked = 0;
+  #requestCount = 0;
   #spentUsd = 0;
   #spentTokens = 0;
   /** Usage of the latest task. */
@@ -99,13 +99,13 @@ export class BackendAgent implements Agent {
     // Pending messages of an earlier run were withdrawn with it.
     const isSameRun = signal !== undefined && signal === this.#run;
     this.#run = signal;
-    this.#asked = isSameRun ? this.#asked + 1 : 1;
+    this.#requestCount = isSameRun ? this.#requestCount + 1 : 1;
     if (!isSameRun) [this.#spentUsd, this.#spentTokens] = [0, 0];
-    if (this.#live !== undefined && messages.at(-1)?.role !== 'user') this.#goOn(this.#live, messages);
+    if (this.#live !== undefined && messages.at(-1)?.role !== 'user') this.#resume(this.#live, messages);
     else if (this.#live !== undefined && (isSameRun || endsCalls(messages))) {
-      this.#goOn(this.#live, messages);
-      const said = textsOf(saidLast(messages));
-      if (!this.#live.process.steer(said)) this.#later.push(said);
+      this.#resume(this.#live, messages);
+      const text = textsOf(lastUserMessages(messages));
+      if (!this.#live.process.steer(text)) this.#queued.push(text);
     } else await this.#begin(request, isSameRun);
     const live = this.#live;
     if (live === undefined)
@@ -118,7 +118,7 @@ export class BackendAgent implements Agent {
     const live = this.#live;
     if (live === undefined) throw new Error('The program has ended.');
     signal.addEventListener('abort', () => live.process.stop(), { once: true });
-    const { text, isError } = await live.calls.allowed(callId, given, signal);
+    const { text, isError } = await live.calls.allow(callId, given, signal);
     return toolOutput({ content: text, isError });
   }
 
@@ -139,19 +139,19 @@ export class BackendAgent implements Agent {
     await this.#gone;
     const taskUsage = this.#taskUsage.next();
     const job = this.#jobWithin();
-    const said = saidLast(messages);
-    const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
+    const userMessages = lastUserMessages(messages);
+    const prompt = [textsOf(isSameRun ? userMessages : userMessages.slice(-1)), ...this.#queued.splice(0)]
       .filter((text) => text !== '')
       .join('\n\n');
     // The conversation was interrupted by a crash between a call and the next response, so there is no new message.
-    const wanted = prompt === '' ? goOn : prompt;
+    const wanted = prompt === '' ? resumePrompt : prompt;
     const kept = conversationDataIn(messages, this.provider);
     // This process knows the id even if an interrupted run did not record it in the log.
     const resumeId = this.#sessionId ?? kept?.session;
     const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
     this.#totals = before;
     const instructions = typeof system === 'string' ? system : system?.join('\n\n');
-    const live: Omit<ActiveTask, 'process'> = { news: [], calls: new Calls(), taskUsage };
+    const live: Omit<ActiveTask, 'process'> = { updates: [], calls: new Calls(), taskUsage };
     this.#taskUsage = taskUsage;
     const process = this.#options.backend.start(
       {
@@ -178,24 +178,24 @@ export class BackendAgent implements Agent {
    * Continues a task with the results since the last response. Those written by the loop are denials: the calls never
    * ran.
    */
-  #goOn(live: ActiveTask, messages: readonly Message[]): void {
+  #resume(live: ActiveTask, messages: readonly Message[]): void {
     const answered = messages.findLastIndex(({ role }) => role === 'assistant');
     for (const message of messages.slice(answered + 1))
-      if (message.role === 'tool_result') live.calls.refused(message.toolCallId, textOf(message));
+      if (message.role === 'tool_result') live.calls.deny(message.toolCallId, textOf(message));
   }
 
   #onEvent(live: Omit<ActiveTask, 'process'>, event: BackendEvent): void {
     if (event.type === 'session') this.#sessionId = event.id;
     if (event.type === 'withdrawn') live.taskUsage.waste(event);
-    if (event.type === 'asked') live.calls.asked(event.callId, event.arguments);
+    if (event.type === 'asked') live.calls.noteAsked(event.callId, event.arguments);
     // A result proves that the response with its call is complete.
     if (event.type === 'result') this.#push(live, { type: 'answered' });
-    if (event.type === 'result') live.calls.done(event.callId, event);
+    if (event.type === 'result') live.calls.noteOutcome(event.callId, event);
     else this.#push(live, event);
   }
 
-  #push(live: Omit<ActiveTask, 'process'>, news: BackendUpdate): void {
-    live.news.push(news);
+  #push(live: Omit<ActiveTask, 'process'>, update: BackendUpdate): void {
+    live.updates.push(update);
     this.#wake();
   }
 
@@ -210,16 +210,16 @@ export class BackendAgent implements Agent {
     try {
       for (;;) {
         if (signal?.aborted) throw this.#cancelled(live, builder);
-        const news = live.news.shift();
-        if (news === undefined) {
+        const update = live.updates.shift();
+        if (update === undefined) {
           await new Promise<void>((resolve) => {
             this.#wake = resolve;
           });
-        } else if (news.type === 'over') return this.#last(live, builder, news.result);
-        else if (builder.begunAnother(news)) {
-          live.news.unshift(news);
+        } else if (update.type === 'over') return this.#last(live, builder, update.result);
+        else if (builder.startsAnother(update)) {
+          live.updates.unshift(update);
           return this.#response(live, builder, { stop: 'pause', usage: builder.usage });
-        } else if (builder.take(news) && builder.hasCalls) {
+        } else if (builder.take(update) && builder.hasCalls) {
           return this.#response(live, builder, { stop: 'tool_use', usage: builder.usage });
         }
       }
@@ -235,9 +235,13 @@ export class BackendAgent implements Agent {
    */
   #last(live: ActiveTask, builder: ResponseBuilder, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;
-    const rest: Unsaid = status === 'completed' ? unsaid(builder.texts, result.output) : { type: 'nothing' };
-    if (rest.type === 'other' && this.#asked < this.#options.job.maxTurns) {
-      live.news.unshift({ type: 'part', part: { type: 'text', text: rest.text } }, { type: 'over', result });
+    const rest: RemainingText =
+      status === 'completed' ? remainingText(builder.texts, result.output) : { type: 'nothing' };
+    if (rest.type === 'other' && this.#requestCount < this.#options.job.maxTurns) {
+      live.updates.unshift(
+        { type: 'part', part: { type: 'text', text: rest.text } },
+        { type: 'over', result },
+      );
       // The usage of the task is reported with its last response, together with the cost.
       return this.#response(live, builder, { stop: 'pause', usage: noUsage });
     }
@@ -253,7 +257,7 @@ export class BackendAgent implements Agent {
     if (rest.type === 'other') builder.say(`\n\n${rest.text}`);
     else if (rest.type === 'rest') builder.say(rest.text);
     else if (builder.isEmpty) builder.say(result.output);
-    const ending = this.#later.length > 0 ? 'pause' : lastStop(stop);
+    const ending = this.#queued.length > 0 ? 'pause' : lastStop(stop);
     return {
       ...this.#response(live, builder, { stop: ending, usage: due.usage }),
       attempts: result.attempts,
@@ -286,7 +290,7 @@ export class BackendAgent implements Agent {
       throw new AgentError({ kind: 'limit', code: 'tokens', message: 'The token limit was reached.' });
     return {
       ...job,
-      maxTurns: Math.max(1, job.maxTurns - this.#asked + 1),
+      maxTurns: Math.max(1, job.maxTurns - this.#requestCount + 1),
       ...defined({ maxUsd, maxTokens }),
     };
   }
@@ -318,7 +322,7 @@ export class BackendAgent implements Agent {
   }
 }
 
-const goOn = 'Continue where you were interrupted.';
+const resumePrompt = 'Continue where you were interrupted.';
 
 /** The program reports its cost with the last response, for all responses. */
 const forNow: Price = { input: 0, output: 0 };
@@ -335,19 +339,19 @@ function lastStop(stop: StopReason | undefined): StopReason {
 }
 
 /** Returns the messages since the last response. */
-function saidLast(messages: readonly Message[]): Message[] {
+function lastUserMessages(messages: readonly Message[]): Message[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant');
-  const said = messages.slice(answered + 1).filter(({ role }) => role === 'user');
-  if (said.some(({ content }) => content.some(({ type }) => type !== 'text'))) {
+  const userMessages = messages.slice(answered + 1).filter(({ role }) => role === 'user');
+  if (userMessages.some(({ content }) => content.some(({ type }) => type !== 'text'))) {
     const message =
       'A backend accepts text only. Remove images and documents, or refer to their files by path.';
     throw new AgentError({ kind: 'invalid', code: 'media', message });
   }
-  return said;
+  return userMessages;
 }
 
-function textsOf(said: readonly Message[]): string {
-  return said.map(textOf).join('\n\n');
+function textsOf(userMessages: readonly Message[]): string {
+  return userMessages.map(textOf).join('\n\n');
 }
 
 /** Returns true if the last message was added between calls and the next response. */

@@ -9,7 +9,7 @@ interface CallOutcome {
 /** The decision about one call, and its outcome. */
 interface CallState {
   /** The arguments, while the call waits for a decision. */
-  asked?: Record<string, unknown>;
+  requested?: Record<string, unknown>;
   verdict?: { readonly allow: Record<string, unknown> } | { readonly deny: string };
   outcome?: CallOutcome;
   settle?: (outcome: CallOutcome | undefined) => void;
@@ -30,29 +30,29 @@ export class Calls {
   }
 
   /** Records that the program asks about a call. */
-  asked(callId: string, given: Record<string, unknown>): void {
-    const known = this.#of(callId);
-    known.asked = given;
+  noteAsked(callId: string, given: Record<string, unknown>): void {
+    const known = this.#stateOf(callId);
+    known.requested = given;
     this.#decide(callId, known);
   }
 
   /** Records the outcome of a call. */
-  done(callId: string, { text, isError }: CallOutcome): void {
-    const known = this.#of(callId);
+  noteOutcome(callId: string, { text, isError }: CallOutcome): void {
+    const known = this.#stateOf(callId);
     known.outcome = { text, isError };
     known.settle?.(known.outcome);
   }
 
   /** Denies a call for which the loop has written a result. Has no effect on a call that it allowed. */
-  refused(callId: string, message: string): void {
-    const known = this.#of(callId);
+  deny(callId: string, message: string): void {
+    const known = this.#stateOf(callId);
     known.verdict ??= { deny: message };
     this.#decide(callId, known);
   }
 
   /** Allows a call and waits for its outcome. Rejects if the program ends first. */
-  async allowed(callId: string, given: Record<string, unknown>, signal: AbortSignal): Promise<CallOutcome> {
-    const known = this.#of(callId);
+  async allow(callId: string, given: Record<string, unknown>, signal: AbortSignal): Promise<CallOutcome> {
+    const known = this.#stateOf(callId);
     known.verdict ??= { allow: given };
     this.#decide(callId, known);
     if (known.outcome !== undefined) return known.outcome;
@@ -71,18 +71,18 @@ export class Calls {
     for (const { settle, outcome } of this.#known.values()) settle?.(outcome);
   }
 
-  #of(callId: string): CallState {
+  #stateOf(callId: string): CallState {
     const known = this.#known.get(callId) ?? {};
     this.#known.set(callId, known);
     return known;
   }
 
   #decide(callId: string, known: CallState): void {
-    const { asked, verdict } = known;
-    if (asked === undefined || verdict === undefined || this.#process === undefined) return;
-    delete known.asked;
+    const { requested, verdict } = known;
+    if (requested === undefined || verdict === undefined || this.#process === undefined) return;
+    delete known.requested;
     if ('deny' in verdict) return this.#process.decide(callId, { type: 'deny', message: verdict.deny });
-    const isSame = JSON.stringify(verdict.allow) === JSON.stringify(asked);
+    const isSame = JSON.stringify(verdict.allow) === JSON.stringify(requested);
     this.#process.decide(callId, { type: 'allow', ...(!isSame && { arguments: verdict.allow }) });
   }
 }

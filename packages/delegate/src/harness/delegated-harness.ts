@@ -65,7 +65,7 @@ export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
 }
 
 function overLoop(inner: Harness, loop: DelegatedLoop, backend: Backend): Harness {
-  const watched = (run: Run): Run => {
+  const leaveAfterRun = (run: Run): Run => {
     run.subscribe((event) => {
       if (event.type === 'finished') loop.leave();
     });
@@ -74,8 +74,8 @@ function overLoop(inner: Harness, loop: DelegatedLoop, backend: Backend): Harnes
   return {
     sessionId: inner.sessionId,
     capabilities: backend.capabilities,
-    prompt: (content, options) => watched(inner.prompt(content, options)),
-    resume: (options) => watched(inner.resume(options)),
+    prompt: (content, options) => leaveAfterRun(inner.prompt(content, options)),
+    resume: (options) => leaveAfterRun(inner.resume(options)),
     steer: (content) => backend.capabilities.steer && inner.steer(content),
     cancel: () => inner.cancel(),
     fork: () => Promise.reject(noFork(backend)),

@@ -41,21 +41,21 @@ export class ResponseBuilder {
   }
 
   /** Returns true if the event belongs to another response, so that the current one is complete. */
-  begunAnother(news: BackendEvent): boolean {
+  startsAnother(event: BackendEvent): boolean {
     if (this.isEmpty) return false;
-    if (news.type === 'delta') return this.#isWhole;
-    if (news.type !== 'part') return false;
-    const isOther = news.answer !== undefined && this.#answer !== undefined && news.answer !== this.#answer;
+    if (event.type === 'delta') return this.#isWhole;
+    if (event.type !== 'part') return false;
+    const isOther = event.answer !== undefined && this.#answer !== undefined && event.answer !== this.#answer;
     return this.#isWhole || isOther;
   }
 
   /** Adds an event. Returns true if the response is complete. */
-  take(news: BackendEvent): boolean {
-    if (news.type === 'delta') this.#delta(news);
-    if (news.type === 'part') this.#part(news);
-    if (news.type === 'withdrawn') this.#withdraw(news);
-    if (news.type !== 'answered') return false;
-    if (news.usage !== undefined) this.#usage = addUsage(this.#usage, news.usage);
+  take(event: BackendEvent): boolean {
+    if (event.type === 'delta') this.#delta(event);
+    if (event.type === 'part') this.#part(event);
+    if (event.type === 'withdrawn') this.#withdraw(event);
+    if (event.type !== 'answered') return false;
+    if (event.usage !== undefined) this.#usage = addUsage(this.#usage, event.usage);
     this.#isWhole = !this.isEmpty;
     return this.#isWhole;
   }

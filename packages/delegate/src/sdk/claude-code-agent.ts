@@ -131,12 +131,12 @@ export class ClaudeCodeAgent implements SessionAgent {
     turn.isCancelled = true;
     turn.endPause();
     // The query is interrupted first, so that the conversation can continue, and then ended in any case.
-    const asked = turn.query?.interrupt().then(
+    const interrupted = turn.query?.interrupt().then(
       () => {},
       () => {},
     );
-    const patience = new Promise<void>((resolve) => void this.#runtime.timer(interruptMs, resolve));
-    await Promise.race([asked, turn.over, patience]);
+    const timeout = new Promise<void>((resolve) => void this.#runtime.timer(interruptMs, resolve));
+    await Promise.race([interrupted, turn.over, timeout]);
     turn.query?.close();
     turn.process?.stop();
     await turn.over;
@@ -180,15 +180,15 @@ export class ClaudeCodeAgent implements SessionAgent {
   ): Promise<TurnResult> {
     const { query } = this.#config.sdk ?? (await loadSdk());
     const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, () => turn.isCancelled);
-    const said = Promise.withResolvers<void>();
+    const promptRead = Promise.withResolvers<void>();
     const options = this.#options(session, gatekeeper, turn);
-    const running = query({ prompt: oneMessage(prompt, said.promise), options });
+    const running = query({ prompt: oneMessage(prompt, promptRead.promise), options });
     turn.query = running;
     try {
       if (turn.isCancelled) running.close();
-      return await readTurn(running, callbacks, () => said.resolve());
+      return await readTurn(running, callbacks, () => promptRead.resolve());
     } finally {
-      said.resolve();
+      promptRead.resolve();
       running.close();
       await turn.process?.ended;
       delete turn.query;
@@ -282,8 +282,8 @@ export class ClaudeCodeAgent implements SessionAgent {
     };
     if (turn.isCancelled) return agentResponse({ ...facts, content: cancelledText, isError: true });
     if (isTransient(end)) return agentResponse({ ...facts, content: friendlyText, isError: true });
-    const said = [end.text ?? (end.ok ? text : end.error?.message), plan, text];
-    const content = said.find((words) => words !== undefined && words.trim() !== '') ?? '';
+    const candidates = [end.text ?? (end.ok ? text : end.error?.message), plan, text];
+    const content = candidates.find((words) => words !== undefined && words.trim() !== '') ?? '';
     return agentResponse({ ...facts, content, isError: !end.ok });
   }
 

@@ -3,7 +3,7 @@ import { claudeName } from '../claude/claude-program.ts';
 import { ClaudeStream } from '../claude/claude-stream.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { fieldsOf } from '../events/fields.ts';
-import { isGarbled } from '../events/garbled.ts';
+import { isMalformed } from '../events/garbled.ts';
 import { activityText } from '../session-agent/activity-text.ts';
 import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
 import { toolActivity } from '../session-agent/session-agent.ts';
@@ -29,7 +29,7 @@ export async function readTurn(
   callbacks: ExecuteCallbacks,
   onResult: () => void,
 ): Promise<TurnResult> {
-  const seen: Seen = { toolsUsed: [], text: '', plan: '' };
+  const seen: TurnProgress = { toolsUsed: [], text: '', plan: '' };
   const stream = new ClaudeStream();
   try {
     for await (const message of messages) {
@@ -42,7 +42,7 @@ export async function readTurn(
   return { ...seen, end: seen.end ?? thrownEnd(new Error('Claude Code ended before reporting a result.')) };
 }
 
-interface Seen {
+interface TurnProgress {
   end?: End;
   sessionId?: string;
   toolsUsed: string[];
@@ -50,8 +50,8 @@ interface Seen {
   plan: string;
 }
 
-async function take(event: BackendEvent, seen: Seen, callbacks: ExecuteCallbacks): Promise<void> {
-  if (seen.end?.ok && isGarbled(event)) seen.end = event;
+async function take(event: BackendEvent, seen: TurnProgress, callbacks: ExecuteCallbacks): Promise<void> {
+  if (seen.end?.ok && isMalformed(event)) seen.end = event;
   if (seen.end !== undefined) return;
   if (event.type === 'session') seen.sessionId = event.id;
   if (event.type === 'end') seen.end = event;

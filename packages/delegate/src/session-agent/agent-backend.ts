@@ -70,19 +70,21 @@ export class AgentBackend implements Backend {
     const began = systemRuntime.monotonic();
     const execute = async (): Promise<AgentResponse> =>
       this.#agent.execute(request.prompt, session, {
-        canUseTool: (toolName, input, { callId }) => teller.asked(toolName, input, callId),
+        canUseTool: (toolName, input, { callId }) => teller.askForDecision(toolName, input, callId),
         onTextChunk: (text) => teller.text(text),
         onToolActivity: (activity) => teller.activity(activity),
       });
     const result = execute()
       .then(
-        (response) => teller.over(response),
-        (thrown: unknown) => failed(AgentError.from(thrown)),
+        (response) => teller.finish(response),
+        (thrown: unknown) => failedResult(AgentError.from(thrown)),
       )
       .then((outcome): BackendResult => {
         context.signal?.removeEventListener('abort', stop);
         const durationMs = systemRuntime.monotonic() - began;
-        return isStopped ? { ...outcome, ...cancelled(this.name), durationMs } : { ...outcome, durationMs };
+        return isStopped
+          ? { ...outcome, ...cancelledResult(this.name), durationMs }
+          : { ...outcome, durationMs };
       });
     return {
       result,
@@ -100,7 +102,7 @@ class UpdateConverter {
   /** Calls that were allowed and have not ended, oldest first. */
   #running: string[] = [];
   /** Tools that were announced but not submitted for approval. */
-  #unasked: ToolActivity[] = [];
+  #unapproved: ToolActivity[] = [];
   #calls = 0;
   #toolCalls = 0;
   #isOver = false;
@@ -114,10 +116,10 @@ class UpdateConverter {
     this.#tell({ type: 'part', part: { type: 'text', text } });
   }
 
-  asked(toolName: string, input: Record<string, unknown>, given: string): Promise<CallDecision> {
+  askForDecision(toolName: string, input: Record<string, unknown>, given: string): Promise<CallDecision> {
     if (this.#isOver) return Promise.resolve({ type: 'deny', message: 'The run was stopped.' });
-    const at = this.#unasked.findIndex((activity) => activity.toolName === toolName);
-    if (at !== -1) this.#unasked.splice(at, 1);
+    const at = this.#unapproved.findIndex((activity) => activity.toolName === toolName);
+    if (at !== -1) this.#unapproved.splice(at, 1);
     const callId = given === '' || this.#waiting.has(given) ? this.#nextId() : given;
     const decided = new Promise<CallDecision>((resolve) => this.#waiting.set(callId, resolve));
     this.#begin(callId, toolName, input);
@@ -135,15 +137,15 @@ class UpdateConverter {
 
   activity(activity: ToolActivity | null): void {
     if (activity !== null) {
-      this.#unasked.push(activity);
+      this.#unapproved.push(activity);
       return;
     }
-    const unasked = this.#unasked.shift();
-    if (unasked !== undefined && this.#running.length === 0) this.#never(unasked);
+    const finished = this.#unapproved.shift();
+    if (finished !== undefined && this.#running.length === 0) this.#reportUnapproved(finished);
     else this.#end(this.#running.shift());
   }
 
-  over(response: AgentResponse): Omit<BackendResult, 'durationMs'> {
+  finish(response: AgentResponse): Omit<BackendResult, 'durationMs'> {
     this.#endRunning();
     this.giveUp();
     const { content, sessionId, cost, numTurns, isError, usage = noUsage } = response;
@@ -168,7 +170,7 @@ class UpdateConverter {
   }
 
   /** Reports a tool without approval, whose call is known only when it ends. */
-  #never({ toolName, description }: ToolActivity): void {
+  #reportUnapproved({ toolName, description }: ToolActivity): void {
     const callId = this.#nextId();
     this.#begin(callId, toolName, { description });
     this.#end(callId);
@@ -176,7 +178,7 @@ class UpdateConverter {
 
   #endRunning(): void {
     for (const callId of this.#running.splice(0)) this.#end(callId);
-    for (const activity of this.#unasked.splice(0)) this.#never(activity);
+    for (const activity of this.#unapproved.splice(0)) this.#reportUnapproved(activity);
   }
 
   #end(callId: string | undefined): void {
@@ -201,11 +203,11 @@ const empty = {
   wasted: noUsage,
 } as const;
 
-function failed(error: AgentErrorType): Omit<BackendResult, 'durationMs'> {
+function failedResult(error: AgentErrorType): Omit<BackendResult, 'durationMs'> {
   return { ...empty, status: 'failed', output: error.message, error };
 }
 
-function cancelled(name: string): Pick<BackendResult, 'status' | 'error'> {
+function cancelledResult(name: string): Pick<BackendResult, 'status' | 'error'> {
   return {
     status: 'cancelled',
     error: new AgentError({ kind: 'aborted', code: 'cancelled', message: `${name} was cancelled.` }),

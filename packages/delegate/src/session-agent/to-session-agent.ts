@@ -20,7 +20,7 @@ export function toSessionAgent(harness: Harness | OpenHarness): SessionAgent {
 }
 
 /** A session and its conversation. */
-interface Open {
+interface OpenSession {
   readonly harness: Harness;
   callbacks: ExecuteCallbacks;
   isBusy: boolean;
@@ -28,7 +28,7 @@ interface Open {
 
 class HarnessAgent implements SessionAgent {
   readonly #openHarness: OpenHarness;
-  readonly #open: Map<string, Open> = new Map();
+  readonly #open: Map<string, OpenSession> = new Map();
 
   constructor(openHarness: OpenHarness) {
     this.#openHarness = openHarness;
@@ -39,20 +39,20 @@ class HarnessAgent implements SessionAgent {
     session: AgentSession,
     callbacks: ExecuteCallbacks = {},
   ): Promise<AgentResponse> {
-    const open = this.#opened(session);
+    const open = this.#openSession(session);
     if (open.isBusy) throw new AgentError({ kind: 'invalid', code: 'busy', message: busyText });
     open.isBusy = true;
     open.callbacks = callbacks;
     try {
-      const told = new CallbackReporter(callbacks);
-      let result = await told.follow(open.harness.prompt(prompt));
+      const reporter = new CallbackReporter(callbacks);
+      let result = await reporter.follow(open.harness.prompt(prompt));
       while (result.status === 'waiting' && callbacks.canUseTool !== undefined) {
-        const answers = await told.answers();
+        const answers = await reporter.answers();
         if (answers.length === 0) break;
-        result = await told.follow(open.harness.resume({ answers }));
+        result = await reporter.follow(open.harness.resume({ answers }));
       }
       session.claudeSessionId = open.harness.sessionId;
-      return responseOf(result, told.toolsUsed);
+      return responseOf(result, reporter.toolsUsed);
     } finally {
       open.isBusy = false;
     }
@@ -68,7 +68,7 @@ class HarnessAgent implements SessionAgent {
     await Promise.all(all.map(({ harness }) => harness.close()));
   }
 
-  #opened(session: AgentSession): Open {
+  #openSession(session: AgentSession): OpenSession {
     const known = this.#open.get(session.sessionId);
     if (known !== undefined) return known;
     const gate: Gate = async ({ id, toolName, arguments: given }, { signal }) => {
@@ -80,7 +80,7 @@ class HarnessAgent implements SessionAgent {
         signal,
       );
     };
-    const open: Open = { harness: this.#openHarness(session, gate), callbacks: {}, isBusy: false };
+    const open: OpenSession = { harness: this.#openHarness(session, gate), callbacks: {}, isBusy: false };
     this.#open.set(session.sessionId, open);
     return open;
   }
