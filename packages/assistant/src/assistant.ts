@@ -5,7 +5,7 @@ import { assertNever } from '@cobbler/agent/values';
 import { customRandom, urlAlphabet } from 'nanoid';
 import type { ReadUpdate } from './channel/incoming.ts';
 import { remember } from './memory/remember.ts';
-import { command, tap } from './turn/control.ts';
+import { command, handleButtonPress } from './turn/control.ts';
 import { deliver, replyTo } from './turn/deliver.ts';
 import type { AssistantDependencies, AssistantOptions } from './turn/dependencies.ts';
 import { defaultPersona } from './turn/system-prompt.ts';
@@ -33,7 +33,7 @@ export function createAssistant(options: AssistantOptions): Assistant {
     routine: async (input, steps) => {
       // Only `receive` starts runs.
       const work = input as unknown as Work;
-      return (await perform(dependencies, work, steps)) ?? null;
+      return (await runWork(dependencies, work, steps)) ?? null;
     },
     async receive(update) {
       if (update.type === 'ignored') return false;
@@ -59,7 +59,7 @@ function withDefaults(options: AssistantOptions): AssistantDependencies {
   };
 }
 
-async function perform(
+async function runWork(
   dependencies: AssistantDependencies,
   work: Work,
   steps: Steps,
@@ -71,7 +71,7 @@ async function perform(
       await command(dependencies, work, steps);
       return undefined;
     case 'tap':
-      await tap(dependencies, work, steps);
+      await handleButtonPress(dependencies, work, steps);
       return undefined;
     case 'notice': {
       await deliver(dependencies, steps, { ...replyTo(work), markdown: work.text });

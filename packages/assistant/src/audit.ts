@@ -89,11 +89,11 @@ function entriesOf(events: readonly Event[], turn: TurnName, options: AuditOptio
   const { items, failures } = itemsOf(events);
   const responses = items.filter((item) => item.kind === 'response');
   const placed = [
-    ...failures.map(({ seq, time, durationMs, error, usd }): Placed => {
+    ...failures.map(({ seq, time, durationMs, error, usd }): PositionedEntry => {
       const failure = { status: 'failed', durationMs, error: error.kind, ...defined({ usd }) };
       return [seq, { kind: 'model', time, ...turn, ...failure }];
     }),
-    ...responses.flatMap(({ event }): Placed[] =>
+    ...responses.flatMap(({ event }): PositionedEntry[] =>
       event === undefined ? [] : [[event.seq, modelCall(event, turn, options)]],
     ),
     ...responses.flatMap(({ calls }) => calls).flatMap((call) => toolCall(call, turn, options)),
@@ -102,7 +102,7 @@ function entriesOf(events: readonly Event[], turn: TurnName, options: AuditOptio
 }
 
 /** An entry and the position of its event. */
-type Placed = readonly [number, AuditEntry];
+type PositionedEntry = readonly [number, AuditEntry];
 
 function modelCall(
   event: StoredEvent<'assistant'>,
@@ -127,7 +127,7 @@ function modelCall(
 }
 
 /** Returns the entry of a tool call, if a tool was started. A started call with an unknown outcome comes last. */
-function toolCall(call: CallItem, turn: TurnName, { tools = [] }: AuditOptions): Placed[] {
+function toolCall(call: CallItem, turn: TurnName, { tools = [] }: AuditOptions): PositionedEntry[] {
   const { part, report, startedAt } = call;
   const time = report?.time ?? startedAt;
   if (time === undefined) return [];

@@ -44,14 +44,14 @@ export interface MemoryChannelOptions {
 
 /** Creates a channel that stores its messages as plain text in memory. */
 export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel {
-  const { name = 'memory', longest = Number.POSITIVE_INFINITY, onMessage } = options;
+  const { name = 'memory', longest: maxLength = Number.POSITIVE_INFINITY, onMessage } = options;
   const messages: SentMessage[] = [];
-  const taps: { tapId: string; text?: string }[] = [];
+  const presses: { tapId: string; text?: string }[] = [];
   const failures: PlannedFailure[] = [];
   let typed = 0;
   /** Number of attempts, which is also the last id. */
   let attempts = 0;
-  const perform = (signal: AbortSignal | undefined, effect: () => void) => {
+  const attempt = (signal: AbortSignal | undefined, effect: () => void) => {
     if (signal?.aborted === true)
       throw new AgentError({ kind: 'aborted', code: 'cancelled', message: 'Nothing was sent.' });
     const failure = failures.shift();
@@ -61,7 +61,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
   const add = (content: Omit<SentMessage, 'id'>, signal: AbortSignal | undefined): string => {
     attempts += 1;
     const id = String(attempts);
-    perform(signal, () => {
+    attempt(signal, () => {
       const message: SentMessage = { id, ...content };
       messages.push(message);
       onMessage?.(message, 'sent');
@@ -71,7 +71,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
   return {
     name,
     messages,
-    taps,
+    taps: presses,
     get typed() {
       return typed;
     },
@@ -81,7 +81,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
     failNext(failure) {
       failures.push(failure);
     },
-    pieces: (markdown) => plainPieces(markdown, Math.max(longest - noteRoom, 1)),
+    pieces: (markdown) => plainParts(markdown, Math.max(maxLength - noteRoom, 1)),
     send: async (chatId, { text }, { buttons = [], ...options } = {}) =>
       add({ chatId, text: withNote(text, options.note), buttons, ...repliesTo(options) }, options.signal),
     sendFile: async (chatId, file, options = {}) => {
@@ -89,7 +89,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
       return add({ chatId, text, buttons: [], file, ...repliesTo(options) }, options.signal);
     },
     async edit(chatId, messageId, { text }, { signal, buttons = [] } = {}) {
-      perform(signal, () => {
+      attempt(signal, () => {
         const index = messages.findIndex((message) => message.id === messageId && message.chatId === chatId);
         const before = messages[index];
         if (before === undefined) return;
@@ -102,7 +102,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
       typed += 1;
     },
     async heard(tapId, text) {
-      taps.push(text === undefined ? { tapId } : { tapId, text });
+      presses.push(text === undefined ? { tapId } : { tapId, text });
     },
   };
 }
@@ -119,22 +119,22 @@ function repliesTo({ replyTo }: SendOptions): Pick<SentMessage, 'replyTo'> {
 }
 
 /** Splits text at the last line break or space that fits, otherwise between two code points. */
-function plainPieces(text: string, longest: number): MessagePart[] {
-  const pieces: MessagePart[] = [];
+function plainParts(text: string, maxLength: number): MessagePart[] {
+  const parts: MessagePart[] = [];
   let rest = text.trim();
-  while (rest.length > longest) {
-    const cut = cutOf(rest, longest);
-    pieces.push({ text: rest.slice(0, cut).trimEnd() });
+  while (rest.length > maxLength) {
+    const cut = cutOf(rest, maxLength);
+    parts.push({ text: rest.slice(0, cut).trimEnd() });
     rest = rest.slice(cut).trimStart();
   }
-  if (rest !== '') pieces.push({ text: rest });
-  return pieces;
+  if (rest !== '') parts.push({ text: rest });
+  return parts;
 }
 
-function cutOf(text: string, longest: number): number {
-  const line = text.lastIndexOf('\n', longest);
+function cutOf(text: string, maxLength: number): number {
+  const line = text.lastIndexOf('\n', maxLength);
   if (line > 0) return line;
-  const word = text.lastIndexOf(' ', longest);
+  const word = text.lastIndexOf(' ', maxLength);
   if (word > 0) return word;
-  return text.codePointAt(longest - 1) === text.charCodeAt(longest - 1) ? longest : longest - 1;
+  return text.codePointAt(maxLength - 1) === text.charCodeAt(maxLength - 1) ? maxLength : maxLength - 1;
 }

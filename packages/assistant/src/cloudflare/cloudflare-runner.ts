@@ -104,9 +104,9 @@ class RunnerOnWorkflows implements CloudflareRunner {
 
   async status(runId: string): Promise<RoutineStatus> {
     this.#checkOpen();
-    const standing = await this.#table.standing(runId);
-    if (standing === undefined) return { state: 'unknown' };
-    const { state, text = 'null' } = standing;
+    const stored = await this.#table.storedRun(runId);
+    if (stored === undefined) return { state: 'unknown' };
+    const { state, text = 'null' } = stored;
     if (state === 'done') return { state, output: JSON.parse(text) };
     if (state === 'failed') return { state, error: JSON.parse(text) as ErrorData };
     return { state };
@@ -160,7 +160,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       const instance = await this.#workflow.get(await instanceId(this.#runtime, runId));
       return (await instance.status()).status;
     } catch (error) {
-      if (says(error, 'not_found')) return undefined;
+      if (messageIncludes(error, 'not_found')) return undefined;
       throw engineRefused(runId, error);
     }
   }
@@ -170,7 +170,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       const id = await instanceId(this.#runtime, runId);
       await this.#workflow.create({ id, params: { runId } });
     } catch (error) {
-      if (!says(error, 'already_exists')) throw engineRefused(runId, error);
+      if (!messageIncludes(error, 'already_exists')) throw engineRefused(runId, error);
       // A caller that retries may know that the run exists: a local engine continues only when it is woken.
       await wake(this.#workflow, this.#runtime, runId);
     }
@@ -189,7 +189,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
 /**
  * Returns true if an error of the engine contains a phrase, such as `instance.not_found`. These errors have no codes.
  */
-function says(error: unknown, what: string): boolean {
+function messageIncludes(error: unknown, what: string): boolean {
   return AgentError.from(error).message.includes(what);
 }
 

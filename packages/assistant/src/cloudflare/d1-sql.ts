@@ -22,11 +22,12 @@ export interface D1Answer {
 
 /** Opens a D1 database to which the migrations were applied with `wrangler d1 migrations apply`. */
 export function d1Sql(d1: D1): Sql {
-  const bound = ({ text, params = [] }: SqlStatement) => d1.prepare(text).bind(...params.map(sent));
+  const prepareStatement = ({ text, params = [] }: SqlStatement) =>
+    d1.prepare(text).bind(...params.map(toD1Value));
   return {
     async run(text, params = []) {
       try {
-        return answerOf(await bound({ text, params }).all());
+        return answerOf(await prepareStatement({ text, params }).all());
       } catch (error) {
         throw d1Error(error);
       }
@@ -35,7 +36,7 @@ export function d1Sql(d1: D1): Sql {
       // D1 rejects an empty batch.
       if (statements.length === 0) return [];
       try {
-        return (await d1.batch(statements.map(bound))).map(answerOf);
+        return (await d1.batch(statements.map(prepareStatement))).map(answerOf);
       } catch (error) {
         throw d1Error(error);
       }
@@ -44,7 +45,7 @@ export function d1Sql(d1: D1): Sql {
 }
 
 /** Converts a value for D1, which accepts neither larger integers than JavaScript nor a view of a larger buffer. */
-function sent(value: SqlValue): unknown {
+function toD1Value(value: SqlValue): unknown {
   if (typeof value === 'bigint') return Number(value);
   return value instanceof Uint8Array ? value.slice().buffer : value;
 }
@@ -55,11 +56,11 @@ function answerOf({ results = [], meta }: D1Answer): SqlAnswer {
 }
 
 function rowOf(row: Record<string, unknown>): SqlRow {
-  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, received(value)]));
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, fromD1Value(value)]));
 }
 
 /** Converts a value from D1, which returns bytes as an array of numbers. */
-function received(value: unknown): SqlValue {
+function fromD1Value(value: unknown): SqlValue {
   if (typeof value === 'string' || typeof value === 'number') return value;
   if (Array.isArray(value)) return Uint8Array.from(value.map(Number));
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
@@ -76,14 +77,14 @@ const tooBig = /too big|toobig|exceeds|maximum .* size/i;
 function d1Error(thrown: unknown): AgentError {
   const { cause } = AgentError.from(thrown);
   const reason = cause?.message ?? String(thrown);
-  const told = { message: `The D1 database failed: ${reason}`, ...defined({ cause }) };
+  const fields = { message: `The D1 database failed: ${reason}`, ...defined({ cause }) };
   if (/no such table/i.test(reason))
     return new AgentError({
-      ...told,
+      ...fields,
       kind: 'invalid',
       code: 'store_schema',
       message: `The D1 database lacks a table (${reason}). Apply the migrations: wrangler d1 migrations apply.`,
     });
-  if (tooBig.test(reason)) return new AgentError({ ...told, kind: 'invalid', code: 'too_large' });
-  return new AgentError({ ...told, kind: 'agent', code: 'store', retryable: passing.test(reason) });
+  if (tooBig.test(reason)) return new AgentError({ ...fields, kind: 'invalid', code: 'too_large' });
+  return new AgentError({ ...fields, kind: 'agent', code: 'store', retryable: passing.test(reason) });
 }

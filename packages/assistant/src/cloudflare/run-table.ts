@@ -8,7 +8,7 @@ export interface RunOutcome {
 }
 
 /** The current state of a run. */
-export interface RunStanding {
+export interface StoredRun {
   readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
   readonly epoch: number;
   readonly dueAt: number;
@@ -110,12 +110,12 @@ export class D1RunTable {
     return epoch === undefined ? undefined : { epoch, input: textIn(given?.rows[0], 'text') };
   }
 
-  async standing(runId: string): Promise<RunStanding | undefined> {
+  async storedRun(runId: string): Promise<StoredRun | undefined> {
     const { rows } = await this.#sql.run(
       `SELECT state, epoch, due_at, text FROM runs LEFT JOIN run_values ON run_id = id AND kind = 'output' WHERE id = ?1`,
       [runId],
     );
-    return rows[0] === undefined ? undefined : standingIn(rows[0]);
+    return rows[0] === undefined ? undefined : storedRunIn(rows[0]);
   }
 
   /** Ends a run if its epoch is still current. */
@@ -170,10 +170,10 @@ export class D1RunTable {
   }
 
   /** Returns unfinished runs that were started or claimed before a time, oldest first. */
-  async openSince(before: number, most: number): Promise<readonly string[]> {
+  async openSince(before: number, limit: number): Promise<readonly string[]> {
     const { rows } = await this.#sql.run(
       `SELECT id FROM runs WHERE ${isOpen} AND updated_at <= ?1 ORDER BY seq LIMIT ?2`,
-      [before, most],
+      [before, limit],
     );
     return rows.map((row) => textIn(row, 'id'));
   }
@@ -193,11 +193,11 @@ export class D1RunTable {
 
 const states: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'failed', 'cancelled']);
 
-function standingIn(row: SqlRow): RunStanding {
+function storedRunIn(row: SqlRow): StoredRun {
   const state = textIn(row, 'state');
   return {
     // The schema allows no other state. If it was changed, the run counts as ended.
-    state: states.has(state) ? (state as RunStanding['state']) : 'failed',
+    state: states.has(state) ? (state as StoredRun['state']) : 'failed',
     epoch: numberIn(row, 'epoch'),
     dueAt: numberIn(row, 'due_at'),
     text: textOrNone(row, 'text'),

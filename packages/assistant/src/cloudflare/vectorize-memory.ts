@@ -3,9 +3,9 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { Embedder } from '../memory/embedder.ts';
 import type { MemoryIndex, Recalled } from '../memory/memory-index.ts';
 import type { KeptMemory } from '../memory/memory-table.ts';
-import { addition, embeddedBy, memoriesOf, notEmbedded, plain } from '../memory/memory-table.ts';
+import { addition, listUnembedded, memoriesOf, recordEmbedder, toMemory } from '../memory/memory-table.ts';
 import { defaultLimit, meaningScore, scoreFloor } from '../memory/score.ts';
-import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
+import { bytesOf, cosine, embedTexts, vectorIn } from '../memory/vector.ts';
 import type { Sql } from '../storage/sql.ts';
 import { numberIn, textIn } from '../storage/sql-row.ts';
 import type { Vectorize } from './vectorize.ts';
@@ -36,7 +36,7 @@ const maxAgain = 100;
 const idsAtOnce = { get: 20, delete: 100 } as const;
 
 /** Time after which a vector that the index still does not return is written again, in milliseconds. */
-const patienceMs = 15 * 60_000;
+const retryAfterMs = 15 * 60_000;
 
 /**
  * Stores memories on Cloudflare: their texts in D1, their vectors in Vectorize. Vectorize returns new vectors only
@@ -44,7 +44,11 @@ const patienceMs = 15 * 60_000;
  * always belong to the chat, whatever Vectorize returns, because their texts are read from D1 by chat.
  */
 export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
-  const parts: VectorizeSettings = { runtime: systemRuntime, ...options, index: speaking(options.index) };
+  const parts: VectorizeSettings = {
+    runtime: systemRuntime,
+    ...options,
+    index: withVectorizeErrors(options.index),
+  };
   const { index, sql } = parts;
   return {
     async add(memories, { signal } = {}) {
@@ -59,11 +63,11 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
       await embedMissing(parts, chatId, maxAgain, signal);
       const memories = await memoriesOf(sql, chatId);
       if (memories.length === 0) return [];
-      const [asked = new Float32Array()] = await embedded(parts.embedder, [query], 'query', signal);
-      const scores = await scoresOf(parts, chatId, asked, limit);
-      return best(await byVectorId(parts, memories), scores, { limit, floor });
+      const [queryVector = new Float32Array()] = await embedTexts(parts.embedder, [query], 'query', signal);
+      const scores = await scoresOf(parts, chatId, queryVector, limit);
+      return bestMemories(await byVectorId(parts, memories), scores, { limit, floor });
     },
-    list: async (chatId) => (await memoriesOf(sql, chatId)).map(plain),
+    list: async (chatId) => (await memoriesOf(sql, chatId)).map(toMemory),
     async forget(chatId) {
       const memories = await memoriesOf(sql, chatId);
       const ids = [...(await byVectorId(parts, memories)).keys()];
@@ -82,8 +86,8 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
 /**
  * Converts failures of Vectorize to an AgentError. They may be transient; wrong sizes are detected before a request.
  */
-function speaking(index: Vectorize): Vectorize {
-  const told = async <Value>(call: Promise<Value>): Promise<Value> => {
+function withVectorizeErrors(index: Vectorize): Vectorize {
+  const withVectorizeError = async <Value>(call: Promise<Value>): Promise<Value> => {
     try {
       return await call;
     } catch (thrown) {
@@ -93,10 +97,10 @@ function speaking(index: Vectorize): Vectorize {
     }
   };
   return {
-    upsert: (vectors) => told(index.upsert(vectors)),
-    query: (vector, options) => told(index.query(vector, options)),
-    getByIds: (ids) => told(index.getByIds(ids)),
-    deleteByIds: (ids) => told(index.deleteByIds(ids)),
+    upsert: (vectors) => withVectorizeError(index.upsert(vectors)),
+    query: (vector, options) => withVectorizeError(index.query(vector, options)),
+    getByIds: (ids) => withVectorizeError(index.getByIds(ids)),
+    deleteByIds: (ids) => withVectorizeError(index.deleteByIds(ids)),
   };
 }
 
@@ -133,15 +137,15 @@ async function byVectorId(
 async function embedMissing(
   parts: VectorizeSettings,
   chatId: string,
-  most: number,
+  limit: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { sql, embedder, runtime } = parts;
-  for (let done = 0; done < most; done += batchSize) {
-    const missing = await notEmbedded(sql, chatId, embedder.name, batchSize);
+  for (let done = 0; done < limit; done += batchSize) {
+    const missing = await listUnembedded(sql, chatId, embedder.name, batchSize);
     if (missing.length === 0) return;
     const texts = missing.map(({ text }) => text);
-    const vectors = await embedded(embedder, texts, 'document', signal);
+    const vectors = await embedTexts(embedder, texts, 'document', signal);
     const pairs = missing.map((memory, at) => ({ memory, vector: vectors[at] ?? new Float32Array() }));
     await give(parts, chatId, pairs);
     await sql.batch(
@@ -151,7 +155,7 @@ async function embedMissing(
             SELECT key, ?2, ?3, ?4 FROM memories WHERE key = ?1`,
           params: [key, embedder.name, bytesOf(vector), runtime.now()],
         },
-        embeddedBy(embedder.name, key),
+        recordEmbedder(embedder.name, key),
       ]),
     );
   }
@@ -172,7 +176,7 @@ async function give(parts: VectorizeSettings, chatId: string, pairs: readonly Pa
   await parts.index.upsert(await Promise.all(entries));
 }
 
-async function freshOf(
+async function freshVectors(
   { sql, embedder }: VectorizeSettings,
   chatId: string,
 ): Promise<readonly (Pair & { readonly givenAt: number })[]> {
@@ -195,13 +199,13 @@ async function freshOf(
 /** Deletes stored vectors that the index now returns, and writes vectors again that it seems to have lost. */
 async function settle(parts: VectorizeSettings, chatId: string): Promise<void> {
   const { index, sql, runtime } = parts;
-  for (const some of portions(await freshOf(parts, chatId), idsAtOnce.get)) {
+  for (const some of portions(await freshVectors(parts, chatId), idsAtOnce.get)) {
     const ids = await Promise.all(some.map(({ memory }) => vectorId(parts, memory)));
     const there = new Set((await index.getByIds(ids)).map(({ id }) => id));
-    const isThere = (at: number) => there.has(ids[at] ?? '');
-    const late = some.filter(({ givenAt }, at) => !isThere(at) && runtime.now() - givenAt > patienceMs);
+    const isIndexed = (at: number) => there.has(ids[at] ?? '');
+    const late = some.filter(({ givenAt }, at) => !isIndexed(at) && runtime.now() - givenAt > retryAfterMs);
     if (late.length > 0) await give(parts, chatId, late);
-    const settled = some.filter((_, at) => isThere(at)).map(({ memory }) => memory.key);
+    const settled = some.filter((_, at) => isIndexed(at)).map(({ memory }) => memory.key);
     const keysOf = (keys: readonly number[]) =>
       `key IN (SELECT value FROM json_each('${JSON.stringify(keys)}'))`;
     await sql.batch([
@@ -217,22 +221,22 @@ async function settle(parts: VectorizeSettings, chatId: string): Promise<void> {
 async function scoresOf(
   parts: VectorizeSettings,
   chatId: string,
-  asked: Float32Array,
+  queryVector: Float32Array,
   limit: number,
 ): Promise<Map<string, number>> {
   const { index, embedder } = parts;
   const namespace = await namespaceOf(parts, chatId);
   // Some results may belong to memories that were just deleted.
   const topK = Math.min(Math.max(Math.ceil(limit) * 3, 10), 100);
-  const { matches } = await index.query([...asked], { topK, namespace });
+  const { matches } = await index.query([...queryVector], { topK, namespace });
   const scores = new Map(matches.map(({ id, score }) => [id, meaningScore(score, embedder.floor)]));
-  for (const { memory, vector } of await freshOf(parts, chatId))
-    if (vector.length === asked.length)
-      scores.set(await vectorId(parts, memory), meaningScore(cosine(asked, vector), embedder.floor));
+  for (const { memory, vector } of await freshVectors(parts, chatId))
+    if (vector.length === queryVector.length)
+      scores.set(await vectorId(parts, memory), meaningScore(cosine(queryVector, vector), embedder.floor));
   return scores;
 }
 
-function best(
+function bestMemories(
   memories: ReadonlyMap<string, KeptMemory>,
   scores: ReadonlyMap<string, number>,
   { limit, floor }: { readonly limit: number; readonly floor: number },
@@ -240,7 +244,7 @@ function best(
   return [...scores]
     .flatMap(([id, score]) => {
       const memory = memories.get(id);
-      return memory === undefined || score < floor ? [] : [{ key: memory.key, ...plain(memory), score }];
+      return memory === undefined || score < floor ? [] : [{ key: memory.key, ...toMemory(memory), score }];
     })
     .sort((one, other) => other.score - one.score || other.key - one.key)
     .slice(0, Math.max(Math.floor(limit), 0))

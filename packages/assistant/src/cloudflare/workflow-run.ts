@@ -61,7 +61,7 @@ export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   // Also if this execution did not end the run: the one that did may have crashed before this point.
   const next = await insistently(runtime, () => table.next(runId, runtime.now()));
   if (next !== undefined) await wake(workflow, runtime, next);
-  await run.settled();
+  await run.waitForSteps();
 }
 
 /** The progress of a run as the engine keeps it: what it waits for, or that this execution is over. */
@@ -101,7 +101,7 @@ class WorkflowRun {
   }
 
   /** Resolves when no function is running, or after the time limit: remaining functions end with their request. */
-  async settled(): Promise<void> {
+  async waitForSteps(): Promise<void> {
     if (this.#atWork.size === 0) return;
     const late = new AbortController();
     const all = Promise.allSettled([...this.#atWork]).then(() => late.abort());
@@ -113,9 +113,9 @@ class WorkflowRun {
     for (let turn = 1; ; turn += 1) {
       const own = await insistently(this.#runtime, () => this.#table.claim(this.#runId, this.#runtime.now()));
       if (own !== undefined) return own;
-      const standing = await this.#standing();
-      if (standing?.state !== 'queued' && standing?.state !== 'running') return undefined;
-      const left = standing.dueAt - this.#runtime.now();
+      const stored = await this.#readStored();
+      if (stored?.state !== 'queued' && stored?.state !== 'running') return undefined;
+      const left = stored.dueAt - this.#runtime.now();
       await this.#idle(`turn/${turn}`, turn, left > 0 ? left : undefined);
     }
   }
@@ -125,7 +125,7 @@ class WorkflowRun {
     const stopLooking = this.#lookOften(own);
     try {
       await this.#check(own);
-      const end = await this.#called(own);
+      const end = await this.#callOnce(own);
       if (end === undefined) return over;
       if (end.state === 'waiting') return { waits: end.waits };
       const now = this.#runtime.now();
@@ -140,11 +140,11 @@ class WorkflowRun {
   }
 
   /** Returns the end of a call; undefined if the run was stopped, because the cause is already recorded. */
-  async #called(own: OwnRun): Promise<CallEnd | undefined> {
+  async #callOnce(own: OwnRun): Promise<CallEnd | undefined> {
     const { routine } = this.#options;
     const { signal } = this.#controller;
     const ended = callRoutine({
-      routine: (input, steps) => routine(input, this.#counted(steps)),
+      routine: (input, steps) => routine(input, this.#trackRunning(steps)),
       runId: this.#runId,
       input: own.input,
       runtime: this.#runtime,
@@ -162,11 +162,11 @@ class WorkflowRun {
   }
 
   /** Returns the steps, which then also remember the functions that are running. */
-  #counted(steps: Steps): Steps {
+  #trackRunning(steps: Steps): Steps {
     const counted =
-      <Value>(perform: (call: StepCall) => Value | Promise<Value>) =>
+      <Value>(step: (call: StepCall) => Value | Promise<Value>) =>
       (call: StepCall): Promise<Value> => {
-        const work = (async () => await perform(call))();
+        const work = (async () => await step(call))();
         this.#atWork.add(work);
         const done = () => this.#atWork.delete(work);
         work.then(done, done);
@@ -175,7 +175,7 @@ class WorkflowRun {
     return {
       runId: steps.runId,
       signal: steps.signal,
-      run: (name, perform, settings) => steps.run(name, counted(perform), settings),
+      run: (name, step, settings) => steps.run(name, counted(step), settings),
       waitFor: (name, options) => steps.waitFor(name, options),
       checkpoint: () => steps.checkpoint(),
     };
@@ -188,8 +188,8 @@ class WorkflowRun {
   async #isOver(own: OwnRun, count: number, waits: readonly RoutineWait[]): Promise<boolean> {
     if (waits.length === 0) return true;
     for (let turn = 1; ; turn += 1) {
-      const standing = await this.#standing();
-      if (standing?.state !== 'running' || standing.epoch !== own.epoch) return false;
+      const stored = await this.#readStored();
+      if (stored?.state !== 'running' || stored.epoch !== own.epoch) return false;
       let left: number | undefined;
       for (const { name, until } of waits) {
         const found = await insistently(this.#runtime, () => this.#table.signalled(this.#runId, name));
@@ -208,9 +208,9 @@ class WorkflowRun {
   }
 
   /** Waits for a wake event, at most for a duration, and longer with each turn. */
-  async #idle(name: string, turn: number, mostMs: number | undefined): Promise<void> {
+  async #idle(name: string, turn: number, maxMs: number | undefined): Promise<void> {
     const { lookMs = 2000, pollMs = 60_000, step } = this.#options;
-    const ms = Math.min(mostMs ?? maxPollMs, backoff({ baseMs: pollMs, maxMs: maxPollMs }, turn - 1));
+    const ms = Math.min(maxMs ?? maxPollMs, backoff({ baseMs: pollMs, maxMs: maxPollMs }, turn - 1));
     if (ms <= shortMs) return await pause(this.#runtime, Math.min(ms, lookMs), never);
     await step.waitForEvent(name, { type: wakeEvent, timeout: Math.ceil(ms) }).catch(() => {});
   }
@@ -233,15 +233,15 @@ class WorkflowRun {
     };
   }
 
-  #standing() {
-    return insistently(this.#runtime, () => this.#table.standing(this.#runId));
+  #readStored() {
+    return insistently(this.#runtime, () => this.#table.storedRun(this.#runId));
   }
 
   /** @throws AgentError if the run has ended or runs elsewhere; it is then stopped. */
   async #check(own: OwnRun): Promise<void> {
-    const standing = await this.#standing();
-    if (standing?.state === 'running' && standing.epoch === own.epoch) return;
-    const reason = standing?.state === 'cancelled' ? runCancelled(this.#runId) : fenced(this.#runId);
+    const stored = await this.#readStored();
+    if (stored?.state === 'running' && stored.epoch === own.epoch) return;
+    const reason = stored?.state === 'cancelled' ? runCancelled(this.#runId) : fencedError(this.#runId);
     this.#controller.abort(reason);
     throw reason;
   }
@@ -249,7 +249,7 @@ class WorkflowRun {
 
 const never = new AbortController().signal;
 
-function fenced(runId: string): AgentError {
+function fencedError(runId: string): AgentError {
   const message = `Run ${runId} no longer runs here: it was restarted, or has ended.`;
   return new AgentError({ kind: 'aborted', code: 'fenced', message });
 }

@@ -19,7 +19,7 @@ export function addition({ id, chatId, text, createdAt }: Memory): SqlStatement 
 }
 
 /** Marks a memory as stored in the vector index. */
-export function embeddedBy(name: string, key: number): SqlStatement {
+export function recordEmbedder(name: string, key: number): SqlStatement {
   return { text: 'UPDATE memories SET embedder = ?1 WHERE key = ?2', params: [name, key] };
 }
 
@@ -43,7 +43,7 @@ export async function memoriesByKey(
 }
 
 /** Returns the memories of a chat that are not in this embedder's vector index, oldest first. */
-export async function notEmbedded(
+export async function listUnembedded(
   sql: Sql,
   chatId: string,
   name: string,
@@ -57,7 +57,7 @@ export async function notEmbedded(
 }
 
 /** Returns a memory without the internal columns. */
-export function plain({ id, chatId, text, createdAt }: Memory): Memory {
+export function toMemory({ id, chatId, text, createdAt }: Memory): Memory {
   return { id, chatId, text, createdAt };
 }
 

@@ -33,7 +33,7 @@ export interface Remembered {
 }
 
 /** Maximum size of one summary's input and output. */
-const most = { messages: 60, tokens: 24_000, facts: 20, factLength: 500, answerTokens: 2048 } as const;
+const maxSizes = { messages: 60, tokens: 24_000, facts: 20, factLength: 500, answerTokens: 2048 } as const;
 
 /**
  * Summarizes the older messages of a chat, when there are enough, into facts that can be recalled, with one request
@@ -44,29 +44,29 @@ const most = { messages: 60, tokens: 24_000, facts: 20, factLength: 500, answerT
  */
 export async function remember(options: RememberOptions): Promise<Remembered> {
   const { messages, memory, chatId, keep = 20, signal } = options;
-  const older = await due(options, keep);
+  const older = await dueMessages(options, keep);
   const first = older[0];
   if (first === undefined) return { summarised: false, count: 0 };
-  const begun = await begunAt(memory, chatId, first.id);
-  const chunk = begun === undefined ? chunkOf(older) : [];
-  const last = begun?.last ?? chunk.at(-1)?.id ?? first.id;
-  const found = begun?.memories ?? named(await factsOf(options, chunk), { chatId, first, last });
+  const started = await findStarted(memory, chatId, first.id);
+  const chunk = started === undefined ? chunkOf(older) : [];
+  const last = started?.last ?? chunk.at(-1)?.id ?? first.id;
+  const found = started?.memories ?? memoriesOf(await factsOf(options, chunk), { chatId, first, last });
   await memory.add(found, signal === undefined ? {} : { signal });
   await messages.summarised(chatId, last);
   return { summarised: true, count: found.length };
 }
 
 /** Returns the messages to summarize, if there are enough. */
-async function due(
+async function dueMessages(
   { messages, chatId, threshold = {} }: RememberOptions,
   keep: number,
 ): Promise<readonly ChatMessage[]> {
   const limits = { messages: threshold.messages ?? 40, tokens: threshold.tokens ?? 8_000 };
-  const enough = Math.max(limits.messages + 1, most.messages);
+  const enough = Math.max(limits.messages + 1, maxSizes.messages);
   const all = await messages.unsummarised(chatId, 0, enough);
   const isOver =
     all.length > limits.messages || all.reduce((sum, one) => sum + tokensOf(one), 0) > limits.tokens;
-  return isOver ? messages.unsummarised(chatId, keep, most.messages) : [];
+  return isOver ? messages.unsummarised(chatId, keep, maxSizes.messages) : [];
 }
 
 /** Returns the oldest messages up to the size limit, so that another attempt uses the same ones. */
@@ -74,7 +74,7 @@ function chunkOf(older: readonly ChatMessage[]): readonly ChatMessage[] {
   let tokens = 0;
   const end = older.findIndex((message) => {
     tokens += tokensOf(message);
-    return tokens > most.tokens;
+    return tokens > maxSizes.tokens;
   });
   return end < 0 ? older : older.slice(0, Math.max(end, 1));
 }
@@ -86,14 +86,14 @@ function tokensOf({ content }: ChatMessage): number {
 const range = (first: string, last: string) => `${first}..${last}#`;
 
 /** Returns the memories of an earlier attempt at messages that start with this one. */
-async function begunAt(memory: MemoryIndex, chatId: string, first: string) {
+async function findStarted(memory: MemoryIndex, chatId: string, first: string) {
   const start = `${first}..`;
   const memories = (await memory.list(chatId)).filter(({ id }) => id.startsWith(start));
   const id = memories[0]?.id;
   return id === undefined ? undefined : { memories, last: id.slice(start.length, id.lastIndexOf('#')) };
 }
 
-function named(
+function memoriesOf(
   facts: readonly string[],
   { chatId, first, last }: { readonly chatId: string; readonly first: ChatMessage; readonly last: string },
 ): Memory[] {
@@ -103,7 +103,7 @@ function named(
 
 const instructions = `You keep the memory of a chat assistant. From a part of a chat, write down what is worth knowing in later conversations, when the chat itself is no longer visible:
 - lasting facts about the user and the people, places and things around them, preferences, plans with their dates, decisions, promises, and what the assistant was asked to remember;
-- one fact on each line, without a bullet or number, at most ${most.facts} lines, the most important first;
+- one fact on each line, without a bullet or number, at most ${maxSizes.facts} lines, the most important first;
 - each line understandable on its own: names instead of "he" or "there", dates instead of "tomorrow", the words that a question about it would use;
 - in the user's language.
 Omit greetings, general knowledge and temporary details. If nothing is worth remembering, reply with the single word NOTHING.
@@ -120,7 +120,7 @@ async function factsOf({ agent, signal }: RememberOptions, chunk: readonly ChatM
 
 function requestFor(chunk: readonly ChatMessage[]): ModelRequest {
   const lines = chunk.map(({ role, content, createdAt }) => {
-    const text = content.slice(0, most.tokens * 4);
+    const text = content.slice(0, maxSizes.tokens * 4);
     // JSON prevents a message from ending the material, or imitating another author.
     return JSON.stringify({ at: createdAt, from: role === 'user' ? 'person' : 'assistant', text });
   });
@@ -129,7 +129,7 @@ function requestFor(chunk: readonly ChatMessage[]): ModelRequest {
     tools: [],
     system: instructions,
     // This request is not repeated, so its prefix is not cached.
-    config: { maxTokens: most.answerTokens, effort: 'low', cache: false },
+    config: { maxTokens: maxSizes.answerTokens, effort: 'low', cache: false },
   };
 }
 
@@ -139,6 +139,6 @@ function factsIn(answer: string): string[] {
     .split('\n')
     .map((line) => line.replace(/^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)/, '').trim())
     .filter((line) => line !== '' && !/^nothing\.?$/i.test(line))
-    .map((line) => line.slice(0, most.factLength));
-  return [...new Set(lines)].slice(0, most.facts);
+    .map((line) => line.slice(0, maxSizes.factLength));
+  return [...new Set(lines)].slice(0, maxSizes.facts);
 }

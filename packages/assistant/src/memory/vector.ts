@@ -39,7 +39,7 @@ export function vectorIn(bytes: Uint8Array): Float32Array {
  * Returns a validated vector for each text.
  * @throws AgentError `agent`, code `embedding`, unless there is a usable vector for each text.
  */
-export async function embedded(
+export async function embedTexts(
   embedder: Embedder,
   texts: readonly string[],
   purpose: 'document' | 'query',

@@ -2,14 +2,14 @@ import type { Embedder } from '../memory/embedder.ts';
 import type { Memory, MemoryIndex, Recalled } from '../memory/memory-index.ts';
 import {
   addition,
-  embeddedBy,
+  listUnembedded,
   memoriesByKey,
   memoriesOf,
-  notEmbedded,
-  plain,
+  recordEmbedder,
+  toMemory,
 } from '../memory/memory-table.ts';
 import { defaultLimit, meaningScore, scoreFloor, wordScore } from '../memory/score.ts';
-import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
+import { bytesOf, cosine, embedTexts, vectorIn } from '../memory/vector.ts';
 import { contentWords } from '../memory/words.ts';
 import type { Sql, SqlStatement } from '../storage/sql.ts';
 import { numberIn, textIn } from '../storage/sql-row.ts';
@@ -65,9 +65,9 @@ export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryInde
       const scores = await byWords(sql, chatId, query);
       for (const [key, score] of await byMeaning({ sql, embedder }, chatId, query, signal))
         scores.set(key, Math.max(score, scores.get(key) ?? 0));
-      return best(sql, chatId, scores, { limit, floor });
+      return bestMemories(sql, chatId, scores, { limit, floor });
     },
-    list: async (chatId) => (await memoriesOf(sql, chatId)).map(plain),
+    list: async (chatId) => (await memoriesOf(sql, chatId)).map(toMemory),
     async forget(chatId) {
       await ready();
       const keys = 'SELECT key FROM memories WHERE chat_id = ?1';
@@ -114,21 +114,21 @@ function wordsOf({ id, chatId, text }: Memory): SqlStatement {
 async function embedMissing(
   { sql, embedder }: SqliteMemoryOptions,
   chatId: string,
-  most: number,
+  limit: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (let done = 0; done < most; done += batchSize) {
-    const missing = await notEmbedded(sql, chatId, embedder.name, batchSize);
+  for (let done = 0; done < limit; done += batchSize) {
+    const missing = await listUnembedded(sql, chatId, embedder.name, batchSize);
     if (missing.length === 0) return;
     const texts = missing.map(({ text }) => text);
-    const vectors = await embedded(embedder, texts, 'document', signal);
+    const vectors = await embedTexts(embedder, texts, 'document', signal);
     await sql.batch(
       missing.flatMap(({ key }, index) => [
         {
           text: 'INSERT OR REPLACE INTO memory_vectors (key, vector) SELECT key, ?2 FROM memories WHERE key = ?1',
           params: [key, bytesOf(vectors[index] ?? new Float32Array())],
         },
-        embeddedBy(embedder.name, key),
+        recordEmbedder(embedder.name, key),
       ]),
     );
   }
@@ -160,18 +160,18 @@ async function byMeaning(
     [chatId, embedder.name],
   );
   if (rows.length === 0) return new Map();
-  const [asked = new Float32Array()] = await embedded(embedder, [query], 'query', signal);
+  const [queryVector = new Float32Array()] = await embedTexts(embedder, [query], 'query', signal);
   const scores = new Map<number, number>();
   for (const row of rows) {
     const { vector } = row;
     // A vector of another size comes from an embedder that changed without changing its name.
-    if (!(vector instanceof Uint8Array) || vector.byteLength !== asked.byteLength) continue;
-    scores.set(numberIn(row, 'key'), meaningScore(cosine(asked, vectorIn(vector)), embedder.floor));
+    if (!(vector instanceof Uint8Array) || vector.byteLength !== queryVector.byteLength) continue;
+    scores.set(numberIn(row, 'key'), meaningScore(cosine(queryVector, vectorIn(vector)), embedder.floor));
   }
   return scores;
 }
 
-async function best(
+async function bestMemories(
   sql: Sql,
   chatId: string,
   scores: ReadonlyMap<number, number>,
@@ -189,6 +189,6 @@ async function best(
   );
   return found.flatMap(([key, score]) => {
     const memory = memories.get(key);
-    return memory === undefined ? [] : [{ ...plain(memory), score }];
+    return memory === undefined ? [] : [{ ...toMemory(memory), score }];
   });
 }

@@ -11,7 +11,7 @@ import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../storage/
 const chatFile: FileKind = { applicationId: 0x436f6241, contents: 'chats' };
 
 /** Time that a statement waits for another process to finish writing, in milliseconds. */
-const patienceMs = 5000;
+const busyTimeoutMs = 5000;
 
 /** Maximum number of prepared statements in the cache. */
 const maxPrepared = 100;
@@ -59,13 +59,13 @@ export function sqliteSql({
     if (prepared.size > maxPrepared && oldest !== undefined) prepared.delete(oldest);
     return found;
   };
-  const perform = ({ text, params = [] }: SqlStatement): SqlAnswer => answerOf(db, statementOf(text), params);
+  const execute = ({ text, params = [] }: SqlStatement): SqlAnswer => answerOf(db, statementOf(text), params);
 
   /** Retries while another process holds the file, usually for milliseconds, without blocking. */
   async function patiently<Value>(work: () => Value): Promise<Value> {
-    const deadline = runtime.monotonic() + patienceMs;
+    const deadline = runtime.monotonic() + busyTimeoutMs;
     for (let retry = 0; ; retry += 1) {
-      if (!db.isOpen) throw closed(file);
+      if (!db.isOpen) throw closedError(file);
       try {
         return work();
       } catch (error) {
@@ -78,8 +78,8 @@ export function sqliteSql({
   }
 
   return {
-    run: (text, params = []) => patiently(() => told(text, onWrite, () => perform({ text, params }))),
-    batch: (statements) => patiently(() => atOnce(db, onWrite, () => statements.map(perform))),
+    run: (text, params = []) => patiently(() => runSingle(text, onWrite, () => execute({ text, params }))),
+    batch: (statements) => patiently(() => runTransaction(db, onWrite, () => statements.map(execute))),
     close() {
       prepared.clear();
       if (db.isOpen) db.close();
@@ -105,7 +105,7 @@ function totalChanges(db: DatabaseSync): number {
 }
 
 /** Executes one statement as its own transaction; a read takes no write lock. */
-function told<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
+function runSingle<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
   if (/^\s*SELECT\b/i.test(text)) return work();
   onWrite('begin');
   const value = work();
@@ -114,7 +114,7 @@ function told<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
 }
 
 /** Executes a transaction without interruption: SQLite returns synchronously, and there is no await here. */
-function atOnce<Value>(db: DatabaseSync, onWrite: OnWrite, work: () => Value): Value {
+function runTransaction<Value>(db: DatabaseSync, onWrite: OnWrite, work: () => Value): Value {
   onWrite('begin');
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -129,7 +129,7 @@ function atOnce<Value>(db: DatabaseSync, onWrite: OnWrite, work: () => Value): V
   }
 }
 
-function closed(file: string): AgentError {
+function closedError(file: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'closed',

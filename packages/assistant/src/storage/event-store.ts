@@ -113,7 +113,7 @@ async function append(
     { text: 'SELECT epoch, last_seq FROM sessions WHERE id = ?1', params: [sessionId] },
   ]);
   if (!isEmpty && moved?.changes === 1) return;
-  if (numberOrNone(there?.rows[0], 'epoch') !== writer) throw fenced(sessionId);
+  if (numberOrNone(there?.rows[0], 'epoch') !== writer) throw fencedError(sessionId);
   if (events.length > 0) throw gap(sessionId, wrong?.seq ?? first);
 
   function writing() {
@@ -129,14 +129,14 @@ async function append(
 async function read(sql: Sql, sessionId: string, afterSeq: number, limit: number): Promise<Event[]> {
   const events: Event[] = [];
   while (events.length < limit) {
-    const most = Math.min(limit - events.length, pageSize);
+    const rest = Math.min(limit - events.length, pageSize);
     const { rows } = await sql.run(
       `SELECT json FROM events WHERE session = (SELECT key FROM sessions WHERE id = ?1) AND seq > ?2
        ORDER BY seq LIMIT ?3`,
-      [sessionId, afterSeq + events.length, most],
+      [sessionId, afterSeq + events.length, rest],
     );
     for (const row of rows) events.push(JSON.parse(textIn(row, 'json')) as Event);
-    if (rows.length < most) break;
+    if (rows.length < rest) break;
   }
   return events;
 }
@@ -146,7 +146,7 @@ function noSessionId(id: string): AgentError {
   return new AgentError({ kind: 'invalid', code: 'session_id', message });
 }
 
-function fenced(sessionId: string): AgentError {
+function fencedError(sessionId: string): AgentError {
   const message = `Another process has claimed the turn ${sessionId}; nothing was written.`;
   return new AgentError({ kind: 'invalid', code: 'fenced', message });
 }

@@ -158,16 +158,16 @@ const findAnswer = `
 /** Creates an outbox in a database, which several processes can share. */
 export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
   const { runtime = systemRuntime, attempts = 21, doubts = 4, leaseMs = 90_000 } = options;
-  const life: OutboxSettings = { sql, runtime, attempts, doubts, leaseMs };
-  const underWay = new Map<string, Promise<Delivery>>();
+  const settings: OutboxSettings = { sql, runtime, attempts, doubts, leaseMs };
+  const pendingDeliveries = new Map<string, Promise<Delivery>>();
   return {
     deliver(key, chatId, piece, send, given = {}) {
-      const found = underWay.get(key);
+      const found = pendingDeliveries.get(key);
       if (found !== undefined) return found;
-      const delivery = deliverOnce(life, { key, chatId, piece, ...given }, send).finally(() =>
-        underWay.delete(key),
+      const delivery = deliverOnce(settings, { key, chatId, piece, ...given }, send).finally(() =>
+        pendingDeliveries.delete(key),
       );
-      underWay.set(key, delivery);
+      pendingDeliveries.set(key, delivery);
       return delivery;
     },
     async giveUp(key, error) {
@@ -199,19 +199,19 @@ export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
       return rows[0] === undefined ? undefined : answerIn(rows[0]);
     },
     async forget(chatId) {
-      const [pieces] = await sql.batch([
+      const [removed] = await sql.batch([
         { text: `${remove} chat_id = ?1`, params: [chatId] },
         { text: 'DELETE FROM answers WHERE chat_id = ?1', params: [chatId] },
       ]);
-      return pieces?.changes ?? 0;
+      return removed?.changes ?? 0;
     },
     async prune(before) {
       const ended = "state IN ('sent', 'maybe_sent', 'given_up')";
-      const [pieces] = await sql.batch([
+      const [removed] = await sql.batch([
         { text: `${remove} updated_at < ?1 AND ${ended}`, params: [before] },
         { text: 'DELETE FROM answers WHERE created_at < ?1', params: [before] },
       ]);
-      return pieces?.changes ?? 0;
+      return removed?.changes ?? 0;
     },
   };
 }
@@ -221,7 +221,7 @@ interface OutboxSettings extends Required<OutboxOptions> {
 }
 
 async function deliverOnce(
-  life: OutboxSettings,
+  settings: OutboxSettings,
   {
     key,
     chatId,
@@ -232,43 +232,43 @@ async function deliverOnce(
   }: Pick<OutboxEntry, 'key' | 'chatId' | 'piece'> & DeliverOptions,
   send: SendPiece,
 ): Promise<Delivery> {
-  const { sql, runtime, doubts, leaseMs } = life;
+  const { sql, runtime, doubts, leaseMs } = settings;
   const now = runtime.now();
   const owner = runtime.id();
   // Without a lease, every other sender counts as dead, even one with a clock ahead of this one.
   const leftBehind = leaseMs === 0 ? Number.MAX_SAFE_INTEGER : now - leaseMs;
-  const [, taken, , found] = await sql.batch([
+  const [, claimed, , found] = await sql.batch([
     { text: plan, params: [key, chatId, JSON.stringify(piece), now, replyTo ?? null, answer ?? null] },
     { text: take, params: [key, owner, now, leftBehind, doubts, Number(atOnce)] },
     { text: doubt, params: [key, owner, now, leftBehind] },
     { text: `SELECT ${columns} FROM outbox WHERE key = ?1`, params: [key] },
   ]);
-  const mine = taken?.rows[0];
-  return mine === undefined
-    ? outcomeOf(life, found?.rows[0] ?? {}, now)
-    : sendIt(life, owner, entryIn(mine), send);
+  const ownRow = claimed?.rows[0];
+  return ownRow === undefined
+    ? outcomeOf(settings, found?.rows[0] ?? {}, now)
+    : sendIt(settings, owner, entryIn(ownRow), send);
 }
 
 async function sendIt(
-  life: OutboxSettings,
+  settings: OutboxSettings,
   owner: string,
   entry: OutboxEntry,
   send: SendPiece,
 ): Promise<Delivery> {
-  const { sql, runtime } = life;
+  const { sql, runtime } = settings;
   const { key, piece, replyTo } = entry;
   let messageId: string;
   try {
     const isRepeat = entry.doubts > 0;
     messageId = await send(piece, { isRepeat, ...defined({ replyTo }) });
   } catch (thrown) {
-    return await failed(life, owner, entry, thrown);
+    return await recordFailure(settings, owner, entry, thrown);
   }
   await sql.run(settle, [key, owner, 'sent', messageId, null, null, runtime.now(), 0]);
   return { state: 'sent', messageId };
 }
 
-async function failed(
+async function recordFailure(
   { sql, runtime, ...bounds }: OutboxSettings,
   owner: string,
   { key, attempts, doubts: before }: OutboxEntry,

@@ -2,7 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { CauseSummary } from '@cobbler/agent/values';
 import type { Refusal } from './failure.ts';
-import { mayBeTriedAgain, maybeSent, neverLeft, refused } from './failure.ts';
+import { isUnsent, maybeSentError, rejectionError, retryableError } from './failure.ts';
 
 export interface CallerOptions {
   readonly token: string;
@@ -49,7 +49,7 @@ export function caller(options: CallerOptions): Caller {
       const { status, body } = await Promise.race([exchange, gaveUp.promise]);
       return resultOf(method, status, body, hide);
     } catch (error) {
-      throw AgentError.is(error) ? error : broken(method, error, hide);
+      throw AgentError.is(error) ? error : responseError(method, error, hide);
     } finally {
       cancelTimer();
       signal?.removeEventListener('abort', onAbort);
@@ -76,7 +76,7 @@ async function request(
     signal,
   });
   const text = await response.text();
-  return { status: response.status, body: parsed(text) };
+  return { status: response.status, body: parseJson(text) };
 }
 
 /** Returns the body as JSON, or as a form if it contains a file. */
@@ -93,7 +93,7 @@ function bodyOf(payload: object): Pick<RequestInit, 'headers' | 'body'> {
   return { body: form };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -108,11 +108,11 @@ function resultOf(method: string, status: number, body: unknown, hide: (text: st
     const refusal = refusalOf(status, answer, hide);
     if (refusal.status >= 500 && dropped.test(refusal.description))
       throw unknown(method, `Telegram responded with status ${refusal.status}: ${refusal.description}.`);
-    throw refused(method, refusal);
+    throw rejectionError(method, refusal);
   }
   if (status < 300) throw unknown(method, `The response to ${method} did not come from Telegram.`);
   if (passedOn.has(status)) throw unknown(method, `A gateway responded to ${method} with status ${status}.`);
-  throw refused(method, { status, description: 'without a message from Telegram' });
+  throw rejectionError(method, { status, description: 'without a message from Telegram' });
 }
 
 function refusalOf(status: number, answer: Record<string, unknown>, hide: (text: string) => string): Refusal {
@@ -130,24 +130,24 @@ function refusalOf(status: number, answer: Record<string, unknown>, hide: (text:
 
 function unknown(method: string, what: string, cause?: CauseSummary): AgentError {
   return notRepeatable.has(method)
-    ? maybeSent(method, what, 'network', cause)
-    : mayBeTriedAgain(what, 'network', cause);
+    ? maybeSentError(method, what, 'network', cause)
+    : retryableError(what, 'network', cause);
 }
 
 function interrupted(method: string, kind: 'timeout' | 'aborted', what: string): AgentError {
-  if (notRepeatable.has(method)) return maybeSent(method, what, kind);
-  if (kind === 'timeout') return mayBeTriedAgain(what, kind);
+  if (notRepeatable.has(method)) return maybeSentError(method, what, kind);
+  if (kind === 'timeout') return retryableError(what, kind);
   return new AgentError({ kind: 'aborted', code: 'cancelled', message: what });
 }
 
-function broken(method: string, error: unknown, hide: (text: string) => string): AgentError {
+function responseError(method: string, error: unknown, hide: (text: string) => string): AgentError {
   const { name, message, code } = AgentError.from(error).cause ?? { name: 'Error', message: 'fetch failed' };
   const cause: CauseSummary = {
     name: hide(name),
     message: hide(message),
     ...(code !== undefined && { code: hide(code) }),
   };
-  if (neverLeft(error)) return mayBeTriedAgain(`Telegram is unreachable for ${method}.`, 'network', cause);
+  if (isUnsent(error)) return retryableError(`Telegram is unreachable for ${method}.`, 'network', cause);
   return unknown(method, `The connection broke during ${method}.`, cause);
 }
 

@@ -60,9 +60,9 @@ function bestCut(text: string, start: number, limit: number, blocks: readonly Ra
     return broken.start > start ? broken.start : betweenSigns(text, start, end);
   }
   // An early split would turn one long text into many short messages.
-  const least = start + limit / 4;
+  const minEnd = start + limit / 4;
   for (const boundary of [/^\n\n/, /^\n/, /^\s/]) {
-    const at = lastBoundary(text, boundary, least, end, blocks);
+    const at = lastBoundary(text, boundary, minEnd, end, blocks);
     if (at !== undefined) return at;
   }
   return betweenSigns(text, start, end);
@@ -71,14 +71,14 @@ function bestCut(text: string, start: number, limit: number, blocks: readonly Ra
 function lastBoundary(
   text: string,
   boundary: RegExp,
-  least: number,
+  minEnd: number,
   end: number,
   blocks: readonly Range[],
 ): number | undefined {
-  for (let at = end; at > least; at -= 1) {
+  for (let at = end; at > minEnd; at -= 1) {
     const code = within(at, blocks);
     if (code !== undefined) at = code.start;
-    if (at > least && text.charCodeAt(at) <= 0x3000 && boundary.test(text.slice(at, at + 2))) return at;
+    if (at > minEnd && text.charCodeAt(at) <= 0x3000 && boundary.test(text.slice(at, at + 2))) return at;
   }
   return undefined;
 }

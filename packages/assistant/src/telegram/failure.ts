@@ -35,59 +35,61 @@ const gone =
   /chat not found|user not found|peer_id_invalid|user is deactivated|chat was upgraded|chat was deleted|bot was kicked/i;
 
 /** Returns the error for a request that Telegram rejected. */
-export function refused(method: string, refusal: Refusal): AgentError {
+export function rejectionError(method: string, refusal: Refusal): AgentError {
   const { status, description } = refusal;
-  const told = `Telegram rejected ${method} (${status}: ${description}).`;
-  if (status === 429) return tooMany(told, refusal);
+  const message = `Telegram rejected ${method} (${status}: ${description}).`;
+  if (status === 429) return tooMany(message, refusal);
   if (status === 401 || (status === 404 && !/method/i.test(description)))
-    return failure('auth', 'bot_token', `${told} Check the bot token, which @BotFather shows.`, { status });
+    return failure('auth', 'bot_token', `${message} Check the bot token, which @BotFather shows.`, {
+      status,
+    });
   if (status === 403 || (status === 400 && gone.test(description))) {
     const moved = refusal.migratedTo === undefined ? '' : ` The chat has moved to ${refusal.migratedTo}.`;
-    return failure('invalid', 'chat_gone', `${told} No message can be sent to this chat.${moved}`, {
+    return failure('invalid', 'chat_gone', `${message} No message can be sent to this chat.${moved}`, {
       status,
     });
   }
-  if (status === 409) return conflict(told);
+  if (status === 409) return conflict(message);
   if (status >= 500)
-    return failure('network', 'not_done', `${told} Nothing was done.`, { retryable: true, status });
-  return failure('invalid', 'request_refused', told, { status });
+    return failure('network', 'not_done', `${message} Nothing was done.`, { retryable: true, status });
+  return failure('invalid', 'request_refused', message, { status });
 }
 
-function tooMany(told: string, { retryAfterSeconds }: Refusal): AgentError {
-  return failure('rate_limit', 'rate_limited', told, {
+function tooMany(message: string, { retryAfterSeconds }: Refusal): AgentError {
+  return failure('rate_limit', 'rate_limited', message, {
     retryable: true,
     status: 429,
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
   });
 }
 
-function conflict(told: string): AgentError {
-  if (/webhook/i.test(told)) {
-    const what = `${told} This bot has a webhook: delete it to receive updates by polling.`;
+function conflict(message: string): AgentError {
+  if (/webhook/i.test(message)) {
+    const what = `${message} This bot has a webhook: delete it to receive updates by polling.`;
     return failure('invalid', 'webhook_set', what, { status: 409 });
   }
-  const what = `${told} Another process fetches the updates of this bot: stop it, or use a separate bot.`;
+  const what = `${message} Another process fetches the updates of this bot: stop it, or use a separate bot.`;
   return failure('invalid', 'other_poller', what, { status: 409 });
 }
 
 /** Returns the error for a call without a complete response, which may have taken effect. */
-export function maybeSent(
+export function maybeSentError(
   method: string,
   what: string,
   kind: 'network' | 'timeout' | 'aborted',
   cause?: CauseSummary,
 ): AgentError {
-  const told = `${what} The outcome of ${method} is unknown.`;
-  return failure(kind, 'maybe_sent', told, { ...defined({ cause }) });
+  const message = `${what} The outcome of ${method} is unknown.`;
+  return failure(kind, 'maybe_sent', message, { ...defined({ cause }) });
 }
 
 /** Returns the error for a call that had no effect, or that can be repeated safely. */
-export function mayBeTriedAgain(what: string, kind: 'network' | 'timeout', cause?: CauseSummary): AgentError {
+export function retryableError(what: string, kind: 'network' | 'timeout', cause?: CauseSummary): AgentError {
   return failure(kind, 'not_done', what, { retryable: true, ...defined({ cause }) });
 }
 
 /** Returns true if a fetch failed before any part of the request was sent. */
-export function neverLeft(error: unknown): boolean {
+export function isUnsent(error: unknown): boolean {
   let link = error;
   for (let depth = 0; depth < 4 && typeof link === 'object' && link !== null; depth += 1) {
     if ('code' in link && typeof link.code === 'string' && neverConnected.has(link.code)) return true;

@@ -1,7 +1,7 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { Marked } from 'marked';
 import type { TextRun, TextStyle } from './styled-text.ts';
-import { merged, plain, surroundings, visibleText } from './styled-text.ts';
+import { mergeRuns, plain, surroundings, visibleText } from './styled-text.ts';
 
 const marked = new Marked({ gfm: true, breaks: false });
 
@@ -16,10 +16,10 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e]/g;
 export function markdownText(markdown: string): TextRun[] {
   const source = markdown.toWellFormed().replace(/\r\n?/g, '\n').replace(controls, '');
   try {
-    return merged(blocks(marked.lexer(source), plain, '\n\n'));
+    return mergeRuns(blocks(marked.lexer(source), plain, '\n\n'));
   } catch {
     // The parser fails on text that is nested thousands of levels deep.
-    return merged([{ text: source, style: plain }]);
+    return mergeRuns([{ text: source, style: plain }]);
   }
 }
 
@@ -57,9 +57,7 @@ function block(token: MarkedToken, style: TextStyle): TextRun[] {
     case 'html':
       return [{ text: token.text.trimEnd(), style }];
     case 'text':
-      return token.tokens === undefined
-        ? [{ text: decoded(token.text), style }]
-        : inline(token.tokens, style);
+      return token.tokens === undefined ? [{ text: decode(token.text), style }] : inline(token.tokens, style);
     default:
       return inline([token], style);
   }
@@ -70,7 +68,7 @@ function list({ items, ordered, start }: Tokens.List, style: TextStyle): TextRun
   for (const [index, item] of items.entries()) {
     if (index > 0) result.push({ text: '\n', style: surroundings(style) });
     result.push({ text: signOf(item, ordered ? (start === '' ? 1 : start) + index : undefined), style });
-    result.push(...indented(blocks(item.tokens, style, '\n')));
+    result.push(...indent(blocks(item.tokens, style, '\n')));
   }
   return result;
 }
@@ -81,7 +79,7 @@ function signOf({ task, checked }: Tokens.ListItem, number: number | undefined):
 }
 
 /** Indents the lines after the first one. Code stays unchanged. */
-function indented(runs: readonly TextRun[]): TextRun[] {
+function indent(runs: readonly TextRun[]): TextRun[] {
   return runs.map((run) =>
     run.style.pre === undefined ? { ...run, text: run.text.replaceAll('\n', '\n   ') } : run,
   );
@@ -122,9 +120,7 @@ function span(token: MarkedToken, style: TextStyle): TextRun[] {
     case 'escape':
       return [{ text: token.text, style }];
     case 'text':
-      return token.tokens === undefined
-        ? [{ text: decoded(token.text), style }]
-        : inline(token.tokens, style);
+      return token.tokens === undefined ? [{ text: decode(token.text), style }] : inline(token.tokens, style);
     case 'checkbox':
       return [];
     default:
@@ -163,7 +159,7 @@ const named: Readonly<Record<string, string>> = {
 };
 
 /** Decodes character references, as a rendered page shows them. */
-function decoded(text: string): string {
+function decode(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi, (raw, decimal, hex, name) => {
     if (name !== undefined) return named[String(name)] ?? raw;
     const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
@@ -193,7 +189,7 @@ function tableText(rows: readonly (readonly string[])[]): string {
   }
   const line = (cells: readonly string[]) =>
     widths
-      .map((width, index) => padded(cells[index] ?? '', width))
+      .map((width, index) => pad(cells[index] ?? '', width))
       .join(' | ')
       .trimEnd();
   const [head, ...body] = rows;
@@ -202,6 +198,6 @@ function tableText(rows: readonly (readonly string[])[]): string {
   return [line(head), rule, ...body.map(line)].join('\n');
 }
 
-function padded(cell: string, width: number): string {
+function pad(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(width - columnsOf(cell), 0));
 }

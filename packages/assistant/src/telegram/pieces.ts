@@ -47,7 +47,7 @@ function htmlText(runs: readonly TextRun[]): string {
     const kept = commonLength(opened, wanted);
     html += closing(opened.slice(kept));
     for (const { open } of wanted.slice(kept)) html += open;
-    html += escaped(text);
+    html += escapeHtml(text);
     opened = wanted;
   }
   return html + closing(opened);
@@ -60,8 +60,8 @@ function tagsOf(style: TextStyle): Tag[] {
   if (style.quote === true) add('<blockquote>', '</blockquote>');
   if (style.pre === '') add('<pre>', '</pre>');
   else if (style.pre !== undefined)
-    add(`<pre><code class="language-${escaped(style.pre)}">`, '</code></pre>');
-  if (style.href !== undefined) add(`<a href="${escaped(style.href)}">`, '</a>');
+    add(`<pre><code class="language-${escapeHtml(style.pre)}">`, '</code></pre>');
+  if (style.href !== undefined) add(`<a href="${escapeHtml(style.href)}">`, '</a>');
   if (style.bold === true) add('<b>', '</b>');
   if (style.italic === true) add('<i>', '</i>');
   if (style.strike === true) add('<s>', '</s>');
@@ -86,6 +86,6 @@ const references: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => references[sign] ?? sign);
 }

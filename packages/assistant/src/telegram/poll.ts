@@ -57,11 +57,11 @@ export async function poll(options: PollOptions): Promise<void> {
         known = true;
       }
       for (const update of await fetchUpdates(options, offset)) {
-        await accepted(options, update);
+        await accept(options, update);
         offset = update.update_id + 1;
         await offsets?.save(offset);
         failures = 0;
-        if (signal.aborted) return await confirmed(options, offset);
+        if (signal.aborted) return await confirm(options, offset);
       }
       failures = 0;
     } catch (error) {
@@ -91,13 +91,13 @@ async function fetchUpdates(
 }
 
 /** Confirms the last updates. Usually the next fetch does so, but there is none after the last one. */
-async function confirmed({ api, offsets }: PollOptions, offset: number): Promise<void> {
+async function confirm({ api, offsets }: PollOptions, offset: number): Promise<void> {
   // With an offset store, nothing is lost without confirmation; without one, the update would be delivered again.
   if (offsets !== undefined) return;
   await api.raw.getUpdates({ offset, limit: 1, timeout: 0, allowed_updates: wantedUpdates }).catch(() => {});
 }
 
-async function accepted({ onUpdate }: PollOptions, update: Update): Promise<void> {
+async function accept({ onUpdate }: PollOptions, update: Update): Promise<void> {
   try {
     await onUpdate(update);
   } catch (error) {

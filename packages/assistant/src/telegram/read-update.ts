@@ -12,7 +12,7 @@ export interface ReadUpdateOptions {
 }
 
 type UpdateFields = Readonly<Record<string, unknown>>;
-type Person = IncomingText | IncomingTap | IncomingOther;
+type UserUpdate = IncomingText | IncomingTap | IncomingOther;
 
 /** Descriptions of ignored update types: those of other chats, and those without a new message. */
 const ignoredKinds: Readonly<Record<string, string>> = {
@@ -57,14 +57,15 @@ export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpd
   const ignored = (reason: string): ReadUpdate => ({ type: 'ignored', id, reason });
   const message = record(fields['message']);
   if (message !== undefined)
-    return readMessage(id, message, options) ?? ignored(whyNoMessage(message, options));
+    return readMessage(id, message, options) ?? ignored(noMessageReason(message, options));
   const query = record(fields['callback_query']);
-  if (query !== undefined) return readTap(id, query, options) ?? ignored(whyNoTap(query, options));
+  if (query !== undefined)
+    return readButtonPress(id, query, options) ?? ignored(noPressReason(query, options));
   const kind = Object.keys(fields).find((key) => key !== 'update_id') ?? 'nothing';
   return ignored(ignoredKinds[kind] ?? `an update of type ${kind.slice(0, 60)}`);
 }
 
-function readMessage(id: string, message: UpdateFields, options: ReadUpdateOptions): Person | undefined {
+function readMessage(id: string, message: UpdateFields, options: ReadUpdateOptions): UserUpdate | undefined {
   const sender = senderOf(message['from'], message['chat'], options);
   if (sender === undefined) return undefined;
   const messageId = idOf(message['message_id']);
@@ -87,12 +88,16 @@ function readMessage(id: string, message: UpdateFields, options: ReadUpdateOptio
   };
 }
 
-function whyNoMessage(message: UpdateFields, options: ReadUpdateOptions): string {
-  return whyNotHeard(message['from'], message['chat'], options) ?? 'a message without content';
+function noMessageReason(message: UpdateFields, options: ReadUpdateOptions): string {
+  return rejectionReason(message['from'], message['chat'], options) ?? 'a message without content';
 }
 
 /** Reads a button press. It has no time, so the time of its message is used. */
-function readTap(id: string, query: UpdateFields, options: ReadUpdateOptions): Person | undefined {
+function readButtonPress(
+  id: string,
+  query: UpdateFields,
+  options: ReadUpdateOptions,
+): UserUpdate | undefined {
   const message = record(query['message']);
   const { id: tapId, data } = query;
   const sender = senderOf(query['from'], message?.['chat'], options);
@@ -109,9 +114,10 @@ function readTap(id: string, query: UpdateFields, options: ReadUpdateOptions): P
   };
 }
 
-function whyNoTap(query: UpdateFields, options: ReadUpdateOptions): string {
+function noPressReason(query: UpdateFields, options: ReadUpdateOptions): string {
   return (
-    whyNotHeard(query['from'], record(query['message'])?.['chat'], options) ?? 'a button press without data'
+    rejectionReason(query['from'], record(query['message'])?.['chat'], options) ??
+    'a button press without data'
   );
 }
 
@@ -121,7 +127,7 @@ interface Sender {
 }
 
 function senderOf(from: unknown, chat: unknown, options: ReadUpdateOptions): Sender | undefined {
-  if (whyNotHeard(from, chat, options) !== undefined) return undefined;
+  if (rejectionReason(from, chat, options) !== undefined) return undefined;
   const userId = idOf(record(from)?.['id']);
   const chatId = idOf(record(chat)?.['id']);
   if (userId === undefined || chatId === undefined) return undefined;
@@ -130,7 +136,7 @@ function senderOf(from: unknown, chat: unknown, options: ReadUpdateOptions): Sen
   return { ids: { chatId, userId }, ...(isTag && { language }) };
 }
 
-function whyNotHeard(from: unknown, chat: unknown, { allowed }: ReadUpdateOptions): string | undefined {
+function rejectionReason(from: unknown, chat: unknown, { allowed }: ReadUpdateOptions): string | undefined {
   const sender = record(from);
   const userId = idOf(sender?.['id']);
   if (sender === undefined || userId === undefined) return 'no sender';
@@ -138,12 +144,12 @@ function whyNotHeard(from: unknown, chat: unknown, { allowed }: ReadUpdateOption
   if (record(chat)?.['type'] !== 'private') return 'not a private chat';
   // In a private chat, both ids are those of the user.
   if (idOf(record(chat)?.['id']) !== userId) return 'the chat of another user';
-  const known = typeof allowed === 'function' ? asked(allowed, userId) : allowed.has(userId);
+  const known = typeof allowed === 'function' ? isAllowed(allowed, userId) : allowed.has(userId);
   return known ? undefined : 'not an allowed user';
 }
 
 /** Returns whether a user is allowed. If the function fails, no user is. */
-function asked(allowed: (userId: string) => boolean, userId: string): boolean {
+function isAllowed(allowed: (userId: string) => boolean, userId: string): boolean {
   try {
     return allowed(userId) === true;
   } catch {

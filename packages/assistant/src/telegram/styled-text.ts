@@ -38,7 +38,7 @@ export function sameStyle(a: TextStyle, b: TextStyle): boolean {
 }
 
 /** Joins adjacent runs of the same style and removes empty ones. */
-export function merged(runs: readonly TextRun[]): TextRun[] {
+export function mergeRuns(runs: readonly TextRun[]): TextRun[] {
   const result: TextRun[] = [];
   for (const run of runs) {
     const last = result.at(-1);

@@ -2,7 +2,7 @@ import { AgentError } from '@cobbler/agent';
 import type { Button, Channel, MessagePart } from '../channel/channel.ts';
 import type { TelegramApi, TelegramApiOptions } from './api.ts';
 import { telegramApi } from './api.ts';
-import { maybeSent } from './failure.ts';
+import { maybeSentError } from './failure.ts';
 import { piecesOf, withNote } from './pieces.ts';
 
 /** Settings of a `telegramChannel` for the Bot API. */
@@ -53,7 +53,7 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
       await api.raw.sendChatAction({ chat_id: chatId, action: 'typing' }).catch(() => {});
     },
     async heard(tapId, text) {
-      const notice = text === undefined ? {} : { text: clipped(text, maxNoticeLength) };
+      const notice = text === undefined ? {} : { text: clip(text, maxNoticeLength) };
       await api.raw
         .answerCallbackQuery({ callback_query_id: tapId, ...notice })
         .catch(unless(/query is too old|query id is invalid/i));
@@ -63,7 +63,7 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
 
 function idOf(message: { readonly message_id?: unknown } | undefined, method: string): string {
   if (typeof message?.message_id !== 'number')
-    throw maybeSent(method, 'Telegram accepted the message but returned no id.', 'network');
+    throw maybeSentError(method, 'Telegram accepted the message but returned no id.', 'network');
   return String(message.message_id);
 }
 
@@ -80,14 +80,14 @@ const linkPreview = { link_preview_options: { is_disabled: true } } as const;
  * message.
  */
 async function withMarkupOrPlain<Result>(
-  piece: MessagePart,
+  part: MessagePart,
   call: (text: string, format: { parse_mode?: 'HTML' }) => Promise<Result>,
 ): Promise<Result> {
-  if (piece.markup === undefined) return await call(piece.text, {});
+  if (part.markup === undefined) return await call(part.text, {});
   try {
-    return await call(piece.markup, { parse_mode: 'HTML' });
+    return await call(part.markup, { parse_mode: 'HTML' });
   } catch (error) {
-    if (isRefusal(error, /can't parse entities/i)) return await call(piece.text, {});
+    if (isRefusal(error, /can't parse entities/i)) return await call(part.text, {});
     throw error;
   }
 }
@@ -118,7 +118,7 @@ function keyboard(buttons: readonly Button[]) {
   return { reply_markup: { inline_keyboard: rows } };
 }
 
-function clipped(text: string, length: number): string {
+function clip(text: string, length: number): string {
   const whole = text.toWellFormed();
   return whole.length <= length ? whole : `${whole.slice(0, length - 1)}…`.toWellFormed();
 }

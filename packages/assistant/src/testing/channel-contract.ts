@@ -2,11 +2,11 @@ import type { ContractCase } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 import type { ChannelCase } from './channel-contract/cases.ts';
 import { changeCases } from './channel-contract/changes.ts';
-import { pieceCases } from './channel-contract/pieces.ts';
+import { partCases } from './channel-contract/pieces.ts';
 import { sendCases } from './channel-contract/sends.ts';
 import type { ChannelSubject } from './channel-contract/stand.ts';
 
-const definitions: readonly ChannelCase[] = [...pieceCases, ...sendCases, ...changeCases];
+const definitions: readonly ChannelCase[] = [...partCases, ...sendCases, ...changeCases];
 
 /** Returns the requirements of every channel as test cases for any test runner. */
 export function channelContract(subject: ChannelSubject): ContractCase[] {
@@ -17,11 +17,11 @@ export function channelContract(subject: ChannelSubject): ContractCase[] {
       name,
       ...defined({ off }),
       async run() {
-        const scene = await subject.open();
+        const fixture = await subject.open();
         try {
-          await run(scene, subject);
+          await run(fixture, subject);
         } finally {
-          await scene.close?.();
+          await fixture.close?.();
         }
       },
     };

@@ -29,7 +29,7 @@ const known: readonly Memory[] = Object.entries(texts).map(([id, text]) => memor
 const idsOf = (memories: readonly Memory[]) => memories.map(({ id }) => id);
 
 /** Returns an embedder that counts the texts it embeds, and can fail. */
-function watched(name = 'watched', inner: Embedder = lexicalEmbedder()) {
+function watchedEmbedder(name = 'watched', inner: Embedder = lexicalEmbedder()) {
   const seen = { documents: 0, queries: 0, failing: false };
   const embedder: Embedder = {
     ...{ name, dimensions: inner.dimensions, floor: inner.floor },
@@ -129,26 +129,26 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
     expectSame((await store.list('chat')).length, 130, 'the number of memories');
     expectSame(idsOf(await store.search('chat', 'What about item107?')), ['m107'], 'the results');
   }),
-  the('embedder', 'finds memories after reopening without embedding them again', async (scene) => {
-    const { embedder, seen } = watched();
-    await (await scene.again({ embedder })).add(known);
+  the('embedder', 'finds memories after reopening without embedding them again', async (fixture) => {
+    const { embedder, seen } = watchedEmbedder();
+    await (await fixture.again({ embedder })).add(known);
     expectSame(seen.documents, known.length, 'the number of embedded texts');
-    const later = await scene.again({ embedder });
+    const later = await fixture.again({ embedder });
     expectSame(idsOf(await later.search('chat', 'orchestra and cello')), ['cello'], 'the results');
     await later.add(known);
     expectSame(seen.documents, known.length, 'the total number of embedded texts');
   }),
-  the('embedder', 'embeds all memories again for a new embedder, and loses none', async (scene) => {
-    await scene.store.add(known);
-    const { embedder, seen } = watched('watched-2');
-    const later = await scene.again({ embedder });
+  the('embedder', 'embeds all memories again for a new embedder, and loses none', async (fixture) => {
+    await fixture.store.add(known);
+    const { embedder, seen } = watchedEmbedder('watched-2');
+    const later = await fixture.again({ embedder });
     expectSame(idsOf(await later.search('chat', 'my Volvo')), ['volvo'], 'the results');
     expectSame(seen.documents, known.length, 'the number of embedded texts');
     expectSame(await later.list('chat'), known, 'the list');
     await later.search('chat', 'my cello');
     expectSame(seen.documents, known.length, 'the number of embedded texts after the second search');
     expectSame(
-      idsOf(await scene.store.search('chat', 'my cello')),
+      idsOf(await fixture.store.search('chat', 'my cello')),
       ['cello'],
       'the results of the old embedder',
     );
@@ -156,9 +156,9 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
   the(
     'embedder',
     'reports a failed embedding, keeps the texts, and embeds them on the next attempt',
-    async (scene) => {
-      const { embedder, seen } = watched();
-      const store = await scene.again({ embedder });
+    async (fixture) => {
+      const { embedder, seen } = watchedEmbedder();
+      const store = await fixture.again({ embedder });
       seen.failing = true;
       const error = await expectError(store.add(known), 'adding');
       expectSame([error.kind, error.retryable], ['network', true], 'the error');
@@ -169,8 +169,8 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
       expectSame(idsOf(await store.search('chat', 'Volvo')), ['volvo'], 'the results');
     },
   ),
-  the('embedder', 'rejects an embedder that returns too few or invalid vectors', async (scene) => {
-    const { embedder } = watched();
+  the('embedder', 'rejects an embedder that returns too few or invalid vectors', async (fixture) => {
+    const { embedder } = watchedEmbedder();
     const odd: Embedder[] = [
       { ...embedder, name: 'few', embed: async () => [] },
       { ...embedder, name: 'short', embed: async (given) => given.map(() => new Float32Array(3)) },
@@ -181,7 +181,7 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
       },
     ];
     for (const one of odd) {
-      const error = await expectError((await scene.again({ embedder: one })).add(known), one.name);
+      const error = await expectError((await fixture.again({ embedder: one })).add(known), one.name);
       expectSame(error.code, 'embedding', one.name);
     }
   }),

@@ -50,8 +50,8 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
   }),
   the('add', 'returns true to only one of several concurrent calls', async ({ store, again }) => {
     const stores = [store, await again(), await again()];
-    const told = await Promise.all(stores.flatMap((one) => [1, 2, 3].map(() => one.add(message('one')))));
-    expectSame(told.filter((isNew) => isNew).length, 1, 'the number of calls that returned true');
+    const results = await Promise.all(stores.flatMap((one) => [1, 2, 3].map(() => one.add(message('one')))));
+    expectSame(results.filter((isNew) => isNew).length, 1, 'the number of calls that returned true');
   }),
   the('recent', 'returns the last 20 of 25 messages, oldest first [S3.11]', async ({ store }) => {
     const ids = await fill(store, 25);
@@ -134,14 +134,14 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
   the(
     'summary',
     'never returns summarized messages again, even after an older mark [S3.12]',
-    async (scene) => {
-      const { store } = scene;
+    async (fixture) => {
+      const { store } = fixture;
       const ids = await fill(store, 10);
       await store.summarised('chat', 'm6');
       for (const late of ['m6', 'm3', 'gone']) await store.summarised('chat', late);
       expectSame(idsOf(await store.unsummarised('chat', 2, 99)), ids.slice(6, 8), 'the remaining messages');
       await store.summarised('chat', 'm7');
-      const other = await scene.again();
+      const other = await fixture.again();
       expectSame(
         idsOf(await other.unsummarised('chat', 2, 99)),
         ['m8'],

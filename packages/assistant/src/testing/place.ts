@@ -27,7 +27,7 @@ export interface PlaceSubject<Thing> {
 }
 
 /** The environment of one case. */
-export interface PlaceScene<Thing> {
+export interface StorageFixture<Thing> {
   /** The first opened instance. */
   readonly store: Thing;
   readonly runtime: FakeRuntime;
@@ -39,7 +39,7 @@ export interface PlaceScene<Thing> {
 export interface PlaceCase<Thing> {
   readonly group: string;
   readonly name: string;
-  run(scene: PlaceScene<Thing>): Promise<void>;
+  run(fixture: StorageFixture<Thing>): Promise<void>;
 }
 
 export function placeCases<Thing>(

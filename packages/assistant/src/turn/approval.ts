@@ -7,7 +7,7 @@ import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './messag
 /** The question about a call, for the user. */
 export interface ApprovalQuestion {
   /** The messages that show the call, in order. */
-  readonly pieces: readonly MessagePart[];
+  readonly parts: readonly MessagePart[];
   /** The complete call, if the messages do not show it. */
   readonly file?: ChannelFile;
   /**
@@ -20,10 +20,10 @@ export interface ApprovalQuestion {
 }
 
 /** Maximum number of messages of one question. */
-const maxPieces = 3;
+const maxParts = 3;
 
 /** Numbers of characters of a call per message, largest first, because channels have different message limits. */
-const pieceLengths = [3500, 1800, 700];
+const partLengths = [3500, 1800, 700];
 
 /**
  * Splits a call into messages that show all of it, exactly as it would run. A call that needs more than three
@@ -37,17 +37,17 @@ export function approvalQuestion(
   const { toolName, approvalId } = request;
   const text = approvalText(request);
   const deny = { label: allowNo, data: `deny:${approvalId}` };
-  const shown = pieceLengths.map((length) => shownWhole(channel, toolName, partsOf(text, length)));
-  const whole = shown.find((pieces) => pieces !== undefined);
-  const said = (markdown: string): MessagePart => channel.pieces(markdown)[0] ?? { text: markdown };
+  const shown = partLengths.map((length) => shownWhole(channel, toolName, partsOf(text, length)));
+  const whole = shown.find((parts) => parts !== undefined);
+  const firstPart = (markdown: string): MessagePart => channel.pieces(markdown)[0] ?? { text: markdown };
   if (whole !== undefined) {
     const allow = { label: allowYes, data: `allow:${approvalId}` };
-    return { pieces: whole, buttons: [allow, deny], withheld: said(notAllShown), denyButtons: [deny] };
+    return { parts: whole, buttons: [allow, deny], withheld: firstPart(notAllShown), denyButtons: [deny] };
   }
   return {
-    pieces: [said(mayIUse(toolName))],
+    parts: [firstPart(mayIUse(toolName))],
     file: { name: 'call.txt', type: 'text/plain', text },
-    withheld: said(tooLongToShow(text.length)),
+    withheld: firstPart(tooLongToShow(text.length)),
     denyButtons: [deny],
   };
 }
@@ -61,13 +61,13 @@ function shownWhole(
   toolName: string,
   parts: readonly string[],
 ): readonly MessagePart[] | undefined {
-  if (parts.length > maxPieces) return undefined;
-  const pieces = parts.map((part, index) => {
-    const markdown = index === 0 ? `${mayIUse(toolName)}\n\n${fenced(part)}` : fenced(part);
-    const [piece, ...more] = channel.pieces(markdown);
-    return piece?.text.includes(part) === true && more.length === 0 ? piece : undefined;
+  if (parts.length > maxParts) return undefined;
+  const shown = parts.map((part, index) => {
+    const markdown = index === 0 ? `${mayIUse(toolName)}\n\n${codeBlock(part)}` : codeBlock(part);
+    const [message, ...more] = channel.pieces(markdown);
+    return message?.text.includes(part) === true && more.length === 0 ? message : undefined;
   });
-  const whole = pieces.filter((piece) => piece !== undefined);
+  const whole = shown.filter((message) => message !== undefined);
   return whole.length === parts.length ? whole : undefined;
 }
 
@@ -75,7 +75,7 @@ function shownWhole(
 function partsOf(text: string, length: number): string[] {
   const parts: string[] = [];
   let at = 0;
-  while (text.length - at > length && parts.length <= maxPieces) {
+  while (text.length - at > length && parts.length <= maxParts) {
     const line = text.lastIndexOf('\n', at + length);
     const isLine = line > at + length / 2;
     // Never between the halves of a surrogate pair.
@@ -87,17 +87,19 @@ function partsOf(text: string, length: number): string[] {
 }
 
 /** Returns the decision of a button press, if the button belongs to a question about a call. */
-export function approvalTap(data: string): { readonly approvalId: string; readonly said: Json } | undefined {
+export function approvalDecision(
+  data: string,
+): { readonly approvalId: string; readonly decision: Json } | undefined {
   const match = /^(allow|deny):([A-Za-z0-9._-]{1,56})$/.exec(data);
   if (match?.[2] === undefined) return undefined;
-  const said =
+  const decision =
     match[1] === 'allow' ? { decision: 'allow' } : { decision: 'deny', message: 'A user denied this call.' };
-  return { approvalId: match[2], said };
+  return { approvalId: match[2], decision };
 }
 
 /** Formats a call as a code block. It is model output, so it must not be able to end its block. */
-function fenced(text: string): string {
-  const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
-  const fence = '`'.repeat(longest + 1);
+function codeBlock(text: string): string {
+  const maxRun = [...text.matchAll(/`+/g)].reduce((max, [run]) => Math.max(max, run.length), 2);
+  const fence = '`'.repeat(maxRun + 1);
   return `${fence}\n${text}\n${fence}`;
 }

@@ -4,14 +4,14 @@ import { defined } from '@cobbler/agent/values';
 import type { MessagePart } from '../channel/channel.ts';
 import type { ChatMessage } from '../storage/chat-message.ts';
 import type { SendPiece } from '../storage/outbox.ts';
-import { approvalTap } from './approval.ts';
+import { approvalDecision } from './approval.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { AssistantDependencies } from './dependencies.ts';
 import * as words from './messages.ts';
-import { noted } from './noted.ts';
+import { runNotedStep } from './noted.ts';
 import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSessions } from './turn.ts';
-import type { CommandWork, TapWork } from './work.ts';
+import type { ButtonPressWork, CommandWork } from './work.ts';
 
 /** Maximum number of memories shown. */
 const shownMemories = 30;
@@ -51,14 +51,14 @@ export async function command(
   work: CommandWork,
   steps: Steps,
 ): Promise<void> {
-  const said = await answerTo(dependencies, work, steps);
-  if (said === null) return;
+  const reply = await answerTo(dependencies, work, steps);
+  if (reply === null) return;
   const isQuestion = work.name === 'forget';
   await deliver(dependencies, steps, {
     ...replyTo(work),
-    ...said,
+    ...reply,
     // An answer that is sent again is shown with the message that it replies to.
-    isTied: said.answer !== undefined,
+    isTied: reply.answer !== undefined,
     ...(isQuestion && {
       buttons: [
         { label: words.forgetYes, data: 'forget:yes' },
@@ -75,14 +75,14 @@ async function answerTo(
 ): Promise<CommandReply | null> {
   const act = commands.get(work.name);
   try {
-    return await noted<CommandReply | null>(dependencies, steps, {
+    return await runNotedStep<CommandReply | null>(dependencies, steps, {
       name: 'command',
       chatId: work.chatId,
       settings: { retry: { retries: 6, firstMs: 1000 }, timeoutMs: 120_000 },
-      async perform() {
-        const said =
+      async run() {
+        const reply =
           act === undefined ? words.unknownCommand(work.name) : await act(dependencies, work, steps);
-        return typeof said === 'string' ? { markdown: said } : (said ?? null);
+        return typeof reply === 'string' ? { markdown: reply } : (reply ?? null);
       },
     });
   } catch (thrown) {
@@ -92,31 +92,36 @@ async function answerTo(
 }
 
 /** Handles a button press: a decision about a call or about deletion. A repeated press has no effect. */
-export async function tap(dependencies: AssistantDependencies, work: TapWork, steps: Steps): Promise<void> {
+export async function handleButtonPress(
+  dependencies: AssistantDependencies,
+  work: ButtonPressWork,
+  steps: Steps,
+): Promise<void> {
   const { channel } = dependencies;
-  const outcome = await noted<ControlReply>(dependencies, steps, {
+  const outcome = await runNotedStep<ControlReply>(dependencies, steps, {
     name: 'tap',
     chatId: work.chatId,
     settings: { retry: { retries: 3, firstMs: 500 }, timeoutMs: 60_000 },
-    perform: () => decide(dependencies, work),
+    run: () => decide(dependencies, work),
   });
   await steps.run('heard', () =>
     channel.heard(work.tapId, outcome.short).catch((error) => dependencies.report(error, 'tap')),
   );
   if (work.message === undefined || outcome.long === '') return;
-  const [piece] = channel.pieces(outcome.long);
-  if (piece !== undefined) await edit(dependencies, steps, work, piece);
+  const [part] = channel.pieces(outcome.long);
+  if (part !== undefined) await edit(dependencies, steps, work, part);
 }
 
 type ControlReply = { short: string; long: string };
 
-async function decide(dependencies: AssistantDependencies, work: TapWork): Promise<ControlReply> {
-  const approval = approvalTap(work.data);
+async function decide(dependencies: AssistantDependencies, work: ButtonPressWork): Promise<ControlReply> {
+  const approval = approvalDecision(work.data);
   if (approval !== undefined) {
     const runId = await dependencies.chats.running(work.chatId);
     const signal = approvalSignal(approval.approvalId);
-    const isHeard = runId !== undefined && (await dependencies.runner().signal(runId, signal, approval.said));
-    if (!isHeard) return { short: words.isOver, long: '' };
+    const isDelivered =
+      runId !== undefined && (await dependencies.runner().signal(runId, signal, approval.decision));
+    if (!isDelivered) return { short: words.isOver, long: '' };
     const isAllowed = work.data.startsWith('allow:');
     return isAllowed ? same(`✓ ${words.allowYes}`) : same(`✗ ${words.allowNo}`);
   }
@@ -133,12 +138,12 @@ function same(text: string): ControlReply {
 async function edit(
   dependencies: AssistantDependencies,
   steps: Steps,
-  { chatId, message = '' }: TapWork,
-  piece: MessagePart,
+  { chatId, message = '' }: ButtonPressWork,
+  part: MessagePart,
 ): Promise<void> {
   await steps.run('edit', ({ signal }) =>
     dependencies.channel
-      .edit(chatId, message, piece, { signal })
+      .edit(chatId, message, part, { signal })
       .catch((error) => dependencies.report(error, `edit in ${steps.runId}`)),
   );
 }
@@ -213,8 +218,14 @@ async function exportChat(
     channel.sendFile(work.chatId, file, {
       ...(isRepeat && { note: words.mayBeRepeat, ...defined({ replyTo }) }),
     });
-  const of = work.asked === undefined ? {} : { replyTo: work.asked };
-  const { state } = await outbox.deliver(`${steps.runId}/file`, work.chatId, { text: file.name }, send, of);
+  const reply = work.asked === undefined ? {} : { replyTo: work.asked };
+  const { state } = await outbox.deliver(
+    `${steps.runId}/file`,
+    work.chatId,
+    { text: file.name },
+    send,
+    reply,
+  );
   return state === 'sent' ? undefined : words.replyNotDelivered;
 }
 

@@ -30,7 +30,7 @@ export function replyTo({
 }
 
 /** The outcome of a reply: all of it arrived, some of it may have, or it could not be sent. */
-export type Delivered = 'sent' | 'maybe_sent' | 'given_up';
+export type DeliveryOutcome = 'sent' | 'maybe_sent' | 'given_up';
 
 /** Retry settings of a step, so that no reply is lost if the channel is unavailable for a quarter of an hour. */
 const sending: StepSettings = { retry: { retries: 20, firstMs: 1000, maxMs: 60_000 }, timeoutMs: 60_000 };
@@ -51,12 +51,12 @@ export async function deliver(
   dependencies: AssistantDependencies,
   steps: Steps,
   reply: Reply,
-): Promise<Delivered> {
+): Promise<DeliveryOutcome> {
   await prepare(dependencies, steps, reply);
-  const pieces = dependencies.channel.pieces(reply.markdown);
-  let delivered: Delivered = 'sent';
-  for (const index of pieces.keys()) {
-    const state = await sendPiece(dependencies, steps, reply, { pieces, index });
+  const parts = dependencies.channel.pieces(reply.markdown);
+  let delivered: DeliveryOutcome = 'sent';
+  for (const index of parts.keys()) {
+    const state = await sendPart(dependencies, steps, reply, { parts, index });
     if (state !== 'sent') delivered = state;
     if (state === 'given_up') break;
   }
@@ -74,11 +74,11 @@ async function prepare(dependencies: AssistantDependencies, steps: Steps, reply:
       if (answer !== undefined) {
         await outbox.keepAnswer({ id: answer, chatId, markdown, ...tie(replyTo) });
       }
-      for (const { key, piece } of await outbox.list({ chatId, state: 'planned' })) {
+      for (const { key, piece: part } of await outbox.list({ chatId, state: 'planned' })) {
         if (!key.endsWith(noticeSuffix)) continue;
         const send: SendPiece = (planned, { replyTo }) =>
           channel.send(chatId, planned, { signal, ...tie(replyTo) });
-        const sent = outbox.deliver(key, chatId, piece, send, { atOnce: true });
+        const sent = outbox.deliver(key, chatId, part, send, { atOnce: true });
         await sent.catch((error) => dependencies.report(AgentError.from(error), `notice ${key}`));
       }
     },
@@ -86,18 +86,18 @@ async function prepare(dependencies: AssistantDependencies, steps: Steps, reply:
   );
 }
 
-async function sendPiece(
+async function sendPart(
   dependencies: AssistantDependencies,
   steps: Steps,
   reply: Reply,
-  { pieces, index }: { readonly pieces: readonly MessagePart[]; readonly index: number },
-): Promise<Delivered> {
+  { parts, index }: { readonly parts: readonly MessagePart[]; readonly index: number },
+): Promise<DeliveryOutcome> {
   const { channel, outbox } = dependencies;
   const { chatId, isTied = false } = reply;
   const name = `${reply.name}/${index + 1}`;
-  const buttons = index === pieces.length - 1 ? (reply.buttons ?? []) : [];
+  const buttons = index === parts.length - 1 ? (reply.buttons ?? []) : [];
   const key = outboxKey(steps, name);
-  const piece = pieces[index] ?? { text: '' };
+  const part = parts[index] ?? { text: '' };
   try {
     return await steps.run(
       name,
@@ -106,10 +106,10 @@ async function sendPiece(
           channel.send(chatId, planned, {
             signal,
             ...tie(isRepeat || isTied ? replyTo : undefined),
-            ...(isRepeat && { note: words.partMayBeRepeat(index + 1, pieces.length) }),
+            ...(isRepeat && { note: words.partMayBeRepeat(index + 1, parts.length) }),
             buttons,
           });
-        return (await outbox.deliver(key, chatId, piece, send, reply)).state;
+        return (await outbox.deliver(key, chatId, part, send, reply)).state;
       },
       sending,
     );
@@ -128,16 +128,16 @@ async function sayUndelivered(
   reply: Reply,
 ): Promise<void> {
   const { channel, outbox, report } = dependencies;
-  const [piece] = channel.pieces(reply.answer === undefined ? words.replyNotDelivered : words.notDelivered);
-  if (piece === undefined) return;
+  const [part] = channel.pieces(reply.answer === undefined ? words.replyNotDelivered : words.notDelivered);
+  if (part === undefined) return;
   const name = `${reply.name}${noticeSuffix}`;
   const key = outboxKey(steps, name);
-  const perform = async ({ signal }: StepCall) => {
+  const send = async ({ signal }: StepCall) => {
     const send: SendPiece = (planned, { replyTo }) =>
       channel.send(reply.chatId, planned, { signal, ...tie(replyTo) });
-    await outbox.deliver(key, reply.chatId, piece, send, tie(reply.replyTo));
+    await outbox.deliver(key, reply.chatId, part, send, tie(reply.replyTo));
   };
-  await steps.run(name, perform, noticing).catch((thrown) => report(rethrowStop(thrown), `notice ${key}`));
+  await steps.run(name, send, noticing).catch((thrown) => report(rethrowStop(thrown), `notice ${key}`));
 }
 
 function tie(replyTo: string | undefined): { readonly replyTo?: string } {

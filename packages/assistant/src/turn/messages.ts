@@ -97,7 +97,7 @@ export function timeZoneAsked(current: string): string {
 }
 
 export function timeZoneUnknown(name: string): string {
-  return `${quoted(name)} is not a time zone. Use a name such as \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
+  return `${quote(name)} is not a time zone. Use a name such as \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
 }
 
 export function remembered(texts: readonly string[], more: number): string {
@@ -109,6 +109,6 @@ function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `“${text.slice(0, 60)}”`;
 }

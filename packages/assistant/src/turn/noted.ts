@@ -7,21 +7,21 @@ export interface NotedStep<Value extends Json> {
   /** Unique in the run. */
   readonly name: string;
   readonly chatId: string;
-  readonly perform: (call: StepCall) => Promise<Value>;
+  readonly run: (call: StepCall) => Promise<Value>;
   readonly settings?: StepSettings;
 }
 
 /** Performs a step whose result is noted: after a wait or a crash, the run gets the same result again. */
-export async function noted<Value extends Json>(
+export async function runNotedStep<Value extends Json>(
   { chats, runtime }: Pick<AssistantDependencies, 'chats' | 'runtime'>,
   steps: Steps,
-  { name, chatId, perform, settings }: NotedStep<Value>,
+  { name, chatId, run, settings }: NotedStep<Value>,
 ): Promise<Value> {
   const key = `${steps.runId}/${name}`;
   const step = async (call: StepCall) => {
     const known = await chats.noted(key);
     if (known !== undefined) return known;
-    return await chats.note({ key, chatId, value: await perform(call), now: runtime.now() });
+    return await chats.note({ key, chatId, value: await run(call), now: runtime.now() });
   };
   // Only this function writes notes with this key, and what JSON returns is what it was given.
   return (await steps.run(name, step, settings)) as Value;

@@ -12,7 +12,7 @@ import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { AssistantDependencies } from './dependencies.ts';
 import { contextMessages, conversation } from './history.ts';
 import * as words from './messages.ts';
-import { noted } from './noted.ts';
+import { runNotedStep } from './noted.ts';
 import { systemPrompt } from './system-prompt.ts';
 import { showTyping } from './typing-indicator.ts';
 import type { TurnWork } from './work.ts';
@@ -44,7 +44,7 @@ export async function turn(
   const text = await answer(dependencies, work, steps, admitted);
   const delivered = await deliver(dependencies, steps, {
     ...replyTo(work),
-    markdown: text.said,
+    markdown: text.text,
     ...(text.isAnswer && { answer: `${steps.runId}/reply` }),
   });
   await finish(dependencies, work, steps, text);
@@ -54,16 +54,16 @@ export async function turn(
 /** The start time of the turn and the user's time zone, which are the same for all its requests. */
 type Moment = { readonly now: number; readonly timeZone: string };
 
-type Admitted = { ok: true; timeZone: string; now: number } | { ok: false; first: boolean; waitMs: number };
+type Admission = { ok: true; timeZone: string; now: number } | { ok: false; first: boolean; waitMs: number };
 
-async function admit(dependencies: AssistantDependencies, work: TurnWork, steps: Steps): Promise<Admitted> {
+async function admit(dependencies: AssistantDependencies, work: TurnWork, steps: Steps): Promise<Admission> {
   const { chats, messages, rateLimit, runtime, timeZone } = dependencies;
   const { chatId, userId, messageId, text, sentAt } = work;
-  return await noted<Admitted>(dependencies, steps, {
+  return await runNotedStep<Admission>(dependencies, steps, {
     name: 'admit',
     chatId,
     settings: keeping,
-    async perform() {
+    async run() {
       const allowed = await chats.takeTurn(userId, runtime.now(), rateLimit);
       if (!allowed.ok) return { ok: false, first: allowed.first, waitMs: allowed.waitMs };
       await messages.add({ id: messageId, chatId, role: 'user', content: text, createdAt: isoTime(sentAt) });
@@ -82,7 +82,7 @@ async function refuse(
   dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
-  { first, waitMs }: Extract<Admitted, { ok: false }>,
+  { first, waitMs }: Extract<Admission, { ok: false }>,
 ): Promise<TurnEnd> {
   if (!first) return { answered: false, delivered: 'nothing' };
   const reply = { ...replyTo(work), name: 'refusal', markdown: words.tooMany(waitMs) };
@@ -91,7 +91,7 @@ async function refuse(
 
 /** The reply to the user, and whether it is the model's response. */
 interface TurnReply {
-  readonly said: string;
+  readonly text: string;
   readonly isAnswer: boolean;
 }
 
@@ -101,19 +101,19 @@ async function answer(
   steps: Steps,
   moment: Moment,
 ): Promise<TurnReply> {
-  const endCompany = showTyping(dependencies, steps, work.chatId);
+  const stopTyping = showTyping(dependencies, steps, work.chatId);
   try {
     const result = await think(dependencies, work, steps, moment);
     const text = result.text.trim();
-    if (text !== '' && answering.has(result.status)) return { said: text, isAnswer: true };
+    if (text !== '' && answering.has(result.status)) return { text, isAnswer: true };
     if (result.error !== undefined) dependencies.report(result.error, `turn ${steps.runId}`);
-    return { said: apology(result), isAnswer: false };
+    return { text: apology(result), isAnswer: false };
   } catch (thrown) {
     const error = rethrowStop(thrown);
     dependencies.report(error, `turn ${steps.runId}`);
-    return { said: words.failed, isAnswer: false };
+    return { text: words.failed, isAnswer: false };
   } finally {
-    endCompany();
+    stopTyping();
   }
 }
 
@@ -128,7 +128,7 @@ async function think(
 ): Promise<RunResult> {
   const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages } = dependencies;
   const { chatId } = work;
-  const memories = await recalled(dependencies, work, steps);
+  const memories = await recallTexts(dependencies, work, steps);
   const executor = new Executor({
     agent,
     tools,
@@ -162,7 +162,7 @@ export function turnSessions(chatId: string): string {
   return `chat:${chatId}:`;
 }
 
-async function recalled(
+async function recallTexts(
   dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
@@ -170,10 +170,10 @@ async function recalled(
   const { memory, runtime } = dependencies;
   if (memory === undefined) return [];
   const { chatId, text } = work;
-  return await noted<string[]>(dependencies, steps, {
+  return await runNotedStep<string[]>(dependencies, steps, {
     name: 'recall',
     chatId,
-    async perform({ signal }) {
+    async run({ signal }) {
       const report = (error: Parameters<AssistantDependencies['report']>[0]) =>
         dependencies.report(error, `recall in ${steps.runId}`);
       const found = await recallFor(memory, chatId, text, { signal, runtime, report });
@@ -189,23 +189,23 @@ async function askPerson(
   { request, signal }: { readonly request: ApprovalRequestedEvent; readonly signal: AbortSignal },
 ): Promise<void> {
   const { channel, outbox } = dependencies;
-  const { pieces, file, buttons, withheld, denyButtons } = approvalQuestion(channel, request);
+  const { parts, file, buttons, withheld, denyButtons } = approvalQuestion(channel, request);
   const key = `${runId}/ask/${request.approvalId}`;
   let isShown = buttons !== undefined;
   const post = async (
     name: string,
-    piece: MessagePart,
+    part: MessagePart,
     send: (planned: MessagePart, options: SendOptions) => Promise<string>,
   ) => {
-    const sendPiece: SendPiece = (planned, { isRepeat }) =>
+    const sendPart: SendPiece = (planned, { isRepeat }) =>
       send(planned, { signal, ...(isRepeat && { note: words.mayBeRepeat }) });
-    const { state } = await outbox.deliver(`${key}/${name}`, chatId, piece, sendPiece);
+    const { state } = await outbox.deliver(`${key}/${name}`, chatId, part, sendPart);
     isShown &&= state === 'sent';
   };
-  for (const [index, piece] of pieces.entries()) {
+  for (const [index, part] of parts.entries()) {
     // Allow is under the last message, and only after all earlier ones have arrived.
-    const under = index === pieces.length - 1 && isShown ? buttons : undefined;
-    await post(String(index + 1), piece, (planned, options) =>
+    const under = index === parts.length - 1 && isShown ? buttons : undefined;
+    await post(String(index + 1), part, (planned, options) =>
       channel.send(chatId, planned, { ...options, ...defined({ buttons: under }) }),
     );
     if (under !== undefined) return;
@@ -228,7 +228,7 @@ async function finish(
   dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
-  { said, isAnswer }: TurnReply,
+  { text, isAnswer }: TurnReply,
 ): Promise<void> {
   const { chats, messages, memory, runner, runtime } = dependencies;
   const { chatId, replyId } = work;
@@ -240,7 +240,7 @@ async function finish(
           id: replyId,
           chatId,
           role: 'assistant',
-          content: said,
+          content: text,
           createdAt: isoTime(runtime.now()),
         });
       await chats.setRun(chatId, null, steps.runId);

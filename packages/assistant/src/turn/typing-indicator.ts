@@ -23,11 +23,11 @@ export function showTyping(dependencies: AssistantDependencies, steps: Steps, ch
     void channel.typing(chatId).catch(() => {});
     if (!hasSpoken && runtime.monotonic() - began >= longMs) {
       hasSpoken = true;
-      const [piece] = channel.pieces(stillWorking);
+      const [part] = channel.pieces(stillWorking);
       const key = `${steps.runId}/still-working`;
-      if (piece !== undefined)
+      if (part !== undefined)
         void outbox
-          .deliver(key, chatId, piece, (words) => channel.send(chatId, words))
+          .deliver(key, chatId, part, (words) => channel.send(chatId, words))
           .catch((thrown) => outbox.giveUp(key, AgentError.from(thrown).toJSON()))
           .catch(() => {});
     }

@@ -1,7 +1,7 @@
 import { defined } from '@cobbler/agent/values';
 import type { Incoming, IncomingTap, IncomingText } from '../channel/incoming.ts';
 
-interface For {
+interface WorkMetadata {
   readonly chatId: string;
   readonly userId: string;
   readonly sentAt: number;
@@ -10,7 +10,7 @@ interface For {
 }
 
 /** A message that requires a model response. The ids of both rows are assigned here, once. */
-export interface TurnWork extends For {
+export interface TurnWork extends WorkMetadata {
   readonly type: 'turn';
   readonly text: string;
   readonly messageId: string;
@@ -18,7 +18,7 @@ export interface TurnWork extends For {
 }
 
 /** A command `/name rest`, executed without the model and in parallel with an active turn. */
-export interface CommandWork extends For {
+export interface CommandWork extends WorkMetadata {
   readonly type: 'command';
   readonly name: string;
   readonly rest: string;
@@ -26,7 +26,7 @@ export interface CommandWork extends For {
   readonly repliesTo?: string;
 }
 
-export interface TapWork extends For {
+export interface ButtonPressWork extends WorkMetadata {
   readonly type: 'tap';
   readonly data: string;
   readonly tapId: string;
@@ -34,7 +34,7 @@ export interface TapWork extends For {
 }
 
 /** A reply to input that is not supported. */
-export interface NoticeWork extends For {
+export interface NoticeWork extends WorkMetadata {
   readonly type: 'notice';
   readonly text: string;
 }
@@ -46,13 +46,13 @@ export interface RememberWork {
 }
 
 /** The input of an assistant's workflow. Plain data: it is stored until the run ends. */
-export type Work = TurnWork | CommandWork | TapWork | NoticeWork | RememberWork;
+export type Work = TurnWork | CommandWork | ButtonPressWork | NoticeWork | RememberWork;
 
 /** Returns the work for an arrival. */
 export function workFor(arrival: Incoming, newId: () => string): Work {
   const { chatId, userId, sentAt } = arrival;
   const sender = { chatId, userId, sentAt };
-  if (arrival.type === 'tap') return tapFor(arrival, sender);
+  if (arrival.type === 'tap') return buttonPressFor(arrival, sender);
   const whose = { ...sender, ...defined({ asked: arrival.message }) };
   if (arrival.type === 'other') return { type: 'notice', ...whose, text: arrival.answer };
   return commandFor(arrival, whose) ?? turnFor(arrival, whose, newId);
@@ -68,12 +68,12 @@ export function keyOf(work: Work): string {
   return `control:${work.chatId}`;
 }
 
-function turnFor({ text }: IncomingText, whose: For, newId: () => string): TurnWork {
+function turnFor({ text }: IncomingText, whose: WorkMetadata, newId: () => string): TurnWork {
   return { type: 'turn', ...whose, text, messageId: newId(), replyId: newId() };
 }
 
 /** Parses a command, which may include a bot name: `/help@name`. */
-function commandFor({ text, repliesTo }: IncomingText, whose: For): CommandWork | undefined {
+function commandFor({ text, repliesTo }: IncomingText, whose: WorkMetadata): CommandWork | undefined {
   const match = /^\/([a-z][a-z0-9_]{0,31})(?:@\w+)?(?:\s+(.*))?$/is.exec(text.trim());
   if (match?.[1] === undefined) return undefined;
   const [, name, rest = ''] = match;
@@ -81,6 +81,6 @@ function commandFor({ text, repliesTo }: IncomingText, whose: For): CommandWork 
   return { type: 'command', ...whose, name: name.toLowerCase(), rest: rest.trim(), ...reply };
 }
 
-function tapFor({ data, tapId, message }: IncomingTap, whose: For): TapWork {
+function buttonPressFor({ data, tapId, message }: IncomingTap, whose: WorkMetadata): ButtonPressWork {
   return { type: 'tap', ...whose, data, tapId, ...defined({ message }) };
 }

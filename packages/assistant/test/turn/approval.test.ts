@@ -52,7 +52,7 @@ describe.each(channels)('an approval question on %s [P21]', (_name, channel) => 
       for (const rest of [{}, { diff: `@@ -1 +1 @@\n-a\n+${'b'.repeat(size)}\n` }]) {
         const content = contents[kind]?.(size) ?? '';
         const asked = request(content, rest);
-        const { pieces, buttons = [], file, denyButtons } = approvalQuestion(channel, asked);
+        const { parts: pieces, buttons = [], file, denyButtons } = approvalQuestion(channel, asked);
         const offers = buttons.map(({ data }) => data);
         expect(denyButtons.map(({ data }) => data)).toEqual(['deny:a-1']);
         if (!offers.includes('allow:a-1')) {

@@ -8,7 +8,7 @@ export interface ChannelCase {
   readonly name: string;
   /** Features of the channel that the case needs; without one of them, it is skipped. */
   readonly needs: readonly (ChannelFault | 'tap' | 'remove')[];
-  run(scene: ChannelScene, subject: ChannelSubject): Promise<void>;
+  run(fixture: ChannelScene, subject: ChannelSubject): Promise<void>;
 }
 
 /** Returns a function that creates cases of one group. */

@@ -3,7 +3,7 @@ import { expectFailure, expectSame, expectThat, group } from './cases.ts';
 
 const buttonThe = group('buttons');
 const editThe = group('edit');
-const heardThe = group('heard');
+const answerTheQuery = group('heard');
 const typingThe = group('typing');
 
 const question = { text: 'May I?' };
@@ -100,7 +100,7 @@ export const changeCases: readonly ChannelCase[] = [
     },
     ['blocked'],
   ),
-  heardThe(
+  answerTheQuery(
     'confirms any number of button presses, with and without text',
     async ({ channel, chatId, tap }) => {
       const id = await channel.send(chatId, question, { buttons: yesNo });
@@ -110,7 +110,7 @@ export const changeCases: readonly ChannelCase[] = [
     },
     ['tap'],
   ),
-  heardThe(
+  answerTheQuery(
     'accepts a button press that was confirmed before or is too old',
     async ({ channel, chatId, tap, expireTaps }) => {
       const id = await channel.send(chatId, question, { buttons: yesNo });

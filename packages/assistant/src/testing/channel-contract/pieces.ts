@@ -36,8 +36,8 @@ function longAnswer(seed: number, blocks: number): string {
   return Array.from({ length: blocks }, () => kinds[pick(kinds.length)]?.() ?? '').join('\n\n');
 }
 
-function visibleOf(pieces: readonly MessagePart[], subject: ChannelSubject): string {
-  return pieces
+function visibleOf(parts: readonly MessagePart[], subject: ChannelSubject): string {
+  return parts
     .map(({ text, markup }) => (markup === undefined ? text : (subject.visible?.(markup) ?? text)))
     .join('');
 }
@@ -47,7 +47,7 @@ const plainText = Array.from({ length: 4000 }, (_, index) => `word${index}`).joi
 /** A text without whitespace at which it could be split. */
 const unbroken = '👩‍👩‍👧'.repeat(3000);
 
-export const pieceCases: readonly ChannelCase[] = [
+export const partCases: readonly ChannelCase[] = [
   the('splits the same text in the same way each time', async ({ channel }) => {
     for (let seed = 1; seed <= 10; seed += 1)
       expectSame(channel.pieces(longAnswer(seed, 30)), channel.pieces(longAnswer(seed, 30)), `seed ${seed}`);
@@ -62,17 +62,17 @@ export const pieceCases: readonly ChannelCase[] = [
   }),
   the('returns parts that fit in a message and are not blank', async ({ channel }, subject) => {
     for (let seed = 1; seed <= 10; seed += 1) {
-      for (const piece of channel.pieces(longAnswer(seed, 60))) {
-        const visible = visibleOf([piece], subject);
+      for (const part of channel.pieces(longAnswer(seed, 60))) {
+        const visible = visibleOf([part], subject);
         expectThat(
           visible.length <= subject.longest,
           `at most ${subject.longest} code units, found ${visible.length}`,
         );
         expectThat(
-          piece.text.length <= subject.longest,
+          part.text.length <= subject.longest,
           `at most ${subject.longest} code units of plain text`,
         );
-        expectThat(visible.trim() !== '' && piece.text.trim() !== '', 'a text');
+        expectThat(visible.trim() !== '' && part.text.trim() !== '', 'a text');
       }
     }
   }),
@@ -98,7 +98,7 @@ export const pieceCases: readonly ChannelCase[] = [
         expectSame(lettersOf(subject.visible?.(markup) ?? ''), lettersOf(text), 'the text');
   }),
   the('splits at white space instead of inside words', async ({ channel }, subject) => {
-    const whole = channel.pieces(plainText).flatMap((piece) => visibleOf([piece], subject).split(/\s+/));
+    const whole = channel.pieces(plainText).flatMap((part) => visibleOf([part], subject).split(/\s+/));
     expectSame(whole.filter(Boolean), plainText.split(' '), 'the words');
   }),
   the('never splits a character', async ({ channel }) => {
@@ -114,21 +114,20 @@ export const pieceCases: readonly ChannelCase[] = [
     );
   }),
   the('accepts unpaired surrogates and control characters', async ({ channel, chatId, seen }) => {
-    for (const piece of channel.pieces('a\ud800b\u0000c\u001b[31m d\udc00'))
-      await channel.send(chatId, piece);
+    for (const part of channel.pieces('a\ud800b\u0000c\u001b[31m d\udc00')) await channel.send(chatId, part);
     expectThat(seen().length === 1, 'one message');
   }),
-  the('returns parts that the channel accepts', async (scene) => {
-    await sendAll(scene, longAnswer(7, 60));
-    await sendAll(scene, unbroken);
-    await sendAll(scene, `\`\`\`\n${plainText}\n\`\`\``);
+  the('returns parts that the channel accepts', async (fixture) => {
+    await sendAll(fixture, longAnswer(7, 60));
+    await sendAll(fixture, unbroken);
+    await sendAll(fixture, `\`\`\`\n${plainText}\n\`\`\``);
   }),
 ];
 
 async function sendAll({ channel, chatId, seen, sends }: ChannelScene, markdown: string): Promise<void> {
-  const pieces = channel.pieces(markdown);
+  const parts = channel.pieces(markdown);
   const [before, tries] = [seen().length, sends()];
-  for (const piece of pieces) await channel.send(chatId, piece);
-  expectSame(seen().length - before, pieces.length, 'the number of messages');
-  expectSame(sends() - tries, pieces.length, 'the number of sends');
+  for (const part of parts) await channel.send(chatId, part);
+  expectSame(seen().length - before, parts.length, 'the number of messages');
+  expectSame(sends() - tries, parts.length, 'the number of sends');
 }

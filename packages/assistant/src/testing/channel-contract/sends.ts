@@ -10,8 +10,8 @@ const hello: MessagePart = { text: 'hello' };
 const file = { name: 'messages.jsonl', type: 'application/x-ndjson', text: '{"a":"é"}\n{"b":2}\n' };
 
 /** Returns a part with markup, if the channel has any. */
-function formatted(pieces: readonly MessagePart[]): MessagePart {
-  return pieces[0] ?? hello;
+function formatted(parts: readonly MessagePart[]): MessagePart {
+  return parts[0] ?? hello;
 }
 
 const tellings: readonly [ChannelFault, string, ExpectedError][] = [
@@ -72,11 +72,11 @@ export const sendCases: readonly ChannelCase[] = [
     'sends plain text once if the markup is rejected',
     async ({ channel, chatId, meet, seen, sends }) => {
       meet('markup');
-      const piece = formatted(channel.pieces('**bold**'));
-      await channel.send(chatId, piece);
+      const part = formatted(channel.pieces('**bold**'));
+      await channel.send(chatId, part);
       expectSame(
         seen().map(({ text }) => text),
-        [piece.text],
+        [part.text],
         'the chat',
       );
       expectSame(sends(), 2, 'tries');
@@ -94,15 +94,11 @@ export const sendCases: readonly ChannelCase[] = [
   }),
   the('shows a note above the text, even of the longest part', async ({ channel, chatId, seen }) => {
     const note = `Is <this> a *repeat*? ${'x'.repeat(maxNoteLength)}`.slice(0, maxNoteLength);
-    const pieces = [
-      hello,
-      ...channel.pieces('**bold**'),
-      ...channel.pieces('word '.repeat(2000)).slice(0, 1),
-    ];
-    for (const piece of pieces) await channel.send(chatId, piece, { note });
+    const parts = [hello, ...channel.pieces('**bold**'), ...channel.pieces('word '.repeat(2000)).slice(0, 1)];
+    for (const part of parts) await channel.send(chatId, part, { note });
     expectSame(
       seen().map(({ text }) => text),
-      pieces.map(({ text }) => `${note}\n\n${text}`),
+      parts.map(({ text }) => `${note}\n\n${text}`),
       'the chat',
     );
   }),

@@ -24,20 +24,20 @@ export function actionsIn(chats: FakeChats, updates: FakeUpdates, api: BotApi, b
   return {
     say(who, text, replyTo) {
       const person = personOf(who);
-      return updates.add('message', messageOf(chats.hear(person.id, text, replyTo), person, bot));
+      return updates.add('message', messageOf(chats.addUserMessage(person.id, text, replyTo), person, bot));
     },
     editSaid(who, messageId, text) {
-      const message = { ...chats.draft(text), id: messageId };
+      const message = { ...chats.createMessage(text), id: messageId };
       const { date } = message;
       return updates.add('edited_message', { ...messageOf(message, personOf(who), bot), edit_date: date });
     },
     sayOther(who, content) {
       const person = personOf(who);
-      const { text: _, ...message } = messageOf(chats.hear(person.id, ''), person, bot);
+      const { text: _, ...message } = messageOf(chats.addUserMessage(person.id, ''), person, bot);
       return updates.add('message', { ...message, ...content });
     },
     sayInGroup(who, groupId, text) {
-      const message = messageOf(chats.draft(text), personOf(who), bot);
+      const message = messageOf(chats.createMessage(text), personOf(who), bot);
       const chat = { id: groupId, type: 'supergroup', title: 'A group' };
       return updates.add('message', { ...message, chat });
     },
@@ -45,7 +45,7 @@ export function actionsIn(chats: FakeChats, updates: FakeUpdates, api: BotApi, b
       const person = personOf(who);
       const message = chats.messages(person.id).find(({ id }) => id === messageId);
       return updates.add('callback_query', {
-        id: api.openTap(),
+        id: api.openPress(),
         from: userOf(person),
         chat_instance: '1',
         data,

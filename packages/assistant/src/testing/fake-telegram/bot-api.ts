@@ -32,7 +32,7 @@ export class BotApi {
   readonly calls: FakeCall[] = [];
   /** Confirmed button presses, with the text of each. */
   readonly heard: Map<string, string> = new Map<string, string>();
-  readonly #openTaps = new Set<string>();
+  readonly #openPresses = new Set<string>();
   readonly #faults: { readonly method: string; readonly fault: FakeFault }[] = [];
   readonly #options: BotApiOptions;
 
@@ -40,14 +40,14 @@ export class BotApi {
     this.#options = options;
   }
 
-  openTap(): string {
+  openPress(): string {
     const id = `tap-${this.#options.runtime.id()}`;
-    this.#openTaps.add(id);
+    this.#openPresses.add(id);
     return id;
   }
 
   forgetTaps(): void {
-    this.#openTaps.clear();
+    this.#openPresses.clear();
   }
 
   fail(method: string, fault: FakeFault, times: number): void {
@@ -66,7 +66,7 @@ export class BotApi {
     const fault = this.#nextFault(method);
     try {
       await beforeCall(fault, runtime, request.signal);
-      const result = await this.#perform(method, call.payload, request.signal);
+      const result = await this.#execute(method, call.payload, request.signal);
       call.outcome = 'done';
       return await afterCall(fault, answerOf({ result }), request.signal);
     } catch (error) {
@@ -80,7 +80,7 @@ export class BotApi {
     }
   }
 
-  async #perform(method: string, payload: Payload, left: AbortSignal): Promise<unknown> {
+  async #execute(method: string, payload: Payload, left: AbortSignal): Promise<unknown> {
     const { bot, chats, updates } = this.#options;
     switch (method) {
       case 'getMe':
@@ -95,7 +95,7 @@ export class BotApi {
         chats.act(payload);
         return true;
       case 'answerCallbackQuery':
-        return this.#hear(payload);
+        return this.#answerCallbackQuery(payload);
       case 'getUpdates':
         return await updates.fetch(payload, left);
       case 'setMyCommands':
@@ -125,8 +125,8 @@ export class BotApi {
     return true;
   }
 
-  #hear({ callback_query_id: id, text = '' }: Payload): boolean {
-    if (typeof id !== 'string' || !this.#openTaps.delete(id))
+  #answerCallbackQuery({ callback_query_id: id, text = '' }: Payload): boolean {
+    if (typeof id !== 'string' || !this.#openPresses.delete(id))
       throw badRequest('query is too old and response timeout expired or query ID is invalid');
     if (String(text).length > 200) throw badRequest('MESSAGE_TOO_LONG');
     this.heard.set(id, String(text));

@@ -61,14 +61,14 @@ export class FakeChats {
   }
 
   /** Adds a user message and returns it. */
-  hear(chatId: number, text: string, replyTo?: number): FakeMessage {
+  addUserMessage(chatId: number, text: string, replyTo?: number): FakeMessage {
     this.open(chatId);
     const reply = replyTo === undefined ? {} : { replyTo };
     return this.#add(chatId, { from: 'person', text, entities: [], buttons: [], ...reply });
   }
 
   /** Creates a message outside private chats. */
-  draft(text: string): FakeMessage {
+  createMessage(text: string): FakeMessage {
     this.#lastId += 1;
     const content = { text, entities: [], buttons: [], edits: 0 };
     return { id: this.#lastId, from: 'person', ...content, date: this.#seconds() };
@@ -112,7 +112,7 @@ export class FakeChats {
       buttons: buttonsOf(payload),
       edits: before.edits + 1,
     };
-    if (shown(before) === shown(after))
+    if (rendered(before) === rendered(after))
       throw badRequest(
         'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
       );
@@ -159,7 +159,7 @@ export class FakeChats {
   }
 }
 
-function shown({ text, entities, buttons }: FakeMessage): string {
+function rendered({ text, entities, buttons }: FakeMessage): string {
   return JSON.stringify([text, entities, buttons]);
 }
 
