@@ -30,9 +30,9 @@ function keep(name: string, files: PageFiles): void {
     mkdirSync(cache, { recursive: true });
     const older = readdirSync(cache).filter((file) => file.endsWith('.json'));
     // Write to a temporary file first, because another server may be reading at the same time.
-    const draft = `${fileURLToPath(new URL(name, cache))}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify(files));
-    renameSync(draft, new URL(name, cache));
+    const temporary = `${fileURLToPath(new URL(name, cache))}.${process.pid}`;
+    writeFileSync(temporary, JSON.stringify(files));
+    renameSync(temporary, new URL(name, cache));
     for (const file of older) if (file !== name) rmSync(new URL(file, cache), { force: true });
   } catch {
     // The sources are read-only.

@@ -14,37 +14,37 @@ import { Sidebar } from './shell/sidebar.tsx';
 import { SignIn } from './shell/sign-in.tsx';
 
 interface AppProps {
-  readonly desk: AppState;
+  readonly app: AppState;
   readonly announcer: Announcer;
 }
 
 /** The whole page. */
-export function App({ desk, announcer }: AppProps): VNode {
-  useChanged(desk, desk.list);
+export function App({ app, announcer }: AppProps): VNode {
+  useChanged(app, app.list);
   const [theme, setTheme] = useState(chosenTheme());
   const [hasKeys, setKeys] = useState(false);
   const [isDrawerOpen, setDrawer] = useState(false);
-  const { place, model, list } = desk;
-  usePageKeys(desk, { showKeys: () => setKeys(true) });
+  const { place, model, list } = app;
+  usePageKeys(app, { showKeys: () => setKeys(true) });
   useEffect(() => setDrawer(false), [place.sessionId]);
   const isOut = list.isSignedOut || model?.connection.state === 'signed_out';
   const start = useMemo(
     () => async (content: readonly UserPart[]) => {
       const id = crypto.randomUUID();
-      await desk.attempt(async () => {
+      await app.attempt(async () => {
         await api.create(id);
-        desk.begin(id);
-        await desk.model?.say(content);
+        app.begin(id);
+        await app.model?.say(content);
         void list.refresh();
       });
     },
-    [desk],
+    [app],
   );
   if (isOut) {
     const reason = list.isLoaded
       ? 'Your session has expired. Open the address that cobbler serve printed, or enter its token:'
       : 'This is an agent server. Open the address that cobbler serve printed, or enter its token:';
-    return <SignIn reason={reason} done={() => desk.signedIn()} />;
+    return <SignIn reason={reason} done={() => app.signedIn()} />;
   }
   return (
     <div class={`app${isDrawerOpen ? ' drawer-open' : ''}`}>
@@ -53,7 +53,7 @@ export function App({ desk, announcer }: AppProps): VNode {
         current={place.sessionId}
         go={(sessionId) => {
           setDrawer(false);
-          desk.go(sessionId === undefined ? {} : { sessionId });
+          app.go(sessionId === undefined ? {} : { sessionId });
         }}
         theme={theme}
         setTheme={(next) => {
@@ -71,24 +71,24 @@ export function App({ desk, announcer }: AppProps): VNode {
       />
       <SessionView
         key={place.sessionId ?? 'new'}
-        desk={desk}
+        app={app}
         start={start}
         openSidebar={() => setDrawer(true)}
       />
-      <Warnings desk={desk} />
+      <Warnings app={app} />
       <LiveRegion announcer={announcer} />
       <KeysDialog isOpen={hasKeys} close={() => setKeys(false)} />
     </div>
   );
 }
 
-function Warnings({ desk }: { readonly desk: AppState }): VNode {
+function Warnings({ app }: { readonly app: AppState }): VNode {
   return (
     <div class="toasts" role="alert">
-      {desk.warnings.map(({ id, text, tone }) => (
+      {app.warnings.map(({ id, text, tone }) => (
         <div key={id} class={`toast ${tone}`}>
           <span>{text}</span>
-          <button type="button" class="quiet" aria-label="Close" onClick={() => desk.dismiss(id)}>
+          <button type="button" class="quiet" aria-label="Close" onClick={() => app.dismiss(id)}>
             <Icon name="close" />
           </button>
         </div>

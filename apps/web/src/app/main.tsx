@@ -6,11 +6,11 @@ import { AppState } from './shell/session-service.ts';
 
 showTheme(chosenTheme());
 const announcer = new Announcer();
-const desk = new AppState(announcer);
+const app = new AppState(announcer);
 const root = document.getElementById('page');
 // Signs in first, so that the page does not ask for the token in the address.
-void desk.open().then(() => {
+void app.open().then(() => {
   if (root === null) return;
   root.replaceChildren();
-  render(<App desk={desk} announcer={announcer} />, root);
+  render(<App app={app} announcer={announcer} />, root);
 });

@@ -23,7 +23,7 @@ export function nameOf(text: string): string {
  * @throws Error with a message that says what to do.
  */
 export async function partOf(file: File): Promise<UserPart> {
-  if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await picture(file);
+  if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await imagePart(file);
   if (file.type === 'application/pdf') {
     return { type: 'file', mediaType: file.type, data: await base64(file), name: file.name };
   }
@@ -38,7 +38,7 @@ export async function partOf(file: File): Promise<UserPart> {
   return { type: 'text', text: `${fileHeading(file.name)}\n\n${text}` };
 }
 
-async function picture(file: File): Promise<UserPart> {
+async function imagePart(file: File): Promise<UserPart> {
   const { name } = file;
   if (file.size <= heavyBytes) return { type: 'file', mediaType: file.type, data: await base64(file), name };
   const bitmap = await createImageBitmap(file);

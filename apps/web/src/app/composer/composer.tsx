@@ -9,7 +9,7 @@ interface ComposerProps {
   /** The key of the stored draft. */
   readonly name: string;
   /** True for a new session: the next message continues it, and the field has the focus. */
-  readonly isBegun: boolean;
+  readonly isNew: boolean;
   readonly isRunning: boolean;
   readonly isWaiting: boolean;
   readonly isStopping: boolean;
@@ -23,7 +23,7 @@ interface ComposerProps {
 
 /** The field for a message. Its content survives a reload of the page. */
 export function Composer(props: ComposerProps): VNode {
-  const { name, isBegun, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
+  const { name, isNew, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
   const [text, setText] = useDraft(name);
   const { attached, setAttached, attach } = useAttachments(warn);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -34,8 +34,8 @@ export function Composer(props: ComposerProps): VNode {
     field.current?.focus();
   }, [given]);
   useLayoutEffect(() => {
-    if (isBegun) focusMessage();
-  }, [isBegun]);
+    if (isNew) focusMessage();
+  }, [isNew]);
   const content = contentOf(attached, text);
   const send = async () => {
     if (content.length === 0) return;

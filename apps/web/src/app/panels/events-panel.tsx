@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted } from '../parts/format.ts';
-import { still } from '../parts/still.tsx';
+import { memoize } from '../parts/still.tsx';
 import type { SessionModel } from '../session/session-model.ts';
 import { WindowList } from '../transcript/window-list.tsx';
 
@@ -68,7 +68,7 @@ interface EventRowProps {
   readonly fork: (seq: number) => void;
 }
 
-const EventRow: (props: EventRowProps) => VNode | null = still(
+const EventRow: (props: EventRowProps) => VNode | null = memoize(
   ({ event, opened, show, fork }: EventRowProps) => {
     const [isOpen, set] = useState(opened.has(event.seq));
     const toggle = () => {

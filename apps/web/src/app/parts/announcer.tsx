@@ -1,23 +1,23 @@
 import type { Event } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
-import { Changed } from './changed.ts';
+import { Observable } from './changed.ts';
 import { useChanged } from './still.tsx';
 
 /** Maximum number of announcements; older ones have already been read out. */
-const most = 4;
+const maxLines = 4;
 
 /** Announcements for screen readers: complete items only, never streamed text. */
-export class Announcer extends Changed {
+export class Announcer extends Observable {
   /** The last announcements; several at the same time are read one after another. */
   lines: readonly { readonly seq: number; readonly text: string }[] = [];
 
   /** Announces an event if it is worth an interruption. */
-  hear(event: Event): void {
+  handle(event: Event): void {
     const text = wordsFor(event);
     if (text === '') return;
-    this.lines = [...this.lines, { seq: event.seq, text }].slice(-most);
-    this.changed();
+    this.lines = [...this.lines, { seq: event.seq, text }].slice(-maxLines);
+    this.notify();
   }
 }
 

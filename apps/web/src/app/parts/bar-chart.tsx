@@ -18,7 +18,7 @@ interface ChartProps {
 const [width, height] = [360, 96] as const;
 
 /** Maximum number of bars; if there are more, neighboring ones are added up. */
-const most = 120;
+const maxBars = 120;
 
 /** A chart of stacked bars. */
 export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
@@ -75,8 +75,8 @@ function stacked(values: readonly number[], top: number): { y: number; h: number
 }
 
 function merged(bars: readonly Bar[]): readonly Bar[] {
-  if (bars.length <= most) return bars;
-  const together = Math.ceil(bars.length / most);
+  if (bars.length <= maxBars) return bars;
+  const together = Math.ceil(bars.length / maxBars);
   const groups: Bar[] = [];
   for (let at = 0; at < bars.length; at += together) {
     const group = bars.slice(at, at + together);

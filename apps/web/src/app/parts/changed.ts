@@ -1,5 +1,5 @@
 /** A source of change notifications: at most one per frame, however often it changed. */
-export class Changed {
+export class Observable {
   readonly #listeners = new Set<() => void>();
   #isDue = false;
 
@@ -10,7 +10,7 @@ export class Changed {
   }
 
   /** Reports a change. */
-  protected changed(): void {
+  protected notify(): void {
     if (this.#isDue) return;
     this.#isDue = true;
     const tell = () => {

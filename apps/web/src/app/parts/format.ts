@@ -18,11 +18,11 @@ export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
   const seconds = Math.round(ms / 1_000);
-  if (seconds < 3_600) return joined(Math.floor(seconds / 60), 'min', seconds % 60, 's');
-  return joined(Math.floor(seconds / 3_600), 'h', Math.floor((seconds % 3_600) / 60), 'min');
+  if (seconds < 3_600) return joinUnits(Math.floor(seconds / 60), 'min', seconds % 60, 's');
+  return joinUnits(Math.floor(seconds / 3_600), 'h', Math.floor((seconds % 3_600) / 60), 'min');
 }
 
-function joined(left: number, leftUnit: string, right: number, rightUnit: string): string {
+function joinUnits(left: number, leftUnit: string, right: number, rightUnit: string): string {
   return right === 0 ? `${left} ${leftUnit}` : `${left} ${leftUnit} ${right} ${rightUnit}`;
 }
 

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { size } from './format.ts';
 
 /** Image types that a browser shows and that cannot contain a script. */
-const pictures = /^image\/(png|jpeg|gif|webp)$/;
+const imageTypes = /^image\/(png|jpeg|gif|webp)$/;
 
 /** The files among the parts. */
 export function Parts({ parts }: { readonly parts: readonly UserPart[] }): VNode | null {
@@ -12,7 +12,7 @@ export function Parts({ parts }: { readonly parts: readonly UserPart[] }): VNode
   return (
     <div class="parts">
       {shown.map((part, index) =>
-        pictures.test(part.mediaType) ? (
+        imageTypes.test(part.mediaType) ? (
           <img
             key={index}
             src={`data:${part.mediaType};base64,${part.data}`}

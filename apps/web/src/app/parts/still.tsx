@@ -1,11 +1,11 @@
 import type { ComponentChild, FunctionComponent } from 'preact';
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Changed } from './changed.ts';
+import type { Observable } from './changed.ts';
 
 /** Creates a component that is rendered again only when one of its properties has changed. */
-export function still<Props extends object>(draw: FunctionComponent<Props>): FunctionComponent<Props> {
-  class Still extends Component<Props> {
+export function memoize<Props extends object>(draw: FunctionComponent<Props>): FunctionComponent<Props> {
+  class Memoized extends Component<Props> {
     override shouldComponentUpdate(next: Readonly<Props>): boolean {
       const before: Readonly<Record<string, unknown>> = { ...this.props };
       const after: Readonly<Record<string, unknown>> = { ...next };
@@ -16,11 +16,11 @@ export function still<Props extends object>(draw: FunctionComponent<Props>): Fun
       return <Draw {...(this.props as Props)} />;
     }
   }
-  return Still as unknown as FunctionComponent<Props>;
+  return Memoized as unknown as FunctionComponent<Props>;
 }
 
 /** Renders the component again when a source has changed. */
-export function useChanged(...sources: readonly (Changed | undefined)[]): void {
+export function useChanged(...sources: readonly (Observable | undefined)[]): void {
   const [, count] = useState(0);
   useEffect(() => {
     const ends = sources.map((source) => source?.subscribe(() => count((before) => before + 1)));

@@ -19,9 +19,9 @@ export interface EventConnectionOptions {
    * Receives the JSON of every frame. Returns false if it is not the expected event, so that the connection is
    * replaced.
    */
-  readonly hear: (frame: Record<string, unknown>) => boolean;
+  readonly onFrame: (frame: Record<string, unknown>) => boolean;
   /** Called when all frames of one chunk of the stream have been processed. */
-  readonly heard: () => void;
+  readonly onChunkEnd: () => void;
   /** Called when the connection is lost. It reconnects automatically, unless waiting cannot help. */
   readonly onLost: (reason: ApiError) => void;
 }
@@ -42,7 +42,7 @@ export class EventConnection {
 
   constructor(options: EventConnectionOptions) {
     this.#options = options;
-    void this.#keepUp();
+    void this.#connectForever();
   }
 
   /** Closes the connection until {@link wake}. */
@@ -68,7 +68,7 @@ export class EventConnection {
     this.#wake?.();
   }
 
-  async #keepUp(): Promise<void> {
+  async #connectForever(): Promise<void> {
     while (!this.#isEnded) {
       if (this.#isResting) await this.#pause();
       if (this.#isEnded) return;
@@ -117,14 +117,14 @@ export class EventConnection {
       this.#lastByteAt = Date.now();
       for (const data of frames.push(value)) {
         const frame = JSON.parse(data) as Record<string, unknown>;
-        if (frame['type'] === 'hello') this.#greeted(frame['heartbeatMs']);
-        if (!this.#options.hear(frame)) return;
+        if (frame['type'] === 'hello') this.#handleHello(frame['heartbeatMs']);
+        if (!this.#options.onFrame(frame)) return;
       }
-      this.#options.heard();
+      this.#options.onChunkEnd();
     }
   }
 
-  #greeted(heartbeatMs: unknown): void {
+  #handleHello(heartbeatMs: unknown): void {
     if (typeof heartbeatMs === 'number') this.#heartbeatMs = heartbeatMs;
     this.#failures = 0;
   }

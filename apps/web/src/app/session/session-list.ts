@@ -1,4 +1,4 @@
-import { Changed } from '../parts/changed.ts';
+import { Observable } from '../parts/changed.ts';
 import type { SessionEntry } from './api.ts';
 import { ApiError, api } from './api.ts';
 
@@ -9,10 +9,10 @@ const everyMs = 4_000;
 const hiddenEveryMs = 15_000;
 
 /** Maximum number of sessions to search. */
-const most = 2_000;
+const maxSearched = 2_000;
 
 /** The sessions of the server, kept up to date. */
-export class SessionList extends Changed {
+export class SessionList extends Observable {
   items: readonly SessionEntry[] = [];
   isLoaded = false;
   /** True if the server has older sessions that are not loaded. */
@@ -44,7 +44,7 @@ export class SessionList extends Changed {
   /** Loads all sessions, for the search. */
   all(): Promise<void> {
     if (!this.hasMore) return Promise.resolve();
-    this.#pages = most / 100;
+    this.#pages = maxSearched / 100;
     return this.refresh();
   }
 
@@ -71,6 +71,6 @@ export class SessionList extends Changed {
       // A server that is down comes back, but an expired sign-in does not.
       this.isSignedOut = error instanceof ApiError && error.status === 401;
     }
-    this.changed();
+    this.notify();
   }
 }

@@ -2,7 +2,7 @@ import type { Event, LiveEvent, UserPart } from '@cobbler/agent';
 import type { CallItem, ConversationItems, LiveResponse, UnstoredEnd } from '@cobbler/agent/events';
 import { emptyItems, foldItems, joinedResponse, noLiveResponse, pendingCalls } from '@cobbler/agent/events';
 import { backoff } from '@cobbler/agent/values';
-import { Changed } from '../parts/changed.ts';
+import { Observable } from '../parts/changed.ts';
 import type { ApiError, MessageContent } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
 import { EventConnection } from './event-line.ts';
@@ -15,7 +15,7 @@ export type ConnectionState =
   | { readonly state: 'refused'; readonly reason: string };
 
 /** A sent message that is not in the log yet. */
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly key: string;
   readonly content: readonly UserPart[];
   readonly steer: boolean;
@@ -25,7 +25,7 @@ export interface Outgoing {
 const caughtUpMs = 5_000;
 
 /** One session in the page: its log, its view and its connection. */
-export class SessionModel extends Changed {
+export class SessionModel extends Observable {
   readonly id: string;
   /** The complete log, for the events panel. */
   readonly events: Event[] = [];
@@ -33,7 +33,7 @@ export class SessionModel extends Changed {
   connection: ConnectionState = { state: 'loading' };
   /** Number of events received after a reconnect, while the notice is shown. */
   caughtUp: number | undefined;
-  outgoing: Outgoing | undefined;
+  outgoing: OutgoingMessage | undefined;
   /** Increases with every change, so that components can detect whether they are outdated. */
   version: number = 0;
   /** Decisions that were made on this page, by approval. */
@@ -53,9 +53,9 @@ export class SessionModel extends Changed {
     this.#line = new EventConnection({
       sessionId: id,
       position: () => this.view.state.seq,
-      hear: (frame) => this.#hear(frame),
-      heard: () => this.#touched(),
-      onLost: (reason) => this.#lost(reason),
+      onFrame: (frame) => this.#handleFrame(frame),
+      onChunkEnd: () => this.#touched(),
+      onLost: (reason) => this.#handleLoss(reason),
     });
   }
 
@@ -110,7 +110,7 @@ export class SessionModel extends Changed {
    */
   async say(content: readonly UserPart[]): Promise<void> {
     const steer = this.isRunning && this.pending.length === 0;
-    const outgoing: Outgoing = { key: crypto.randomUUID(), content, steer };
+    const outgoing: OutgoingMessage = { key: crypto.randomUUID(), content, steer };
     this.outgoing = outgoing;
     this.#touched();
     try {
@@ -142,7 +142,7 @@ export class SessionModel extends Changed {
     }
   }
 
-  async #send(content: MessageContent, outgoing: Outgoing): Promise<void> {
+  async #send(content: MessageContent, outgoing: OutgoingMessage): Promise<void> {
     for (let retry = 0; ; retry += 1) {
       try {
         if (outgoing.steer) await api.steer(this.id, content);
@@ -161,13 +161,13 @@ export class SessionModel extends Changed {
     }
   }
 
-  #hear(frame: Record<string, unknown>): boolean {
+  #handleFrame(frame: Record<string, unknown>): boolean {
     const { type } = frame;
-    if (type === 'hello') return this.#greeted(frame);
+    if (type === 'hello') return this.#handleHello(frame);
     if (type === 'reset') return this.#reset();
-    if (type === 'so_far') return this.#caughtUpWith(frame['events']);
+    if (type === 'so_far') return this.#replaceLive(frame['events']);
     if (typeof type !== 'string') return true;
-    if (!('seq' in frame)) return this.#hearUnstored(frame as unknown as LiveEvent | UnstoredEnd);
+    if (!('seq' in frame)) return this.#handleUnstored(frame as unknown as LiveEvent | UnstoredEnd);
     const event = frame as unknown as Event;
     const { seq } = this.view.state;
     if (event.seq <= seq) return true;
@@ -176,7 +176,7 @@ export class SessionModel extends Changed {
     return true;
   }
 
-  #hearUnstored(event: LiveEvent | UnstoredEnd): true {
+  #handleUnstored(event: LiveEvent | UnstoredEnd): true {
     if (event.type === 'finished') {
       // A rejected start is reported to its caller.
       if (event.runId !== this.view.state.runId) return true;
@@ -187,7 +187,7 @@ export class SessionModel extends Changed {
   }
 
   /** Replaces the displayed partial response. */
-  #caughtUpWith(events: unknown): true {
+  #replaceLive(events: unknown): true {
     if (!Array.isArray(events)) return true;
     this.view.live = noLiveResponse;
     for (const event of events) foldItems(this.view, event);
@@ -198,23 +198,23 @@ export class SessionModel extends Changed {
     this.events.push(event);
     foldItems(this.view, event);
     if (event.type === 'user' && event.runId === this.outgoing?.key) this.outgoing = undefined;
-    const isNews = this.connection.state === 'live';
-    if (!isNews) return this.#arrived();
+    const isLive = this.connection.state === 'live';
+    if (!isLive) return this.#updateArrival();
     this.#isUnderWay = true;
     this.#onStored(event);
   }
 
-  #greeted(frame: Record<string, unknown>): true {
+  #handleHello(frame: Record<string, unknown>): true {
     this.#expected = Number(frame['events'] ?? 0);
     this.#isUnderWay = typeof frame['runId'] === 'string';
     this.view.live = joinedResponse(this.#isUnderWay);
     if (this.#lostAt === undefined && this.connection.state !== 'loading') this.#lostAt = this.events.length;
-    this.#arrived();
+    this.#updateArrival();
     return true;
   }
 
   /** Marks the page as up to date once it has received all events that existed when the connection opened. */
-  #arrived(): void {
+  #updateArrival(): void {
     if (this.view.state.seq < this.#expected) return;
     this.connection = { state: 'live' };
     if (this.#lostAt === undefined) return;
@@ -233,11 +233,11 @@ export class SessionModel extends Changed {
     this.view = emptyItems();
     this.#lostAt = undefined;
     this.connection = { state: 'loading' };
-    this.#arrived();
+    this.#updateArrival();
     return true;
   }
 
-  #lost(reason: ApiError): void {
+  #handleLoss(reason: ApiError): void {
     this.#lostAt ??= this.connection.state === 'loading' ? undefined : this.events.length;
     this.caughtUp = undefined;
     if (reason.status === 401) this.connection = { state: 'signed_out' };
@@ -251,7 +251,7 @@ export class SessionModel extends Changed {
 
   #touched(): void {
     this.version += 1;
-    this.changed();
+    this.notify();
   }
 }
 

@@ -8,7 +8,7 @@ export function transcriptOf(title: string, items: readonly ConversationItem[]):
     if (item.kind === 'user') return [`## You\n\n${textsIn(item.message.content)}`];
     const calls = item.calls.map((call) => {
       const head = `**${call.part.toolName}** \`${subjectOf(call)}\` ${outcomeOf(call)}`;
-      return `${head}\n\n${fenced(resultText(call))}`;
+      return `${head}\n\n${codeBlock(resultText(call))}`;
     });
     return [[textsIn(item.parts), ...calls].filter((text) => text !== '').join('\n\n')];
   });
@@ -20,8 +20,8 @@ function textsIn(parts: readonly { readonly type: string; readonly text?: string
 }
 
 /** Wraps text in a fence that is longer than any inside it. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
+function codeBlock(text: string): string {
+  const maxRun = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(maxRun + 1);
   return text === '' ? '' : `${fence}\n${text.trimEnd()}\n${fence}`;
 }

@@ -11,20 +11,20 @@ interface KeyHelp {
 const twiceMs = 1_000;
 
 /** Handles the keys that work anywhere in the page. */
-export function usePageKeys(desk: AppState, { showKeys }: KeyHelp): void {
+export function usePageKeys(app: AppState, { showKeys }: KeyHelp): void {
   useEffect(() => {
     let escapedAt = Number.NEGATIVE_INFINITY;
     const acts: Readonly<Record<string, () => void>> = {
       '?': showKeys,
-      '/': () => desk.model !== undefined && desk.find(true),
+      '/': () => app.model !== undefined && app.find(true),
       i: () => document.getElementById('message')?.focus(),
-      c: () => desk.go({}),
-      p: () => desk.setPanel(desk.panel === undefined ? 'changes' : undefined),
-      '[': () => step(desk, -1),
-      ']': () => step(desk, 1),
+      c: () => app.go({}),
+      p: () => app.setPanel(app.panel === undefined ? 'changes' : undefined),
+      '[': () => step(app, -1),
+      ']': () => step(app, 1),
       G: () => document.querySelector<HTMLElement>('.to-end')?.click(),
     };
-    const hear = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
         event.preventDefault();
         return document.getElementById('session-search')?.focus();
@@ -32,7 +32,7 @@ export function usePageKeys(desk: AppState, { showKeys }: KeyHelp): void {
       if (event.key === 'Escape') {
         const isTwice = performance.now() - escapedAt < twiceMs;
         escapedAt = performance.now();
-        return leave(desk, isTwice);
+        return leave(app, isTwice);
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
       const act = Object.hasOwn(acts, event.key) ? acts[event.key] : undefined;
@@ -40,25 +40,25 @@ export function usePageKeys(desk: AppState, { showKeys }: KeyHelp): void {
       event.preventDefault();
       act();
     };
-    document.addEventListener('keydown', hear);
-    return () => document.removeEventListener('keydown', hear);
-  }, [desk]);
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [app]);
 }
 
-function leave(desk: AppState, isTwice: boolean): void {
+function leave(app: AppState, isTwice: boolean): void {
   if (document.querySelector('dialog[open]') !== null) return;
   const stop = isTwice ? document.querySelector<HTMLElement>('button.stop') : null;
   if (stop !== null) stop.click();
   else if (isField(document.activeElement)) (document.activeElement as HTMLElement).blur();
-  else if (desk.isFinding) desk.find(false);
-  else if (desk.panel !== undefined) desk.setPanel(undefined);
+  else if (app.isFinding) app.find(false);
+  else if (app.panel !== undefined) app.setPanel(undefined);
 }
 
-function step(desk: AppState, by: number): void {
-  const { items } = desk.list;
-  const at = items.findIndex(({ id }) => id === desk.place.sessionId);
+function step(app: AppState, by: number): void {
+  const { items } = app.list;
+  const at = items.findIndex(({ id }) => id === app.place.sessionId);
   const next = items[at + by];
-  if (next !== undefined) desk.go({ sessionId: next.id });
+  if (next !== undefined) app.go({ sessionId: next.id });
 }
 
 const keys: readonly (readonly [string, string])[] = [

@@ -1,7 +1,7 @@
 import type { Event } from '@cobbler/agent';
 import type { PanelName } from '../panels/panel.tsx';
 import type { Announcer } from '../parts/announcer.tsx';
-import { Changed } from '../parts/changed.ts';
+import { Observable } from '../parts/changed.ts';
 import { ApiError, api } from '../session/api.ts';
 import type { PageRoute } from '../session/route.ts';
 import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
@@ -24,7 +24,7 @@ const restAfterMs = 60_000;
 const warningMs = 8_000;
 
 /** The state of the page: the list, the route, and the open session. */
-export class AppState extends Changed {
+export class AppState extends Observable {
   readonly list: SessionList = new SessionList();
   place: PageRoute = parseRoute(location);
   model: SessionModel | undefined;
@@ -32,7 +32,7 @@ export class AppState extends Changed {
   panel: PanelName | undefined;
   isFinding: boolean = false;
   /** The session last created here. */
-  begun: string | undefined;
+  createdId: string | undefined;
   readonly #announcer: Announcer;
   #warned = 0;
   #resting: ReturnType<typeof setTimeout> | undefined;
@@ -45,11 +45,11 @@ export class AppState extends Changed {
   /** Signs in with the token in the address, and opens its route. */
   async open(): Promise<void> {
     await this.#takeToken();
-    addEventListener('popstate', () => this.#arrive());
-    addEventListener('hashchange', () => void this.#takeToken().then(() => this.#arrive()));
+    addEventListener('popstate', () => this.#onRouteChange());
+    addEventListener('hashchange', () => void this.#takeToken().then(() => this.#onRouteChange()));
     addEventListener('online', () => this.model?.wake());
-    document.addEventListener('visibilitychange', () => this.#seen());
-    this.#arrive();
+    document.addEventListener('visibilitychange', () => this.#onVisibilityChange());
+    this.#onRouteChange();
     await this.list.refresh();
   }
 
@@ -58,30 +58,30 @@ export class AppState extends Changed {
     this.list.isSignedOut = false;
     void this.list.refresh();
     this.model?.wake();
-    this.changed();
+    this.notify();
   }
 
   /** Navigates to a route. */
   go(place: PageRoute): void {
     const address = addressOf(place);
     if (address !== location.pathname + location.hash) history.pushState(null, '', address);
-    this.#arrive();
+    this.#onRouteChange();
   }
 
   /** Opens a new session, to send its first message. */
   begin(sessionId: string): void {
-    this.begun = sessionId;
+    this.createdId = sessionId;
     this.go({ sessionId });
   }
 
   setPanel(panel: PanelName | undefined): void {
     this.panel = panel;
-    this.changed();
+    this.notify();
   }
 
   find(isFinding: boolean): void {
     this.isFinding = isFinding;
-    this.changed();
+    this.notify();
   }
 
   /** Creates a session that begins like the open one. */
@@ -125,12 +125,12 @@ export class AppState extends Changed {
       -3,
     );
     setTimeout(() => this.dismiss(id), warningMs);
-    this.changed();
+    this.notify();
   }
 
   dismiss(id: number): void {
     this.warnings = this.warnings.filter((warning) => warning.id !== id);
-    this.changed();
+    this.notify();
   }
 
   async #takeToken(): Promise<void> {
@@ -145,20 +145,20 @@ export class AppState extends Changed {
     }
   }
 
-  #arrive(): void {
+  #onRouteChange(): void {
     this.place = parseRoute(location);
     const { sessionId } = this.place;
     if (this.model?.id !== sessionId) {
       this.model?.end();
       this.isFinding = false;
       this.model =
-        sessionId === undefined ? undefined : new SessionModel(sessionId, (event) => this.#hear(event));
+        sessionId === undefined ? undefined : new SessionModel(sessionId, (event) => this.#handle(event));
     }
-    this.changed();
+    this.notify();
   }
 
-  #hear(event: Event): void {
-    this.#announcer.hear(event);
+  #handle(event: Event): void {
+    this.#announcer.handle(event);
     const { type } = event;
     if (type === 'user' || type === 'finished' || type === 'approval_requested') void this.list.refresh();
     if (type !== 'approval_decided' || this.model?.given.has(event.approvalId) === true) return;
@@ -171,7 +171,7 @@ export class AppState extends Changed {
     this.warn(`This approval was ${words[event.decision]} elsewhere.`, 'plain');
   }
 
-  #seen(): void {
+  #onVisibilityChange(): void {
     clearTimeout(this.#resting);
     if (document.hidden) {
       this.#resting = setTimeout(() => this.model?.rest(), restAfterMs);

@@ -18,19 +18,19 @@ import { HeadBar, stateOf } from './head-bar.tsx';
 import type { AppState } from './session-service.ts';
 
 interface SessionProps {
-  readonly desk: AppState;
+  readonly app: AppState;
   /** Starts a new session with this message. */
   readonly start: (content: readonly UserPart[]) => Promise<void>;
   readonly openSidebar: () => void;
 }
 
 /** The open session, or the start of a new one. */
-export function SessionView({ desk, start, openSidebar }: SessionProps): VNode {
-  const { model, list, panel } = desk;
-  useChanged(desk, model, list);
+export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
+  const { model, list, panel } = app;
+  useChanged(app, model, list);
   const [given, setGiven] = useState<{ text: string }>();
-  const actions = useItemActions(desk, model);
-  const title = titleOf(desk);
+  const actions = useItemActions(app, model);
+  const title = titleOf(app);
   useEffect(() => {
     const elsewhere = list.items.filter(({ id, status }) => status === 'waiting' && id !== model?.id).length;
     showTabFace(model === undefined ? '' : title, model === undefined ? 'new' : stateOf(model), elsewhere);
@@ -38,10 +38,10 @@ export function SessionView({ desk, start, openSidebar }: SessionProps): VNode {
   const remove = () => {
     if (model === undefined || !confirm('Delete this session and all its events? This cannot be undone.'))
       return;
-    void desk
+    void app
       .attempt(async () => {
         await api.remove(model.id);
-        desk.go({});
+        app.go({});
         await list.refresh();
       })
       .catch(() => undefined);
@@ -52,30 +52,30 @@ export function SessionView({ desk, start, openSidebar }: SessionProps): VNode {
         model={model}
         title={title}
         panel={panel}
-        setPanel={(name) => desk.setPanel(name)}
+        setPanel={(name) => app.setPanel(name)}
         openSidebar={openSidebar}
-        find={() => desk.find(!desk.isFinding)}
-        rename={(next) => void desk.rename(next).catch(() => undefined)}
+        find={() => app.find(!app.isFinding)}
+        rename={(next) => void app.rename(next).catch(() => undefined)}
         copyAll={() => model && void copyText(transcriptOf(title, model.view.items))}
         remove={remove}
       />
-      {model !== undefined && <PhoneTabs desk={desk} />}
+      {model !== undefined && <PhoneTabs app={app} />}
       <div class="talk">
         {model === undefined ? (
           <EmptyState choose={(text) => setGiven({ text })} />
         ) : (
-          <Talk desk={desk} model={model} actions={actions} />
+          <SessionConversation app={app} model={model} actions={actions} />
         )}
-        <Dock desk={desk} model={model} start={start} given={given} />
+        <Dock app={app} model={model} start={start} given={given} />
       </div>
       {panel !== undefined && model !== undefined && (
         <Panel
           model={model}
           name={panel}
-          setPanel={(name) => desk.setPanel(name)}
+          setPanel={(name) => app.setPanel(name)}
           show={(seq) => {
-            if (matchMedia('(max-width: 1000px)').matches) desk.setPanel(undefined);
-            desk.go({ sessionId: model.id, seq });
+            if (matchMedia('(max-width: 1000px)').matches) app.setPanel(undefined);
+            app.go({ sessionId: model.id, seq });
           }}
           fork={actions.fork}
         />
@@ -93,47 +93,47 @@ function titleOf({ model, list, place }: AppState): string {
   return part?.type === 'text' ? part.text.slice(0, 80) : 'Untitled';
 }
 
-function useItemActions(desk: AppState, model: SessionModel | undefined): ItemActions {
+function useItemActions(app: AppState, model: SessionModel | undefined): ItemActions {
   return useMemo(
     () => ({
-      fork: (seq) => void desk.fork(seq).catch(() => undefined),
+      fork: (seq) => void app.fork(seq).catch(() => undefined),
       link: (seq) => addressOf({ ...defined({ sessionId: model?.id }), seq }),
-      resume: () => model && void desk.attempt(() => api.resume(model.id)).catch(() => undefined),
+      resume: () => model && void app.attempt(() => api.resume(model.id)).catch(() => undefined),
       opened: new Map(),
     }),
-    [desk, model],
+    [app, model],
   );
 }
 
 /** On a phone, the panel replaces the conversation. */
-function PhoneTabs({ desk }: { readonly desk: AppState }): VNode {
-  const isSession = desk.panel === undefined;
+function PhoneTabs({ app }: { readonly app: AppState }): VNode {
+  const isSession = app.panel === undefined;
   return (
     <div class="phone-tabs" role="tablist">
-      <button type="button" role="tab" aria-selected={isSession} onClick={() => desk.setPanel(undefined)}>
+      <button type="button" role="tab" aria-selected={isSession} onClick={() => app.setPanel(undefined)}>
         Session
       </button>
-      <button type="button" role="tab" aria-selected={!isSession} onClick={() => desk.setPanel('changes')}>
+      <button type="button" role="tab" aria-selected={!isSession} onClick={() => app.setPanel('changes')}>
         Changes
       </button>
     </div>
   );
 }
 
-interface TalkProps {
-  readonly desk: AppState;
+interface SessionConversationProps {
+  readonly app: AppState;
   readonly model: SessionModel;
   readonly actions: ItemActions;
 }
 
-function Talk({ desk, model, actions }: TalkProps): VNode {
+function SessionConversation({ app, model, actions }: SessionConversationProps): VNode {
   const { connection } = model;
   if (connection.state === 'refused') {
     return (
       <div class="empty">
         <h2>Cannot show this session</h2>
         <p class="bad">{connection.reason}</p>
-        <button type="button" onClick={() => desk.go({})}>
+        <button type="button" onClick={() => app.go({})}>
           Start a new one
         </button>
       </div>
@@ -143,22 +143,22 @@ function Talk({ desk, model, actions }: TalkProps): VNode {
     <Conversation
       model={model}
       actions={actions}
-      target={desk.place.seq}
-      isFinding={desk.isFinding}
-      endFinding={() => desk.find(false)}
+      target={app.place.seq}
+      isFinding={app.isFinding}
+      endFinding={() => app.find(false)}
     />
   );
 }
 
 interface DockProps {
-  readonly desk: AppState;
+  readonly app: AppState;
   readonly model: SessionModel | undefined;
   readonly start: SessionProps['start'];
   readonly given: { readonly text: string } | undefined;
 }
 
 /** The area below the conversation: open questions and the message field. */
-function Dock({ desk, model, start, given }: DockProps): VNode {
+function Dock({ app, model, start, given }: DockProps): VNode {
   const [isStopping, setStopping] = useState(false);
   const [first, ...others] = model?.pending ?? [];
   const isRunning = model?.isRunning ?? false;
@@ -168,7 +168,7 @@ function Dock({ desk, model, start, given }: DockProps): VNode {
   const stop = () => {
     if (model === undefined) return;
     setStopping(true);
-    void desk
+    void app
       .attempt(() => api.cancel(model.id))
       .catch(() => undefined)
       .finally(() => setStopping(false));
@@ -179,19 +179,19 @@ function Dock({ desk, model, start, given }: DockProps): VNode {
         <ApprovalCard
           call={first}
           others={others.length}
-          goOn={() => void desk.attempt(() => api.resume(model.id)).catch(() => undefined)}
-          answer={(call, decision, message) => desk.attempt(() => model.answer(call, decision, message))}
+          resume={() => void app.attempt(() => api.resume(model.id)).catch(() => undefined)}
+          answer={(call, decision, message) => app.attempt(() => model.answer(call, decision, message))}
         />
       )}
       <Composer
         name={model?.id ?? 'new'}
-        isBegun={model === undefined || model.id === desk.begun}
+        isNew={model === undefined || model.id === app.createdId}
         isRunning={isRunning}
         isWaiting={first !== undefined}
         isStopping={isStopping}
-        say={(content) => (model === undefined ? start(content) : desk.attempt(() => model.say(content)))}
+        say={(content) => (model === undefined ? start(content) : app.attempt(() => model.say(content)))}
         stop={stop}
-        warn={(text) => desk.warn(text)}
+        warn={(text) => app.warn(text)}
         {...(given !== undefined && { given })}
       />
     </div>

@@ -14,22 +14,22 @@ interface ApprovalProps {
   readonly others: number;
   readonly answer: (call: CallItem, decision: 'allow' | 'deny', message?: string) => Promise<void>;
   /** Continues the run if it is too late to decide. */
-  readonly goOn: () => void;
+  readonly resume: () => void;
 }
 
 /** A request for approval of one call, which shows exactly what the call would do. */
-export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNode | null {
-  const { approval: asked } = call;
+export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): VNode | null {
+  const { approval } = call;
   const [isSending, setSending] = useState(false);
   const [isDenying, setDenying] = useState(false);
-  const id = asked?.approvalId;
-  const now = useNow(1_000, asked?.expiresAt !== undefined);
-  const isLate = asked?.expiresAt !== undefined && asked.expiresAt <= now;
+  const id = approval?.approvalId;
+  const now = useNow(1_000, approval?.expiresAt !== undefined);
+  const isLate = approval?.expiresAt !== undefined && approval.expiresAt <= now;
   useEffect(() => {
     setSending(false);
     setDenying(false);
   }, [id]);
-  const proposal = useMemo(() => (asked === undefined ? undefined : proposalOf(asked)), [asked]);
+  const proposal = useMemo(() => (approval === undefined ? undefined : proposalOf(approval)), [approval]);
   const send = async (decision: 'allow' | 'deny', message?: string) => {
     if (isSending || isLate || (decision === 'allow' && proposal?.isWhole !== true)) return;
     setSending(true);
@@ -51,25 +51,25 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
     // Otherwise the focus would be lost after the decision.
     return () => void (current?.contains(document.activeElement) === true && focusMessage());
   }, []);
-  if (asked === undefined || proposal === undefined) return null;
+  if (approval === undefined || proposal === undefined) return null;
   return (
     <section
       ref={card}
       class="approval"
       tabIndex={-1}
       aria-label="Approval needed"
-      data-approval={asked.approvalId}
+      data-approval={approval.approvalId}
     >
       <header>
         <span class="ask-mark" aria-hidden="true">
           ?
         </span>
         <h2>
-          Allow <code>{asked.toolName}</code>
+          Allow <code>{approval.toolName}</code>
         </h2>
-        <span class="ask-subject">{asked.summary ?? ''}</span>
+        <span class="ask-subject">{approval.summary ?? ''}</span>
         {others > 0 && <span class="muted small">and {others} more</span>}
-        <Expiry at={asked.expiresAt} now={now} />
+        <Expiry at={approval.expiresAt} now={now} />
       </header>
       <div class="approval-body">
         <ProposalView proposal={proposal} />
@@ -77,7 +77,7 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
       {isLate ? (
         <footer>
           <span class="muted">No decision was made in time.</span>
-          <button type="button" class="primary" onClick={goOn}>
+          <button type="button" class="primary" onClick={resume}>
             Continue without it
           </button>
         </footer>
@@ -182,15 +182,15 @@ function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, (
   latest.current = keys;
   useEffect(() => {
     const from = performance.now() + settleMs;
-    const hear = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isField(event.target)) return;
       const act = Object.hasOwn(latest.current, event.key) ? latest.current[event.key] : undefined;
       if (act === undefined || performance.now() < from) return;
       event.preventDefault();
       act();
     };
-    document.addEventListener('keydown', hear);
-    return () => document.removeEventListener('keydown', hear);
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
   }, [id]);
 }
 

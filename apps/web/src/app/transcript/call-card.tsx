@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted, duration, size } from '../parts/format.ts';
 import { Parts } from '../parts/parts.tsx';
-import { still, useNow } from '../parts/still.tsx';
+import { memoize, useNow } from '../parts/still.tsx';
 import { marks, outcomeOf, resultText, subjectOf, timeOf } from '../session/call-text.ts';
 import { filesIn } from '../session/changes.ts';
 import { DiffCount, DiffText } from './diff-view.tsx';
@@ -30,31 +30,33 @@ const names: Readonly<Record<CallStatus, string>> = {
 };
 
 /** A tool call: a line that expands to all its details. */
-export const CallCard: (props: CallProps) => VNode | null = still(({ call, progress, opened }: CallProps) => {
-  const key = `${call.turn}.${call.index}.${call.part.id}`;
-  const phase = callStatus(call);
-  const [isOpen, set] = useState(opened.get(key) ?? false);
-  const toggle = () => {
-    opened.set(key, !isOpen);
-    set(!isOpen);
-  };
-  return (
-    <div class={`call ${phase}`} data-call={call.part.id}>
-      <button type="button" class="call-line" aria-expanded={isOpen} onClick={toggle}>
-        <span class="mark" role="img" aria-label={names[phase]}>
-          {marks[phase]}
-        </span>
-        <span class="tool">{call.part.toolName}</span>
-        <span class="subject">{subjectOf(call)}</span>
-        <Outcome call={call} phase={phase} />
-        <span class="chevron" aria-hidden="true" />
-      </button>
-      {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
-      {!isOpen && phase === 'failed' && <Reason call={call} />}
-      {isOpen && <CallDetails call={call} />}
-    </div>
-  );
-}) as (props: CallProps) => VNode | null;
+export const CallCard: (props: CallProps) => VNode | null = memoize(
+  ({ call, progress, opened }: CallProps) => {
+    const key = `${call.turn}.${call.index}.${call.part.id}`;
+    const phase = callStatus(call);
+    const [isOpen, set] = useState(opened.get(key) ?? false);
+    const toggle = () => {
+      opened.set(key, !isOpen);
+      set(!isOpen);
+    };
+    return (
+      <div class={`call ${phase}`} data-call={call.part.id}>
+        <button type="button" class="call-line" aria-expanded={isOpen} onClick={toggle}>
+          <span class="mark" role="img" aria-label={names[phase]}>
+            {marks[phase]}
+          </span>
+          <span class="tool">{call.part.toolName}</span>
+          <span class="subject">{subjectOf(call)}</span>
+          <Outcome call={call} phase={phase} />
+          <span class="chevron" aria-hidden="true" />
+        </button>
+        {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
+        {!isOpen && phase === 'failed' && <Reason call={call} />}
+        {isOpen && <CallDetails call={call} />}
+      </div>
+    );
+  },
+) as (props: CallProps) => VNode | null;
 
 function Outcome({ call, phase }: { readonly call: CallItem; readonly phase: CallStatus }): VNode {
   const diff = call.report?.diff !== undefined && phase === 'done' ? filesIn(call.report) : [];
@@ -110,7 +112,7 @@ function CallDetails({ call }: { readonly call: CallItem }): VNode {
   const { report, part, approval, decision, result } = call;
   const diff = report?.diff ?? (report === undefined ? approval?.diff : undefined);
   const text = resultText(call);
-  const pictures = (report?.content ?? result?.content ?? []).filter(({ type }) => type !== 'text');
+  const files = (report?.content ?? result?.content ?? []).filter(({ type }) => type !== 'text');
   return (
     <div class="call-details">
       <Arguments
@@ -121,7 +123,7 @@ function CallDetails({ call }: { readonly call: CallItem }): VNode {
       {decision !== undefined && <p class="muted">{decisionText(decision)}</p>}
       {diff !== undefined && <DiffText text={diff} />}
       {text !== '' && <LongText name="Result" text={text} lines={30} />}
-      <Parts parts={pictures} />
+      <Parts parts={files} />
       {report?.blobs?.map(({ id, bytes }) => (
         <p key={id} class="muted">
           The full output ({size(bytes)}) is stored as blob {id}
@@ -182,12 +184,12 @@ interface LongTextProps {
 const maxCharacters = 400_000;
 
 /** Plain text that is partly hidden until the user expands it. */
-function LongText({ text, name, lines: most = 40, tail = false }: LongTextProps): VNode {
+function LongText({ text, name, lines: maxLines = 40, tail = false }: LongTextProps): VNode {
   const [all, set] = useState(false);
   const trimmed = text.replace(/\n+$/, '');
   const lines = trimmed.split('\n');
-  const left = all ? 0 : Math.max(0, lines.length - most);
-  const part = left === 0 ? trimmed : (tail ? lines.slice(-most) : lines.slice(0, most)).join('\n');
+  const left = all ? 0 : Math.max(0, lines.length - maxLines);
+  const part = left === 0 ? trimmed : (tail ? lines.slice(-maxLines) : lines.slice(0, maxLines)).join('\n');
   const shown = all ? part.slice(0, maxCharacters) : part.slice(0, 20_000);
   const more = left > 0 || shown.length < part.length;
   const button = more && (

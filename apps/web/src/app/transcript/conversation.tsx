@@ -2,7 +2,7 @@ import type { ConversationItem } from '@cobbler/agent/events';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Parts } from '../parts/parts.tsx';
-import type { Outgoing, SessionModel } from '../session/session-model.ts';
+import type { OutgoingMessage, SessionModel } from '../session/session-model.ts';
 import { FindBar } from './find-bar.tsx';
 import type { ItemActions } from './item-view.tsx';
 import { ItemView } from './item-view.tsx';
@@ -104,11 +104,11 @@ function useGoingTo(item: ConversationItem | undefined, isLoaded: boolean): void
   }, [item?.seq, item?.kind, isLoaded]);
 }
 
-function wordsIn(content: Outgoing['content']): string {
+function wordsIn(content: OutgoingMessage['content']): string {
   return content.map((part) => (part.type === 'text' ? part.text : '[attached]')).join(' ');
 }
 
-function OutgoingView({ outgoing }: { readonly outgoing: Outgoing }): VNode {
+function OutgoingView({ outgoing }: { readonly outgoing: OutgoingMessage }): VNode {
   return (
     <article class="item said" aria-label="You">
       <div class="bubble pending">

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
 import { Parts } from '../parts/parts.tsx';
-import { still } from '../parts/still.tsx';
+import { memoize } from '../parts/still.tsx';
 import { CallCard } from './call-card.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
@@ -30,14 +30,14 @@ interface ItemProps {
 const classes = { user: 'said', response: 'answer', note: 'note' } as const;
 
 /** One item of a conversation. */
-export const ItemView: (props: ItemProps) => VNode | null = still(
+export const ItemView: (props: ItemProps) => VNode | null = memoize(
   ({ item, actions, progress, isLast, isTarget }: ItemProps) => (
     <article
       id={`e${item.seq}`}
       class={`item ${classes[item.kind]}${isTarget ? ' target' : ''}`}
       aria-label={item.kind === 'user' ? 'You' : item.kind === 'response' ? 'Answer' : undefined}
     >
-      {item.kind === 'user' && <SaidView item={item} />}
+      {item.kind === 'user' && <UserMessageView item={item} />}
       {item.kind === 'response' && <AnswerView item={item} progress={progress} opened={actions.opened} />}
       {item.kind === 'note' && <NoteView item={item} isLast={isLast} resume={actions.resume} />}
       {!(item.kind === 'note' && item.what.type === 'resumed') && <ItemBar item={item} actions={actions} />}
@@ -101,13 +101,13 @@ export function textIn(item: ConversationItem): string {
 }
 
 /** Number of characters of a long prompt shown at first. */
-const longest = 1_600;
+const maxLength = 1_600;
 
-function SaidView({ item }: { readonly item: UserItem }): VNode {
+function UserMessageView({ item }: { readonly item: UserItem }): VNode {
   const [all, set] = useState(false);
   const text = textIn(item);
-  const isLong = text.length > longest || text.split('\n').length > 24;
-  const shown = isLong && !all ? `${text.split('\n').slice(0, 20).join('\n').slice(0, longest)} …` : text;
+  const isLong = text.length > maxLength || text.split('\n').length > 24;
+  const shown = isLong && !all ? `${text.split('\n').slice(0, 20).join('\n').slice(0, maxLength)} …` : text;
   return (
     <div class="bubble">
       {item.steer && <div class="muted small">↳ sent during the run</div>}

@@ -21,7 +21,7 @@ export function LiveView({ live, since }: LiveProps): VNode {
       {live.blocks.map((block) => (
         <BlockView key={block.index} block={block} />
       ))}
-      {(isSilent || live.retry !== undefined) && <Doing live={live} since={since} />}
+      {(isSilent || live.retry !== undefined) && <CurrentActivity live={live} since={since} />}
     </article>
   );
 }
@@ -41,7 +41,7 @@ function BlockView({ block }: { readonly block: LiveBlock }): VNode | null {
   );
 }
 
-function Doing({ live, since }: LiveProps): VNode {
+function CurrentActivity({ live, since }: LiveProps): VNode {
   const { retry, state, message } = live;
   if (retry !== undefined) return <Retrying key={retry.attempt} {...retry} />;
   const word =

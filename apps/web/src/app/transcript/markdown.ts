@@ -11,10 +11,10 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
+    html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
     // Do not load external images: the address could send data of the conversation to their server.
     image({ href, text }: Tokens.Image): string {
-      return linked(href, escaped(text === '' ? 'image' : text));
+      return linked(href, escapeHtml(text === '' ? 'image' : text));
     },
     link({ href, tokens }: Tokens.Link): string {
       return linked(href, this.parser.parseInline(tokens));
@@ -22,7 +22,7 @@ const marked = new Marked({
     checkbox: ({ checked }: Tokens.Checkbox) => (checked ? '☑ ' : '☐ '),
     code({ text, lang }: Tokens.Code): string {
       const name = /^[\w.+#-]{1,30}/.exec(lang ?? '')?.[0] ?? '';
-      return `<pre${name === '' ? '' : ` data-lang="${name}"`}><code>${escaped(text)}\n</code></pre>\n`;
+      return `<pre${name === '' ? '' : ` data-lang="${name}"`}><code>${escapeHtml(text)}\n</code></pre>\n`;
     },
   },
 });
@@ -69,7 +69,7 @@ export function keptHtmlOf(markdown: string): CleanHtml {
 
 function linked(href: string, html: string): string {
   return /^(?:https?|mailto):/i.test(href.trim())
-    ? `<a href="${escaped(href)}" target="_blank" rel="noopener noreferrer">${html}</a>`
+    ? `<a href="${escapeHtml(href)}" target="_blank" rel="noopener noreferrer">${html}</a>`
     : html;
 }
 
@@ -81,6 +81,6 @@ const names: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => names[char] ?? char);
 }

@@ -24,16 +24,18 @@ const firstCharacters = 20_000;
 /**
  * Returns a call in the form that is shown before it can be allowed: nothing is cut, and every character is visible.
  */
-export function proposalOf(asked: ApprovalRequestedEvent): Proposal {
-  const text = approvalText(asked);
+export function proposalOf(approval: ApprovalRequestedEvent): Proposal {
+  const text = approvalText(approval);
   if (text.length > maxCharacters) return { text: `${text.slice(0, firstCharacters)}…`, isWhole: false };
-  if (asked.diff !== undefined) {
-    const diff = visibleText(asked.diff);
+  if (approval.diff !== undefined) {
+    const diff = visibleText(approval.diff);
     const isDrawn = readDiff(diff).every(({ lines }) => lines.length <= maxDiffLines);
-    return isDrawn ? { diff, text: argumentLines(asked).join('\n'), isWhole: true } : { text, isWhole: true };
+    return isDrawn
+      ? { diff, text: argumentLines(approval).join('\n'), isWhole: true }
+      : { text, isWhole: true };
   }
-  const { command } = asked.arguments;
-  if (typeof command !== 'string') return { text: argumentLines(asked).join('\n'), isWhole: true };
-  const rest = argumentLines(asked, [command]).join('\n');
+  const { command } = approval.arguments;
+  if (typeof command !== 'string') return { text: argumentLines(approval).join('\n'), isWhole: true };
+  const rest = argumentLines(approval, [command]).join('\n');
   return { command: visibleText(command), text: rest, isWhole: true };
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { copyText } from '../parts/copy-button.tsx';
-import { still } from '../parts/still.tsx';
+import { memoize } from '../parts/still.tsx';
 import { htmlOf, keptHtmlOf } from './markdown.ts';
 
 interface ProseProps {
@@ -9,7 +9,7 @@ interface ProseProps {
 }
 
 /** Markdown that no longer changes. */
-export const Prose: (props: ProseProps) => VNode | null = still(({ text }: ProseProps) => (
+export const Prose: (props: ProseProps) => VNode | null = memoize(({ text }: ProseProps) => (
   <Html html={keptHtmlOf(text)} />
 )) as (props: ProseProps) => VNode | null;
 

@@ -90,20 +90,20 @@ class WindowGroup<Thing> extends Component<GroupProps<Thing>> {
   override render(): ComponentChild {
     const { things, isKept, height, draw } = this.props as Readonly<GroupProps<Thing>>;
     return (
-      <Near isKept={isKept} height={things.length * height}>
+      <NearViewport isKept={isKept} height={things.length * height}>
         {() => things.map(draw)}
-      </Near>
+      </NearViewport>
     );
   }
 }
 
-interface NearProps {
+interface NearViewportProps {
   readonly isKept: boolean;
   readonly height: number;
   readonly children: () => ComponentChildren;
 }
 
-function Near({ isKept, height, children }: NearProps): VNode {
+function NearViewport({ isKept, height, children }: NearViewportProps): VNode {
   const ref = useRef<HTMLDivElement>(null);
   const measured = useRef(height);
   const [isNear, set] = useState(false);
