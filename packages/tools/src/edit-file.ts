@@ -45,9 +45,9 @@ export function editFile(workspace: Workspace): Tool {
     pathOf: ({ path }) => path,
     subject: ({ path }) => workspace.subject(path),
     mustAsk: ({ path }) => workspace.mustAsk(path, agentFiles),
-    preview: async (args) => (await edited(workspace, args)).change,
+    preview: async (args) => (await applyEdit(workspace, args)).change,
     async execute(args, { signal }) {
-      const { file, text, count, change } = await edited(workspace, args);
+      const { file, text, count, change } = await applyEdit(workspace, args);
       throwIfStopped(signal);
       await workspace.write(args.path, text, { unchangedSince: file.stat });
       const content = `Replaced ${counted(count, 'passage')} in ${quotePath(args.path)} (${change.summary}).`;
@@ -56,14 +56,14 @@ export function editFile(workspace: Workspace): Tool {
   });
 }
 
-interface Edited {
+interface EditResult {
   readonly file: TextFile;
   readonly text: string;
   readonly count: number;
   readonly change: Change;
 }
 
-async function edited(workspace: Workspace, args: EditFileArgs): Promise<Edited> {
+async function applyEdit(workspace: Workspace, args: EditFileArgs): Promise<EditResult> {
   const { path } = args;
   const file = await suggestNames(workspace, path, () => readTextFile(workspace, path, maxBytes));
   const replacement = replacePassage(file.text, args);

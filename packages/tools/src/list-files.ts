@@ -20,7 +20,7 @@ export interface ListFilesArgs {
   readonly include_ignored?: boolean;
 }
 
-interface Listed extends WalkEntry {
+interface ListedEntry extends WalkEntry {
   /** Depth of the entry; 1 for entries of the directory itself. */
   readonly depth: number;
 }
@@ -81,7 +81,7 @@ async function list(workspace: Workspace, args: ListFilesArgs, signal: AbortSign
   const start = await workspace.locate(path);
   const prefix = start === '.' ? '' : `${start}/`;
   const isWanted = args.pattern === undefined ? undefined : compileGlob(args.pattern);
-  const found: Listed[] = [];
+  const found: ListedEntry[] = [];
   let walked = 0;
   for await (const { entries } of walk(workspace, path, {
     signal,
@@ -97,27 +97,27 @@ async function list(workspace: Workspace, args: ListFilesArgs, signal: AbortSign
     }
   }
   found.sort(byPath);
-  const most = args.depth ?? Number.POSITIVE_INFINITY;
-  const lines = isWanted === undefined ? treeLines(found, most) : flatLines(found, most);
+  const maxDepth = args.depth ?? Number.POSITIVE_INFINITY;
+  const lines = isWanted === undefined ? treeLines(found, maxDepth) : flatLines(found, maxDepth);
   if (walked > maxWalked)
     lines.push(`[stopped after ${counted(maxWalked, 'entry', 'entries')}: name a directory]`);
-  if (lines.length === 0) lines.push(nothing(args, path));
+  if (lines.length === 0) lines.push(noMatchText(args, path));
   return toolOutput({ content: lines.join('\n'), summary: counted(filesIn(found), 'file') });
 }
 
-function flatLines(found: readonly Listed[], most: number): string[] {
-  const matching = found.filter((entry) => entry.depth <= most);
+function flatLines(found: readonly ListedEntry[], maxDepth: number): string[] {
+  const matching = found.filter((entry) => entry.depth <= maxDepth);
   const lines = matching.slice(0, maxShown).map((entry) => entry.path + kindMarks[entry.kind]);
   const left = matching.length - lines.length;
   if (left > 0) lines.push(`[${counted(left, 'file')} omitted: narrow the pattern]`);
   return lines;
 }
 
-/** Returns all levels up to `most`, or as many as fit. */
-function treeLines(found: readonly Listed[], most: number): string[] {
+/** Returns all levels up to `maxDepth`, or as many as fit. */
+function treeLines(found: readonly ListedEntry[], maxDepth: number): string[] {
   const counts = filesBelow(found);
   let level = Math.min(
-    most,
+    maxDepth,
     found.reduce((deepest, entry) => Math.max(deepest, entry.depth), 1),
   );
   let visible = visibleAt(found, level);
@@ -136,7 +136,7 @@ function treeLines(found: readonly Listed[], most: number): string[] {
 }
 
 /** Returns the files up to a level, the directories of that level, and empty directories above it. */
-function visibleAt(found: readonly Listed[], level: number): Listed[] {
+function visibleAt(found: readonly ListedEntry[], level: number): ListedEntry[] {
   return found.filter(({ kind, depth, path }, index) => {
     if (kind !== 'folder' || depth >= level) return depth <= level;
     // In sorted order, the content of a directory follows it.
@@ -144,7 +144,7 @@ function visibleAt(found: readonly Listed[], level: number): Listed[] {
   });
 }
 
-function filesBelow(found: readonly Listed[]): Map<string, number> {
+function filesBelow(found: readonly ListedEntry[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { path, kind } of found) {
     if (kind === 'folder') continue;
@@ -156,11 +156,11 @@ function filesBelow(found: readonly Listed[]): Map<string, number> {
   return counts;
 }
 
-function filesIn(entries: readonly Listed[]): number {
+function filesIn(entries: readonly ListedEntry[]): number {
   return entries.filter((entry) => entry.kind !== 'folder').length;
 }
 
-function nothing(args: ListFilesArgs, path: string): string {
+function noMatchText(args: ListFilesArgs, path: string): string {
   const where = path === '.' ? 'the workspace' : quotePath(path);
   const hint = args.include_ignored === true ? '' : ' (files that git ignores were omitted)';
   if (args.pattern === undefined) return `${where} is empty${hint}.`;

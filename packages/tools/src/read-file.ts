@@ -10,7 +10,7 @@ import {
   isBinary,
   sampleBytes,
   sizeOf,
-  unsuited,
+  unsuitableFile,
 } from './workspace/file-bytes.ts';
 import { fileTool, throwIfStopped } from './workspace/file-tool.ts';
 import { LineWindow } from './workspace/line-window.ts';
@@ -88,7 +88,7 @@ async function openAny(workspace: Workspace, path: string): Promise<OpenFile> {
     return await suggestNames(workspace, path, () => workspace.openFile(path));
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'is_directory') throw error;
-    throw unsuited(path, 'is a directory. list_files shows its contents.');
+    throw unsuitableFile(path, 'is a directory. list_files shows its contents.');
   }
 }
 
@@ -100,19 +100,19 @@ async function contentOf(file: OpenFile, args: ReadFileArgs, signal: AbortSignal
   const mediaType = sniffMediaType(head);
   if (mediaType !== undefined) return await mediaOf(file, args.path, mediaType);
   if (isBinary(head))
-    throw unsuited(args.path, `is a binary file (${sizeOf(stat.size)}) and cannot be shown as text.`);
+    throw unsuitableFile(args.path, `is a binary file (${sizeOf(stat.size)}) and cannot be shown as text.`);
   return await linesOf(file, args, signal);
 }
 
 async function mediaOf(file: OpenFile, path: string, mediaType: string): Promise<ToolOutput> {
   const { stat, name } = file;
   const isImage = mediaType.startsWith('image/');
-  const most = isImage ? maxImageBytes : maxDocumentBytes;
-  const bytes = await bytesUpTo(file, most);
+  const limit = isImage ? maxImageBytes : maxDocumentBytes;
+  const bytes = await bytesUpTo(file, limit);
   if (bytes === undefined) {
-    throw unsuited(
+    throw unsuitableFile(
       path,
-      `is too large to show (${mediaType}, ${sizeOf(stat.size)}); the limit is ${sizeOf(most)}.`,
+      `is too large to show (${mediaType}, ${sizeOf(stat.size)}); the limit is ${sizeOf(limit)}.`,
     );
   }
   const data = bytes.toString('base64');
@@ -145,8 +145,8 @@ async function linesOf(
   if (seen === 0) return toolOutput({ content: '(the file is empty)', summary: 'empty' });
   const total = `${isWhole ? '' : 'more than '}${counted(window.lines, 'line')}`;
   if (window.lastTaken < first)
-    throw unsuited(args.path, `has only ${total}; offset ${first} is after the end.`);
-  const text = args.line_numbers === true ? numbered(window.text(), first) : window.text();
+    throw unsuitableFile(args.path, `has only ${total}; offset ${first} is after the end.`);
+  const text = args.line_numbers === true ? withLineNumbers(window.text(), first) : window.text();
   const isAll = first === 1 && isWhole && window.lastTaken === window.lines;
   if (isAll && window.cutBytes === 0) return toolOutput({ content: text, summary: total });
   const shown = first === window.lastTaken ? `line ${first}` : `lines ${first} to ${window.lastTaken}`;
@@ -160,7 +160,7 @@ async function linesOf(
   });
 }
 
-function numbered(text: string, first: number): string {
+function withLineNumbers(text: string, first: number): string {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line, index) => `${first + index}\t${line}\n`).join('');

@@ -130,12 +130,12 @@ async function searchBatch(
   for (const [index, { name, bytes }] of texts.entries()) {
     const matches = results[index];
     if (bytes === undefined) found.skip();
-    else if (matches === undefined) found.end(tooCostly(name), true);
+    else if (matches === undefined) found.end(tooCostlyText(name), true);
     else found.add(name, matches);
   }
 }
 
-function tooCostly(name: string): string {
+function tooCostlyText(name: string): string {
   return `the expression takes too much time or memory on ${quotePath(name)}: avoid nested repetitions`;
 }
 

@@ -27,7 +27,7 @@ export function closestPassage(text: string, wanted: string): ClosestPassage | u
   if (first < 0) return undefined;
   const passage = looked.slice(first, first + maxPassageLines);
   while (passage.at(-1)?.trim() === '') passage.pop();
-  const at = placeOfMost(lines, passage) ?? placeOfMostAlike(lines, passage[0] ?? '');
+  const at = positionOfMatch(lines, passage) ?? positionOfSimilar(lines, passage[0] ?? '');
   if (at === undefined) return undefined;
   const shown = lines.slice(at, at + Math.min(passage.length, maxShownLines));
   const whole = lines.slice(at, at + passage.length);
@@ -39,7 +39,7 @@ export function closestPassage(text: string, wanted: string): ClosestPassage | u
 }
 
 /** Returns where most lines of the passage match in order, starting with a matching line. */
-function placeOfMost(lines: readonly string[], passage: readonly string[]): number | undefined {
+function positionOfMatch(lines: readonly string[], passage: readonly string[]): number | undefined {
   const wanted = passage.map(withoutSpace);
   const votes = new Map<number, number>();
   const places = Map.groupBy(wanted.keys(), (index) => wanted[index] ?? '');
@@ -57,14 +57,14 @@ function placeOfMost(lines: readonly string[], passage: readonly string[]): numb
   return isTelling ? best : undefined;
 }
 
-function placeOfMostAlike(lines: readonly string[], wanted: string): number | undefined {
+function positionOfSimilar(lines: readonly string[], wanted: string): number | undefined {
   const pairs = pairsOf(wanted);
   let best: number | undefined;
-  let most = minSimilarity;
+  let bestSimilarity = minSimilarity;
   for (const [index, line] of lines.entries()) {
-    const likeness = alike(pairs, pairsOf(line));
-    if (likeness > most) {
-      most = likeness;
+    const likeness = similarity(pairs, pairsOf(line));
+    if (likeness > bestSimilarity) {
+      bestSimilarity = likeness;
       best = index;
     }
   }
@@ -86,7 +86,7 @@ function pairsOf(line: string): Set<string> {
  * Returns twice the number of common pairs divided by the number of all pairs (Dice coefficient): 1 for equal sets, 0
  * for nothing in common.
  */
-function alike(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+function similarity(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   if (left.size + right.size === 0) return 0;
   let common = 0;
   for (const pair of left) if (right.has(pair)) common += 1;

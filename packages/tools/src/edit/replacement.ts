@@ -26,21 +26,21 @@ const maxPlaces = 10;
 export function replacePassage(text: string, args: ReplacementArgs): Replacement {
   const { old_text: given, new_text: replacing, replace_all: all } = args;
   if (given === '') {
-    return failed('old_text is empty. Pass the text to replace; write_file writes a whole file.');
+    return failure('old_text is empty. Pass the text to replace; write_file writes a whole file.');
   }
   const lineBreak = defaultLineBreak(text);
   const converted = toLineBreak(given, lineBreak);
   // In a file with mixed line breaks, the passage may exist exactly as given.
   const old = text.includes(converted) ? converted : given;
   const fresh = old === converted ? toLineBreak(replacing, lineBreak) : replacing;
-  if (old === fresh) return failed('old_text and new_text are identical: nothing would change.');
+  if (old === fresh) return failure('old_text and new_text are identical: nothing would change.');
   const places = placesOf(text, old, all === true);
-  if (places.length === 0) return failed(notFound(text, given));
-  if (places.length > 1 && all !== true) return failed(notUnique(text, places));
+  if (places.length === 0) return failure(notFound(text, given));
+  if (places.length > 1 && all !== true) return failure(notUnique(text, places));
   return { ok: true, text: text.split(old).join(fresh), count: places.length };
 }
 
-function failed(problem: string): Replacement {
+function failure(problem: string): Replacement {
   return { ok: false, problem };
 }
 

@@ -6,7 +6,7 @@ import { backoff } from '@cobbler/agent/values';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { ResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { capped } from './plain-text.ts';
+import { truncate } from './plain-text.ts';
 import type { McpTransport } from './transport.ts';
 
 const defaultConnectMs = 30_000;
@@ -23,7 +23,7 @@ const maxPauseMs = 30_000;
  * Maximum delay that a call waits for, in milliseconds; with a longer one it fails with an error that names the
  * delay.
  */
-const patienceMs = 2_000;
+const maxWaitMs = 2_000;
 
 /** Dependencies of a connection. */
 export interface ConnectionParts {
@@ -31,7 +31,7 @@ export interface ConnectionParts {
   readonly config: McpServerConfig;
   /** Creates a new transport to the server. @throws AgentError for an invalid configuration. */
   readonly open: () => McpTransport;
-  readonly scrub: (text: string) => string;
+  readonly redact: (text: string) => string;
   readonly runtime: Pick<Runtime, 'monotonic' | 'timer'>;
   readonly client: { readonly name: string; readonly version: string };
   /** Called when the server reports that its list has changed, or was restarted and may have a different list. */
@@ -110,19 +110,19 @@ export class McpConnection {
   async call(
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    means: McpCallOptions,
+    callOptions: McpCallOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const link = await this.#ready(means.signal);
+    const link = await this.#ready(callOptions.signal);
     try {
-      return await this.#request(link, tool, args, means);
+      return await this.#request(link, tool, args, callOptions);
     } catch (error) {
       if (!isExpired(error)) throw this.#failure(unknownOutcome(error), error, link, this.callMs);
     }
     // The server rejected the call without executing it, so it can be repeated.
     await this.#leave(link);
-    const again = await this.#ready(means.signal);
+    const again = await this.#ready(callOptions.signal);
     try {
-      return await this.#request(again, tool, args, means);
+      return await this.#request(again, tool, args, callOptions);
     } catch (error) {
       throw this.#failure(unknownOutcome(error), error, again, this.callMs);
     }
@@ -155,20 +155,20 @@ export class McpConnection {
 
   /** Returns the open link to the server, or opens a new one. */
   async #ready(signal?: AbortSignal): Promise<Link> {
-    if (this.#isClosed) throw failed(`${this.#title} is closed`);
+    if (this.#isClosed) throw mcpError(`${this.#title} is closed`);
     if (this.#link?.isOpen === true) return this.#link;
     this.#opening ??= this.#begin().finally(() => {
       this.#opening = undefined;
     });
-    return await (signal === undefined ? this.#opening : orAborted(this.#opening, signal));
+    return await (signal === undefined ? this.#opening : rejectOnAbort(this.#opening, signal));
   }
 
   async #begin(): Promise<Link> {
     const { runtime, onStale } = this.#parts;
     const pause = this.#notBefore - runtime.monotonic();
-    if (pause > patienceMs) {
+    if (pause > maxWaitMs) {
       const seconds = Math.ceil(pause / 1000);
-      throw failed(
+      throw mcpError(
         `${this.#title} has ended ${this.#failures} times in a row and will not be restarted for ${seconds} s. The call was not made.`,
       );
     }
@@ -232,8 +232,8 @@ export class McpConnection {
     verb = 'failed',
   ): AgentError {
     if (AgentError.is(error) && error.kind === 'aborted') return error;
-    const words = failureWords(error, link?.transport, this.#parts.scrub, timeoutMs);
-    return failed(`${this.#title} ${verb}: ${words}${after}`);
+    const words = failureWords(error, link?.transport, this.#parts.redact, timeoutMs);
+    return mcpError(`${this.#title} ${verb}: ${words}${after}`);
   }
 }
 
@@ -247,11 +247,11 @@ function unknownOutcome(error: unknown): string {
   return isAnswer ? '' : ' The effect of the call is unknown.';
 }
 
-function failed(message: string): AgentError {
+function mcpError(message: string): AgentError {
   return new AgentError({ kind: 'tool', code: 'mcp', message });
 }
 
-function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+function rejectOnAbort<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(AgentError.from(signal.reason, 'aborted'));
     if (signal.aborted) return onAbort();
@@ -284,13 +284,13 @@ function isClosed(error: unknown): boolean {
 function failureWords(
   error: unknown,
   transport: McpTransport | undefined,
-  scrub: (text: string) => string,
+  redact: (text: string) => string,
   timeoutMs: number,
 ): string {
   const words = reasonOf(error, transport, timeoutMs);
-  const said = transport?.lastWords() ?? '';
-  const last = said === '' || !isClosed(error) ? '' : ` Its last output: ${tail(said)}`;
-  return scrub(`${words}.${last}`);
+  const lastOutput = transport?.lastWords() ?? '';
+  const last = lastOutput === '' || !isClosed(error) ? '' : ` Its last output: ${tail(lastOutput)}`;
+  return redact(`${words}.${last}`);
 }
 
 function reasonOf(error: unknown, transport: McpTransport | undefined, timeoutMs: number): string {
@@ -298,7 +298,7 @@ function reasonOf(error: unknown, transport: McpTransport | undefined, timeoutMs
   const { code, message, cause } = isObject(error) ? error : {};
   if (code === connectionClosed && transport !== undefined) return `it ${transport.ending()}`;
   if (code === requestTimeout) return `it did not respond within ${timeoutMs / 1000} s`;
-  const text = capped(String(message ?? error).replace(/^MCP error -?\d+: /, ''), maxWords).replace(
+  const text = truncate(String(message ?? error).replace(/^MCP error -?\d+: /, ''), maxWords).replace(
     /\.$/,
     '',
   );

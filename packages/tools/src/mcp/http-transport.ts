@@ -25,7 +25,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
       requestInit: { headers },
       fetch: async (input, init) => {
         const response = await runtime.fetch(input, init);
-        return bounded(response, (problem) => this.#over(requestIn(init), problem));
+        return limitResponse(response, (problem) => this.#endRequest(requestIn(init), problem));
       },
       reconnectionOptions: {
         initialReconnectionDelay: 500,
@@ -38,10 +38,10 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
   }
 
   override async start(): Promise<void> {
-    const hear = this.onmessage;
+    const onMessage = this.onmessage;
     this.onmessage = (message: JSONRPCMessage) => {
       if (!('method' in message) && message.id !== undefined) this.#waiting.delete(message.id);
-      hear?.(message);
+      onMessage?.(message);
     };
     await super.start();
   }
@@ -63,11 +63,11 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
     for (const cancel of this.#timers) cancel();
     this.#timers.clear();
     let cancel = () => {};
-    const patience = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       cancel = this.#runtime.timer(leaveMs, resolve);
     });
     // Ending the session fails if the server is no longer running.
-    await Promise.race([this.terminateSession().catch(() => undefined), patience]);
+    await Promise.race([this.terminateSession().catch(() => undefined), timeout]);
     cancel();
     await super.close();
   }
@@ -83,7 +83,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
   /**
    * Handles the end of a response stream. If the stream was cut off, the response may still arrive on another one.
    */
-  #over(id: RequestId | undefined, problem: string | undefined): void {
+  #endRequest(id: RequestId | undefined, problem: string | undefined): void {
     if (id === undefined) return;
     const cancel = this.#runtime.timer(problem === undefined ? resumeMs : 0, () => {
       this.#timers.delete(cancel);
@@ -104,10 +104,10 @@ function requestIn(init: RequestInit | undefined): RequestId | undefined {
 }
 
 /**
- * Returns the same response with a body that fails if a message is too long. Calls `over` at the end, with the
+ * Returns the same response with a body that fails if a message is too long. Calls `endRequest` at the end, with the
  * problem if there is one.
  */
-function bounded(response: Response, over: (problem: string | undefined) => void): Response {
+function limitResponse(response: Response, endRequest: (problem: string | undefined) => void): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
   let bytes = 0;
@@ -118,17 +118,17 @@ function bounded(response: Response, over: (problem: string | undefined) => void
         const { done, value } = await reader.read();
         if (done) {
           controller.close();
-          return over(undefined);
+          return endRequest(undefined);
         }
         bytes = isStream && endsEvent(value) ? value.length : bytes + value.length;
         if (bytes <= maxMessageBytes) return controller.enqueue(value);
         const problem = `sent a message of more than ${maxMessageBytes / 1_048_576} MiB`;
         controller.error(new Error(problem));
-        over(problem);
+        endRequest(problem);
         await reader.cancel();
       } catch (error) {
         controller.error(error);
-        over(undefined);
+        endRequest(undefined);
       }
     },
     cancel: (reason) => reader.cancel(reason),

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, ToolEffect } from '@cobbler/agent';
 import type { McpServerLimits } from '@cobbler/agent/node';
 import { isObject, schemaProblem } from '@cobbler/agent/provider';
-import { capped, plainText } from './plain-text.ts';
+import { plainText, truncate } from './plain-text.ts';
 import { mcpToolName } from './tool-name.ts';
 
 /** Maximum number of characters of a description, because it is part of every request. */
@@ -44,20 +44,20 @@ export async function listedTool(
     return { name: '?', why: 'it has no name' };
   const ownName = entry['name'];
   if (config.tools !== undefined && !config.tools.includes(ownName)) return undefined;
-  const shown = capped(plainText(ownName), 80);
+  const shown = truncate(plainText(ownName), 80);
   if (isObject(entry['execution']) && entry['execution']['taskSupport'] === 'required')
     return { name: shown, why: 'it only works as a background task' };
   const schema = entry['inputSchema'];
   if (!isObject(schema) || schema['type'] !== 'object')
     return { name: shown, why: 'its schema does not describe an object' };
   const given = schema as JsonObject;
-  const problem = formProblem(given) ?? (await unusable(given));
+  const problem = formProblem(given) ?? (await schemaIssue(given));
   if (problem !== undefined) return { name: shown, why: problem };
   const description = typeof entry['description'] === 'string' ? entry['description'] : '';
   return {
     ownName,
     name: mcpToolName(server, ownName),
-    description: capped(plainText(description).trim(), maxDescription) || shown,
+    description: truncate(plainText(description).trim(), maxDescription) || shown,
     schema: given,
     parameters: offeredSchema(given),
     effect: effectOf(ownName, config, entry['annotations']),
@@ -70,17 +70,17 @@ export async function listedTool(
  * them.
  */
 function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, hints: unknown): ToolEffect {
-  const said = Object.hasOwn(effects, name) ? effects[name] : undefined;
-  if (said !== undefined) return said;
+  const configured = Object.hasOwn(effects, name) ? effects[name] : undefined;
+  if (configured !== undefined) return configured;
   if (trustHints !== true || !isObject(hints)) return 'once';
   if (hints['readOnlyHint'] === true) return 'read';
   return hints['idempotentHint'] === true ? 'idempotent' : 'once';
 }
 
 /** Returns why a schema cannot be used. A server may have crafted it to keep this process busy. */
-async function unusable(schema: JsonObject): Promise<string | undefined> {
+async function schemaIssue(schema: JsonObject): Promise<string | undefined> {
   const why = await schemaProblem(schema);
-  return why === undefined ? undefined : `its schema is invalid: ${capped(plainText(why), 300)}`;
+  return why === undefined ? undefined : `its schema is invalid: ${truncate(plainText(why), 300)}`;
 }
 
 function formProblem(schema: JsonObject): string | undefined {
@@ -94,7 +94,7 @@ function formProblem(schema: JsonObject): string | undefined {
     return 'its schema requires properties whose names are not strings';
   const odd = Object.keys(properties).find((name) => !/^[A-Za-z0-9_.-]{1,64}$/.test(name));
   if (odd !== undefined)
-    return `providers do not accept its property ${JSON.stringify(capped(plainText(odd), 80))}`;
+    return `providers do not accept its property ${JSON.stringify(truncate(plainText(odd), 80))}`;
   return foreignReference(schema) ? 'its schema refers to another document' : undefined;
 }
 
@@ -147,7 +147,7 @@ function offeredSchema(schema: JsonObject): JsonObject {
   return { ...rest, properties, ...(required.size > 0 && { required: [...required] }) };
 }
 
-interface Collected {
+interface CollectedSchema {
   readonly root: JsonObject;
   readonly properties: JsonObject;
   readonly required: Set<Json>;
@@ -159,7 +159,7 @@ interface Collected {
  * Collects the arguments of a schema. The outermost description of an argument counts, and only arguments that every
  * call needs are required.
  */
-function collect(schema: unknown, isAlways: boolean, found: Collected): void {
+function collect(schema: unknown, isAlways: boolean, found: CollectedSchema): void {
   if (!isObject(schema) || found.seen.has(schema)) return;
   found.seen.add(schema);
   const { properties, required, $ref } = schema as JsonObject;

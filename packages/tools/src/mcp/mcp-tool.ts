@@ -4,7 +4,7 @@ import { checkSchema, isObject } from '@cobbler/agent/provider';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import type { McpConnection } from './connection.ts';
 import type { ListedTool } from './listed-tool.ts';
-import { capped, plainText } from './plain-text.ts';
+import { plainText, truncate } from './plain-text.ts';
 
 /** Minimum interval between two progress updates that are passed on, in milliseconds. */
 const progressEveryMs = 100;
@@ -47,7 +47,7 @@ function progressTo(context: ToolContext, now: () => number): (progress: Progres
     if (now() - last < progressEveryMs && !isLast) return;
     last = now();
     const share = total === undefined ? String(progress) : `${progress}/${total}`;
-    context.progress(message === undefined ? share : `${share} ${capped(plainText(message), maxProgress)}`);
+    context.progress(message === undefined ? share : `${share} ${truncate(plainText(message), maxProgress)}`);
   };
 }
 
@@ -58,7 +58,7 @@ const maxMedia = 8_388_608;
 const maxParts = 100;
 
 /** Image types that models accept. */
-const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** Converts the result of a call: text, images and PDFs; other parts are described. */
 function resultOutput(result: Readonly<Record<string, unknown>>): ToolOutput {
@@ -102,7 +102,7 @@ function media(type: unknown, data: unknown, word: string, room: Room): ToolResu
   const mediaType = isText(type) ? (type.split(';')[0]?.trim().toLowerCase() ?? '') : '';
   const base64 = isText(data) ? data.replace(/\s/g, '') : '';
   const what = `${word}${mediaType === '' ? '' : ` of type ${mediaType}`}, ${Math.ceil(base64.length * 0.75)} bytes`;
-  if (!pictures.has(mediaType) && mediaType !== 'application/pdf')
+  if (!imageTypes.has(mediaType) && mediaType !== 'application/pdf')
     return text(`[${what}: not supported by models]`);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return text(`[${what}: it is not base64]`);
   if (base64.length > room.left) return text(`[${what}: too large together with the other parts]`);

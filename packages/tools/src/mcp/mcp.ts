@@ -111,7 +111,7 @@ class Server {
   #problem: string | undefined;
   #ms = 0;
   #isStale = true;
-  #scrub: (text: string) => string = scrubber([]);
+  #redact: (text: string) => string = redactor([]);
   #looking: Promise<void> | undefined;
   #isAdopted = false;
 
@@ -124,7 +124,7 @@ class Server {
       name,
       config,
       open: () => this.#open(),
-      scrub: (text) => this.#scrub(text),
+      redact: (text) => this.#redact(text),
       runtime: this.#runtime,
       client: options.client ?? { name: 'cobbler', version: '0.0.0' },
       onStale: () => this.#noteChange(),
@@ -214,12 +214,12 @@ class Server {
     if ('url' in config) {
       const url = fillIn(config.url, env);
       const headers = fillAll(config.headers, env);
-      this.#scrub = scrubber([...url.secrets, ...headers.secrets]);
+      this.#redact = redactor([...url.secrets, ...headers.secrets]);
       return new HttpTransport(new URL(url.text), headers.values, this.#runtime);
     }
     const args = (config.args ?? []).map((arg) => fillIn(arg, env));
     const own = fillAll(config.env, env);
-    this.#scrub = scrubber([...own.secrets, ...args.flatMap(({ secrets }) => secrets)]);
+    this.#redact = redactor([...own.secrets, ...args.flatMap(({ secrets }) => secrets)]);
     return new StdioTransport(
       {
         argv: [config.command, ...args.map(({ text }) => text)],
@@ -241,7 +241,7 @@ const keyLike = /\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|AKIA|AIza
 const named = /((?:bearer|token|password|passwd|secret|api[-_]?key)["']?\s*[:=]?\s*["']?)([^\s"',;]{8,})/gi;
 
 /** Creates a function that redacts these secrets, and text that looks like a secret, in the output of a server. */
-function scrubber(secrets: readonly string[]): (text: string) => string {
+function redactor(secrets: readonly string[]): (text: string) => string {
   const needles = secrets
     .filter((secret) => secret.length >= minLength)
     .sort((left, right) => right.length - left.length);

@@ -4,6 +4,6 @@ export function plainText(text: string): string {
 }
 
 /** Returns the beginning of a text, up to a number of characters. */
-export function capped(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+export function truncate(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit - 1).toWellFormed()}…`;
 }

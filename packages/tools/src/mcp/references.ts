@@ -2,7 +2,7 @@ import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 
 /** A text with the values of its variables inserted. */
-export interface Filled {
+export interface FilledReferences {
   readonly text: string;
   /** The inserted values, which can be keys. */
   readonly secrets: readonly string[];
@@ -12,7 +12,7 @@ export interface Filled {
  * Replaces `${NAME}` references with the values of variables.
  * @throws AgentError `invalid` for a variable that is not set: a partial key is worse than none.
  */
-export function fillIn(text: string, env: Environment): Filled {
+export function fillIn(text: string, env: Environment): FilledReferences {
   const secrets: string[] = [];
   const filled = text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
     const value = env[name];

@@ -3,7 +3,7 @@ import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { capped } from './plain-text.ts';
+import { truncate } from './plain-text.ts';
 import type { McpTransport } from './transport.ts';
 import { maxMessageBytes } from './transport.ts';
 
@@ -107,7 +107,7 @@ export class StdioTransport implements McpTransport {
   #take(line: string): void {
     const message = messageIn(line);
     if (message !== undefined) return this.#deliver(() => this.onmessage?.(message));
-    if (this.#stray === '') this.#stray = capped(line, 300);
+    if (this.#stray === '') this.#stray = truncate(line, 300);
     this.onerror?.(new Error('The server printed a line that is not a protocol message.'));
   }
 }
@@ -123,7 +123,7 @@ function messageIn(line: string): JSONRPCMessage | undefined {
 /** Joins the chunks of a stream into lines with a maximum length. */
 class MessageLines {
   readonly #maxBytes: number;
-  #pieces: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   #length = 0;
 
   constructor(maxBytes: number) {
@@ -139,8 +139,8 @@ class MessageLines {
     let start = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
       this.#add(chunk.subarray(start, end));
-      lines.push(Buffer.concat(this.#pieces).toString('utf8').trim());
-      this.#pieces = [];
+      lines.push(Buffer.concat(this.#chunks).toString('utf8').trim());
+      this.#chunks = [];
       this.#length = 0;
       start = end + 1;
     }
@@ -148,13 +148,13 @@ class MessageLines {
     return lines.filter((line) => line !== '');
   }
 
-  #add(piece: Uint8Array): void {
-    this.#length += piece.length;
+  #add(chunk: Uint8Array): void {
+    this.#length += chunk.length;
     if (this.#length > this.#maxBytes) {
-      this.#pieces = [];
+      this.#chunks = [];
       this.#length = 0;
       throw new RangeError('too long');
     }
-    if (piece.length > 0) this.#pieces.push(piece);
+    if (chunk.length > 0) this.#chunks.push(chunk);
   }
 }

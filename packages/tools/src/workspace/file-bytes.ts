@@ -36,17 +36,17 @@ export async function* chunksOf(handle: FileHandle, size: number): AsyncGenerato
 }
 
 /**
- * Reads all bytes of a file. Returns undefined if there are more than `most`, because a file can grow while it is
+ * Reads all bytes of a file. Returns undefined if there are more than `limit`, because a file can grow while it is
  * read.
  */
-export async function bytesUpTo(file: OpenFile, most: number): Promise<Buffer | undefined> {
+export async function bytesUpTo(file: OpenFile, limit: number): Promise<Buffer | undefined> {
   const { handle, stat } = file;
-  if (stat.size > most) return undefined;
+  if (stat.size > limit) return undefined;
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunksOf(handle, stat.size)) {
     length += chunk.length;
-    if (length > most) return undefined;
+    if (length > limit) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -59,17 +59,17 @@ export function isBinary(bytes: Uint8Array): boolean {
 
 /**
  * Reads a text file for a change, so that unchanged parts can be written back as they were.
- * @throws AgentError `tool` if the file is binary, is not UTF-8, or is larger than `most` bytes.
+ * @throws AgentError `tool` if the file is binary, is not UTF-8, or is larger than `limit` bytes.
  */
-export async function readTextFile(workspace: Workspace, path: string, most: number): Promise<TextFile> {
+export async function readTextFile(workspace: Workspace, path: string, limit: number): Promise<TextFile> {
   const file = await workspace.openFile(path);
   const { handle, stat, name } = file;
   try {
-    const bytes = await bytesUpTo(file, most);
+    const bytes = await bytesUpTo(file, limit);
     if (bytes === undefined)
-      throw unsuited(path, `is too large (${sizeOf(stat.size)}); the limit is ${sizeOf(most)}.`);
-    if (isBinary(bytes)) throw unsuited(path, 'is a binary file.');
-    if (!isUtf8(bytes)) throw unsuited(path, 'is not UTF-8 text; changing it would damage it.');
+      throw unsuitableFile(path, `is too large (${sizeOf(stat.size)}); the limit is ${sizeOf(limit)}.`);
+    if (isBinary(bytes)) throw unsuitableFile(path, 'is a binary file.');
+    if (!isUtf8(bytes)) throw unsuitableFile(path, 'is not UTF-8 text; changing it would damage it.');
     const text = bytes.toString('utf8');
     const hasMark = text.startsWith('\uFEFF');
     return { text: hasMark ? text.slice(1) : text, hasMark, stat, name };
@@ -99,6 +99,6 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 }
 
 /** Creates an error that explains why a file is not suitable for a tool. */
-export function unsuited(path: string, why: string): AgentError {
+export function unsuitableFile(path: string, why: string): AgentError {
   return new AgentError({ kind: 'tool', code: 'unsuited', message: `${quotePath(path)} ${why}` });
 }

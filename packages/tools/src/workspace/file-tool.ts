@@ -19,9 +19,9 @@ export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
   const { pathOf, execute, preview, ...rest } = definition;
   return defineTool<Args>({
     ...rest,
-    execute: async (args, context) => await named(pathOf(args), async () => execute(args, context)),
+    execute: async (args, context) => await withPath(pathOf(args), async () => execute(args, context)),
     ...(preview !== undefined && {
-      preview: async (args: Args) => await named(pathOf(args), async () => await preview(args)),
+      preview: async (args: Args) => await withPath(pathOf(args), async () => await preview(args)),
     }),
   });
 }
@@ -32,7 +32,7 @@ export function throwIfStopped(signal: AbortSignal): void {
     throw new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The call was cancelled.' });
 }
 
-async function named<T>(path: string, action: () => Promise<T>): Promise<T> {
+async function withPath<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {

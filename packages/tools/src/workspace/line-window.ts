@@ -8,7 +8,7 @@ export class LineWindow {
   readonly #first: number;
   readonly #last: number;
   readonly #maxBytes: number;
-  #taken: Uint8Array[] = [];
+  #collected: Uint8Array[] = [];
   #takenBytes = 0;
   #takenLines = 0;
   #current: Uint8Array[] = [];
@@ -67,7 +67,7 @@ export class LineWindow {
 
   /** Returns the selected lines with UNIX line breaks, without a byte order mark. */
   text(): string {
-    return new TextDecoder().decode(Buffer.concat(this.#taken)).replaceAll('\r\n', '\n');
+    return new TextDecoder().decode(Buffer.concat(this.#collected)).replaceAll('\r\n', '\n');
   }
 
   #isWanted(): boolean {
@@ -88,7 +88,7 @@ export class LineWindow {
       if (this.#takenLines > 0 && this.#takenBytes + this.#currentBytes > this.#maxBytes) {
         this.#isFull = true;
       } else {
-        this.#taken.push(...this.#current);
+        this.#collected.push(...this.#current);
         this.#takenBytes += this.#currentBytes;
         this.#takenLines += 1;
       }

@@ -49,10 +49,10 @@ async function similarNames(workspace: Workspace, path: string): Promise<string[
  */
 function nameDistance(left: string, right: string): number | undefined {
   const [a, b] = [lastName(left), lastName(right)];
-  const most = Math.max(1, Math.floor(Math.max(a.length, b.length) / 3));
-  if (Math.abs(a.length - b.length) > most) return undefined;
+  const maxDistance = Math.max(1, Math.floor(Math.max(a.length, b.length) / 3));
+  if (Math.abs(a.length - b.length) > maxDistance) return undefined;
   const distance = editDistance(a.toLowerCase(), b.toLowerCase());
-  if (distance > most) return undefined;
+  if (distance > maxDistance) return undefined;
   const isSameFolder = left.slice(0, -a.length) === right.slice(0, -b.length);
   return distance + (isSameFolder ? 0 : 0.5);
 }

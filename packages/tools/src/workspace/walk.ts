@@ -63,7 +63,7 @@ async function* visit(directory: HeldDirectory, at: Visit): AsyncGenerator<Walke
   if (options.signal !== undefined) throwIfStopped(options.signal);
   const found = await directory.entries();
   const hasOwn = at.rules !== IgnoreRules.none && found.some(({ name }) => name === '.gitignore');
-  const rules = hasOwn ? await withOwn(workspace, directory, prefix, at.rules) : at.rules;
+  const rules = hasOwn ? await withFolderRules(workspace, directory, prefix, at.rules) : at.rules;
   const entries = found
     .filter(({ name }) => name !== '.git')
     .map((entry): WalkEntry => {
@@ -101,7 +101,7 @@ async function rulesAbove(workspace: Workspace, folder: string): Promise<IgnoreR
   for (const name of folder.split('/').filter(Boolean)) {
     const directory = await workspace.openDirectory(above === '' ? '.' : above);
     try {
-      rules = await withOwn(workspace, directory, above, rules);
+      rules = await withFolderRules(workspace, directory, above, rules);
     } finally {
       await directory.close();
     }
@@ -112,7 +112,7 @@ async function rulesAbove(workspace: Workspace, folder: string): Promise<IgnoreR
   return rules;
 }
 
-async function withOwn(
+async function withFolderRules(
   workspace: Workspace,
   directory: HeldDirectory,
   folder: string,

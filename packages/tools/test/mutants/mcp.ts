@@ -116,7 +116,7 @@ export const mcpMutants: readonly Mutant[] = [
   },
   {
     file: listed,
-    find: 'formProblem(given) ?? (await unusable(given))',
+    find: 'formProblem(given) ?? (await schemaIssue(given))',
     replace: 'formProblem(given)',
     why: 'one invalid schema removes all tools of its server',
     breaks: ['P11'],
