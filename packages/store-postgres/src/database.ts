@@ -70,7 +70,7 @@ export class Database implements Connection {
   /** Executes a statement without retries. @throws the client's error: see {@link isLost}. */
   async once<Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     this.#checkOpen();
-    await this.#prepared();
+    await this.#prepareOnce();
     return (await this.#pool.query(sql, [...values])).rows as Row[];
   }
 
@@ -78,7 +78,7 @@ export class Database implements Connection {
   transaction<Value>(work: (connection: Connection) => Promise<Value>): Promise<Value> {
     return this.insistently(async () => {
       this.#checkOpen();
-      await this.#prepared();
+      await this.#prepareOnce();
       return await this.#transaction(work);
     });
   }
@@ -113,7 +113,7 @@ export class Database implements Connection {
     throw new AgentError({ kind: 'invalid', code: 'store_closed', message });
   }
 
-  #prepared(): Promise<void> {
+  #prepareOnce(): Promise<void> {
     this.#ready ??= this.#transaction(this.#options.prepare).catch((error: unknown) => {
       this.#ready = undefined;
       throw error;

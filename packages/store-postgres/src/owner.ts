@@ -25,7 +25,7 @@ export class PostgresOwner {
   readonly #db: Database;
   readonly #schema: string;
   readonly #leaseMs: number;
-  #begun: Promise<void> | undefined;
+  #registration: Promise<void> | undefined;
   #beat: NodeJS.Timeout | undefined;
 
   constructor(db: Database, schema: string, leaseMs: number) {
@@ -36,11 +36,11 @@ export class PostgresOwner {
 
   /** Registers this process, before its first claim. */
   begin(): Promise<void> {
-    this.#begun ??= this.#begin().catch((error: unknown) => {
-      this.#begun = undefined;
+    this.#registration ??= this.#begin().catch((error: unknown) => {
+      this.#registration = undefined;
       throw error;
     });
-    return this.#begun;
+    return this.#registration;
   }
 
   async #begin(): Promise<void> {
@@ -68,8 +68,8 @@ export class PostgresOwner {
   /** Releases all sessions that this process holds. */
   async end(): Promise<void> {
     clearInterval(this.#beat);
-    if (this.#begun === undefined) return;
-    await this.#begun.catch(() => {});
+    if (this.#registration === undefined) return;
+    await this.#registration.catch(() => {});
     const s = this.#schema;
     await this.#db.transaction(async (connection) => {
       await connection.query(`UPDATE ${s}.sessions SET owner = NULL WHERE owner = $1`, [this.lock]);

@@ -210,8 +210,8 @@ class SessionsInPostgres implements PostgresStore {
 
   async #close(): Promise<void> {
     await this.#watch.close();
-    await this.#log.settled();
-    await this.#notices.settled();
+    await this.#log.waitForAppends();
+    await this.#notices.waitForNotices();
     await Promise.allSettled(this.#background);
     // If the database is unreachable, the next operation reports it.
     await this.#owner?.end().catch(() => {});
@@ -250,7 +250,7 @@ class Notices {
     });
   }
 
-  async settled(): Promise<void> {
+  async waitForNotices(): Promise<void> {
     await this.#sending;
   }
 

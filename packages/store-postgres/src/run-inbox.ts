@@ -102,16 +102,16 @@ export class PostgresInbox implements Inbox {
   }
 
   async ack({ runId, epoch }: ClaimedRun, { state, text }: RunEndState): Promise<Freed> {
-    const mine = "epoch = $4 AND (state = 'open' OR state = $2)";
-    if (!(await this.#end(mine, [runId, state, text, epoch]))) throw fencedRun(runId);
-    return await this.#freed(runId);
+    const condition = "epoch = $4 AND (state = 'open' OR state = $2)";
+    if (!(await this.#end(condition, [runId, state, text, epoch]))) throw fencedRun(runId);
+    return await this.#endedRun(runId);
   }
 
   async cancel(runId: string): Promise<Freed> {
     // The outcome of a cancelled run is the token of its cancel.
-    const mine = "state = 'open' OR (state = $2 AND outcome = $3 AND $4::bigint IS NULL)";
-    if (!(await this.#end(mine, [runId, 'cancelled', randomUUID(), null]))) return { isOver: false };
-    return await this.#freed(runId);
+    const condition = "state = 'open' OR (state = $2 AND outcome = $3 AND $4::bigint IS NULL)";
+    if (!(await this.#end(condition, [runId, 'cancelled', randomUUID(), null]))) return { isOver: false };
+    return await this.#endedRun(runId);
   }
 
   async signal(runId: string, name: string, text: string): Promise<boolean> {
@@ -174,7 +174,7 @@ export class PostgresInbox implements Inbox {
 
   /** Runs a transaction that changes the runs of a key. */
   async #write<Value>(key: string | null, work: (connection: Connection) => Promise<Value>): Promise<Value> {
-    if (this.#isClosing) throw closed();
+    if (this.#isClosing) throw inboxClosed();
     return await this.#db.transaction(async (connection) => {
       if (key !== null) {
         const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 1))';
@@ -208,12 +208,12 @@ export class PostgresInbox implements Inbox {
     return row && { runId: row.id, epoch: row.epoch, input: row.input };
   }
 
-  async #end(mine: string, values: readonly unknown[]): Promise<boolean> {
+  async #end(condition: string, values: readonly unknown[]): Promise<boolean> {
     const s = this.#s;
     const isOver = await this.#write(null, async (connection) => {
       const [ended] = await connection.query<{ number: number }>(
         `UPDATE ${s}.runs SET state = $2, outcome = $3, ended = $5, input = NULL, owner = NULL
-         WHERE id = $1 AND (${mine}) RETURNING number`,
+         WHERE id = $1 AND (${condition}) RETURNING number`,
         [...values, this.#now()],
       );
       if (ended === undefined) return false;
@@ -225,7 +225,7 @@ export class PostgresInbox implements Inbox {
     return isOver;
   }
 
-  async #freed(runId: string): Promise<Freed> {
+  async #endedRun(runId: string): Promise<Freed> {
     const sameKey = `AND t.queue = (SELECT queue FROM ${this.#s}.runs WHERE id = $2)`;
     const next = await this.#claimFirst(sameKey, runId);
     return { isOver: true, ...defined({ next }) };
@@ -272,6 +272,6 @@ export class PostgresInbox implements Inbox {
   }
 }
 
-function closed(): AgentError {
+function inboxClosed(): AgentError {
   return new AgentError({ kind: 'invalid', code: 'closed', message: 'The runner has been closed.' });
 }

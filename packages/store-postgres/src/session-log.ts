@@ -13,9 +13,9 @@ const maxRemembered = 1000;
 interface WriterState {
   readonly epoch: number;
   /** Statistics up to the last event. */
-  readonly tally: SessionStats;
+  readonly stats: SessionStats;
   /** True if this writer has appended events. */
-  readonly isBegun: boolean;
+  readonly hasAppended: boolean;
 }
 
 /** One append. The events are serialized when it is called, so later changes to the objects have no effect. */
@@ -41,7 +41,7 @@ export interface SessionLogOptions {
 export class PostgresSessionLog {
   readonly #options: SessionLogOptions;
   /** Writer states by session id, least recently written first. */
-  readonly #standings = new Map<string, WriterState>();
+  readonly #states = new Map<string, WriterState>();
   /** The pending append of each session. */
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -50,16 +50,16 @@ export class PostgresSessionLog {
   }
 
   /** Records the new writer of a session. */
-  claimed(sessionId: string, epoch: number, tally: SessionStats): void {
-    this.#remember(sessionId, { epoch, tally, isBegun: false });
+  claimed(sessionId: string, epoch: number, stats: SessionStats): void {
+    this.#remember(sessionId, { epoch, stats, hasAppended: false });
   }
 
   forget(sessionId: string): void {
-    this.#standings.delete(sessionId);
+    this.#states.delete(sessionId);
   }
 
   /** Resolves when no append is pending. */
-  async settled(): Promise<void> {
+  async waitForAppends(): Promise<void> {
     await Promise.allSettled(this.#tails.values());
   }
 
@@ -93,22 +93,22 @@ export class PostgresSessionLog {
 
   async #append(batch: AppendBatch): Promise<void> {
     const { sessionId, events, writer } = batch;
-    const standing = await this.#standing(sessionId, writer.epoch);
-    const wrong = invalidPosition(events, standing.tally.events);
+    const state = await this.#readState(sessionId, writer.epoch);
+    const wrong = invalidPosition(events, state.stats.events);
     if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
-    const tally = { ...standing.tally };
-    for (const event of events) addToStats(tally, event);
+    const stats = { ...state.stats };
+    for (const event of events) addToStats(stats, event);
     try {
-      await this.#insert(batch, standing, tally);
+      await this.#insert(batch, state, stats);
     } catch (error) {
-      this.#standings.delete(sessionId);
+      this.#states.delete(sessionId);
       throw error;
     }
-    if (events.length > 0) this.#options.onAppend(sessionId, tally.events);
-    const { epoch, isBegun } = standing;
+    if (events.length > 0) this.#options.onAppend(sessionId, stats.events);
+    const { epoch, hasAppended } = state;
     // Not if this process has claimed it again in the meantime.
-    if (this.#standings.get(sessionId) === standing)
-      this.#remember(sessionId, { epoch, tally, isBegun: isBegun || events.length > 0 });
+    if (this.#states.get(sessionId) === state)
+      this.#remember(sessionId, { epoch, stats, hasAppended: hasAppended || events.length > 0 });
   }
 
   /**
@@ -116,15 +116,15 @@ export class PostgresSessionLog {
    * A repeated statement has an effect only once, because the row has advanced. So it is repeated until the database
    * responds; if it changes nothing, the stored events are compared with those of the append.
    */
-  async #insert(batch: AppendBatch, standing: WriterState, tally: SessionStats): Promise<void> {
+  async #insert(batch: AppendBatch, state: WriterState, stats: SessionStats): Promise<void> {
     const { db } = this.#options;
-    const values = this.#values(batch, standing, tally);
+    const values = this.#values(batch, state, stats);
     let wasLost = false;
     try {
       await db.insistently(async () => {
         try {
           const rows = await db.once(this.#sql(), values);
-          if (rows.length === 0 && !(wasLost && (await this.#isThere(batch))))
+          if (rows.length === 0 && !(wasLost && (await this.#isStored(batch))))
             throw await this.#refusal(batch);
         } catch (thrown) {
           wasLost ||= isLost(thrown);
@@ -133,24 +133,24 @@ export class PostgresSessionLog {
       });
     } catch (thrown) {
       const error = storeError(thrown, db.place);
-      throw wasLost && error.code === 'store_unreachable' ? unsure(batch, error) : error;
+      throw wasLost && error.code === 'store_unreachable' ? unknownOutcome(batch, error) : error;
     }
   }
 
   #values(
     { sessionId, events, texts, writer }: AppendBatch,
-    standing: WriterState,
-    tally: SessionStats,
+    state: WriterState,
+    stats: SessionStats,
   ): unknown[] {
     const { now } = this.#options;
     const isOver = writer.release === true || events.at(-1)?.type === 'finished';
-    const isChange = isOver || (!standing.isBegun && events.length > 0);
+    const isChange = isOver || (!state.hasAppended && events.length > 0);
     return [
       sessionId,
-      standing.epoch,
-      standing.tally.events,
-      tally.events,
-      JSON.stringify(tally),
+      state.epoch,
+      state.stats.events,
+      stats.events,
+      JSON.stringify(stats),
       isChange ? Math.floor(now()) : null,
       isOver,
       events.map(({ seq }) => seq),
@@ -175,7 +175,7 @@ export class PostgresSessionLog {
   }
 
   /** Returns true if the events of an append are stored exactly as this writer would have stored them. */
-  async #isThere({ sessionId, events, texts, writer }: AppendBatch): Promise<boolean> {
+  async #isStored({ sessionId, events, texts, writer }: AppendBatch): Promise<boolean> {
     const { db, schema } = this.#options;
     const [first] = events;
     if (first === undefined) return true;
@@ -198,8 +198,8 @@ export class PostgresSessionLog {
   }
 
   /** Returns the state of a session for the writer of an epoch. @throws AgentError `fenced`. */
-  async #standing(sessionId: string, epoch: number): Promise<WriterState> {
-    const known = this.#standings.get(sessionId);
+  async #readState(sessionId: string, epoch: number): Promise<WriterState> {
+    const known = this.#states.get(sessionId);
     if (known?.epoch === epoch) return known;
     if (!isSessionId(sessionId) || !Number.isSafeInteger(epoch)) throw writerReplaced(sessionId);
     const { db, schema } = this.#options;
@@ -209,15 +209,15 @@ export class PostgresSessionLog {
     );
     if (row === undefined) throw writerReplaced(sessionId);
     this.claimed(sessionId, epoch, JSON.parse(row.tally) as SessionStats);
-    return this.#standing(sessionId, epoch);
+    return this.#readState(sessionId, epoch);
   }
 
-  #remember(sessionId: string, standing: WriterState): void {
-    this.#standings.delete(sessionId);
-    this.#standings.set(sessionId, standing);
-    if (this.#standings.size <= maxRemembered) return;
-    const [oldest] = this.#standings.keys();
-    if (oldest !== undefined) this.#standings.delete(oldest);
+  #remember(sessionId: string, state: WriterState): void {
+    this.#states.delete(sessionId);
+    this.#states.set(sessionId, state);
+    if (this.#states.size <= maxRemembered) return;
+    const [oldest] = this.#states.keys();
+    if (oldest !== undefined) this.#states.delete(oldest);
   }
 }
 
@@ -226,7 +226,7 @@ function damaged(sessionId: string, seq: number, place: string): AgentError {
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }
 
-function unsure({ sessionId }: AppendBatch, { message, cause }: AgentError): AgentError {
+function unknownOutcome({ sessionId }: AppendBatch, { message, cause }: AgentError): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'store_unreachable',

@@ -39,10 +39,15 @@ export function storeError(thrown: unknown, place: string): AgentError {
     message: reason,
     ...(code && { code }),
   };
-  return new AgentError({ ...told(thrown, code, place, reason), cause });
+  return new AgentError({ ...fieldsOf(thrown, code, place, reason), cause });
 }
 
-function told(thrown: unknown, code: string | undefined, place: string, reason: string): StoreErrorFields {
+function fieldsOf(
+  thrown: unknown,
+  code: string | undefined,
+  place: string,
+  reason: string,
+): StoreErrorFields {
   if (isLost(thrown)) {
     return environment(
       'store_unreachable',
@@ -50,7 +55,8 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
       true,
     );
   }
-  if (code?.startsWith('28')) return { kind: 'auth', code: 'store_denied', message: denied(place, reason) };
+  if (code?.startsWith('28'))
+    return { kind: 'auth', code: 'store_denied', message: deniedMessage(place, reason) };
   switch (code) {
     case '3D000':
       return user(
@@ -80,7 +86,7 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
   }
 }
 
-function denied(place: string, reason: string): string {
+function deniedMessage(place: string, reason: string): string {
   return `${place} rejected the user or the password (${reason}). Check the credentials.`;
 }
 

@@ -34,7 +34,7 @@ export class Watch {
   readonly #options: WatchOptions;
   readonly #listeners = new Set<WatchListener>();
   /** The last notified position of each session, least recently changed first. */
-  readonly #told = new Map<string, number>();
+  readonly #reported = new Map<string, number>();
   #client: pg.Client | undefined;
   /** The first transaction that was still open at the last poll, or when the store was first used. */
   #since: string | undefined;
@@ -101,9 +101,9 @@ export class Watch {
       keepAlive: true,
       application_name: 'cobbler',
     });
-    client.on('error', () => this.#lost(client));
-    client.on('end', () => this.#lost(client));
-    client.on('notification', ({ payload = '' }) => this.#heard(payload));
+    client.on('error', () => this.#handleLoss(client));
+    client.on('end', () => this.#handleLoss(client));
+    client.on('notification', ({ payload = '' }) => this.#handle(payload));
     try {
       await client.connect();
       if (!(await isDirect(client))) {
@@ -124,7 +124,7 @@ export class Watch {
     this.#look();
   }
 
-  #lost(client: pg.Client): void {
+  #handleLoss(client: pg.Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#look();
@@ -140,7 +140,7 @@ export class Watch {
     this.#retry.unref();
   }
 
-  #heard(payload: string): void {
+  #handle(payload: string): void {
     const [sessionId = '', seq = ''] = payload.split(' ');
     this.#tell(sessionId, Number(seq));
   }
@@ -176,11 +176,11 @@ export class Watch {
   }
 
   #tell(sessionId: string, seq: number): void {
-    if ((this.#told.get(sessionId) ?? 0) >= seq) return;
-    this.#told.delete(sessionId);
-    this.#told.set(sessionId, seq);
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > maxRemembered && oldest !== undefined) this.#told.delete(oldest);
+    if ((this.#reported.get(sessionId) ?? 0) >= seq) return;
+    this.#reported.delete(sessionId);
+    this.#reported.set(sessionId, seq);
+    const [oldest] = this.#reported.keys();
+    if (this.#reported.size > maxRemembered && oldest !== undefined) this.#reported.delete(oldest);
     for (const listener of [...this.#listeners]) {
       try {
         listener(sessionId, seq);
@@ -205,6 +205,6 @@ async function firstOpen(connection: Connection): Promise<string> {
  */
 async function isDirect(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const told = (client as { readonly processID?: unknown }).processID;
-  return typeof told === 'number' && told === rows[0]?.pid;
+  const processId = (client as { readonly processID?: unknown }).processID;
+  return typeof processId === 'number' && processId === rows[0]?.pid;
 }
