@@ -43,7 +43,7 @@ export class HandlerEndpoint {
     const server = createServer(builder.http2Handler());
     const opened = new HandlerEndpoint(server, host);
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => reject(unheard(host, port, error)));
+      server.once('error', (error) => reject(listenError(host, port, error)));
       server.listen({ host, port, reusePort }, resolve);
     });
     server.on('error', () => {});
@@ -74,7 +74,7 @@ export class HandlerEndpoint {
   }
 }
 
-function unheard(host: string, port: number, error: Error): AgentError {
+function listenError(host: string, port: number, error: Error): AgentError {
   const message = `Cannot listen on port ${port} of ${host} (${error.message}). Choose another port or stop the process using it.`;
   return new AgentError({ kind: 'invalid', code: 'listen', message });
 }

@@ -10,7 +10,7 @@ export interface EngineClientOptions {
   readonly ingress: readonly string[];
   readonly admin: readonly string[];
   /** Time limit for retries without a response, in milliseconds. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly runtime: Runtime;
 }
 
@@ -59,7 +59,7 @@ export class Engine {
     try {
       const known = await this.#register(uri, false);
       // Restate does not discover the handlers of a registered address again, even if they have changed.
-      if (isThere(known, expected)) return;
+      if (isRegistered(known, expected)) return;
     } catch (error) {
       if (!AgentError.is(error) || error.status !== 409) throw error;
     }
@@ -78,8 +78,8 @@ export class Engine {
     init: RequestInit,
     signal?: AbortSignal,
   ): Promise<string> {
-    const { runtime, patienceMs } = this.#options;
-    const deadline = runtime.monotonic() + patienceMs;
+    const { runtime, timeoutMs } = this.#options;
+    const deadline = runtime.monotonic() + timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       signal?.throwIfAborted();
       const base = bases[(this.#last + attempt) % bases.length] ?? '';
@@ -128,7 +128,7 @@ interface Deployment {
   }[];
 }
 
-function isThere(
+function isRegistered(
   { services = [] }: Deployment,
   expected: Readonly<Record<string, readonly string[]>>,
 ): boolean {

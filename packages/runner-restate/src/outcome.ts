@@ -7,7 +7,7 @@ export type RestateOutcome =
   | { readonly state: 'cancelled' }
   | { readonly state: 'done' | 'failed'; readonly text: string };
 
-export function failed(thrown: unknown): RestateOutcome {
+export function failedOutcome(thrown: unknown): RestateOutcome {
   return { state: 'failed', text: JSON.stringify(toSerializableError(thrown)) };
 }
 

@@ -106,7 +106,12 @@ class EngineRunner implements RestateRunner {
     this.#runtime = runtime;
     this.#drainMs = drainMs;
     this.#names = serviceNames(service);
-    this.#engine = new Engine({ ingress: bases(options.ingress), admin: bases(admin), patienceMs, runtime });
+    this.#engine = new Engine({
+      ingress: bases(options.ingress),
+      admin: bases(admin),
+      timeoutMs: patienceMs,
+      runtime,
+    });
     this.#endpoint = this.#open(options);
     this.#ready = this.#register(options);
     // The caller of the runner receives the error.
@@ -146,19 +151,19 @@ class EngineRunner implements RestateRunner {
   }
 
   async status(runId: string): Promise<RoutineStatus> {
-    const standing = await this.#standing(runId);
-    if (standing.state === 'done') return { state: 'done', output: JSON.parse(standing.text) as Json };
-    if (standing.state === 'failed') return { state: 'failed', error: errorOf(standing.text).toJSON() };
-    return { state: standing.state };
+    const record = await this.#readRecord(runId);
+    if (record.state === 'done') return { state: 'done', output: JSON.parse(record.text) as Json };
+    if (record.state === 'failed') return { state: 'failed', error: errorOf(record.text).toJSON() };
+    return { state: record.state };
   }
 
   async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
     for (;;) {
-      const standing = await this.#outcome(runId, signal);
-      if (standing.state === 'done') return JSON.parse(standing.text) as Json;
-      if (standing.state === 'failed') throw errorOf(standing.text);
-      if (standing.state === 'cancelled') throw runCancelled(runId);
-      if (standing.state === 'unknown') throw runNotFound(runId);
+      const record = await this.#outcome(runId, signal);
+      if (record.state === 'done') return JSON.parse(record.text) as Json;
+      if (record.state === 'failed') throw errorOf(record.text);
+      if (record.state === 'cancelled') throw runCancelled(runId);
+      if (record.state === 'unknown') throw runNotFound(runId);
     }
   }
 
@@ -171,12 +176,12 @@ class EngineRunner implements RestateRunner {
     this.#closing.abort(runnerClosed());
     const endpoint = await this.#endpoint.catch(() => undefined);
     endpoint?.drain();
-    if (this.#drainMs > 0) await this.#drained();
+    if (this.#drainMs > 0) await this.#drain();
     for (const call of this.#live) call.stop(runnerClosed('aborted'));
     await endpoint?.close();
   }
 
-  async #drained(): Promise<void> {
+  async #drain(): Promise<void> {
     const idle = Promise.all([...this.#live].map((call) => call.idle()));
     let takeBack = () => {};
     const late = new Promise<void>((resolve) => {
@@ -210,7 +215,7 @@ class EngineRunner implements RestateRunner {
     return url;
   }
 
-  #standing(runId: string): Promise<RestateRunRecord> {
+  #readRecord(runId: string): Promise<RestateRunRecord> {
     return this.#tell<RestateRunRecord>(runId, 'standing');
   }
 

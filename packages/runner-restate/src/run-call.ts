@@ -34,7 +34,7 @@ export class RunCall {
     this.#options = options;
     this.#stopped.promise.catch(() => {});
     const { abandoned, runId } = options;
-    abandoned.addEventListener('abort', () => this.stop(outlived(runId)), { once: true });
+    abandoned.addEventListener('abort', () => this.stop(attemptEnded(runId)), { once: true });
   }
 
   /** Rejects when the calls are stopped. */
@@ -54,10 +54,10 @@ export class RunCall {
   }
 
   /** Calls the workflow once. Never resolves if the calls are stopped, because another attempt makes this one. */
-  async perform(signals: ReadonlyMap<string, string | null>): Promise<CallProgress> {
+  async run(signals: ReadonlyMap<string, string | null>): Promise<CallProgress> {
     this.#isAtWork = true;
     try {
-      const end = await this.#called(signals);
+      const end = await this.#callOnce(signals);
       return this.#controller.signal.aborted ? await new Promise<never>(() => {}) : end;
     } finally {
       this.#isAtWork = false;
@@ -65,7 +65,7 @@ export class RunCall {
     }
   }
 
-  async #called(signals: ReadonlyMap<string, string | null>): Promise<CallProgress> {
+  async #callOnce(signals: ReadonlyMap<string, string | null>): Promise<CallProgress> {
     const { abandoned: _, ...own } = this.#options;
     const { signal } = this.#controller;
     const signalled = (name: string) => signals.get(name);
@@ -80,7 +80,7 @@ export class RunCall {
   }
 }
 
-function outlived(runId: string): AgentError {
+function attemptEnded(runId: string): AgentError {
   const message = `This attempt at run ${runId} has ended; another attempt continues the run.`;
   return new AgentError({ kind: 'aborted', code: 'attempt', message });
 }

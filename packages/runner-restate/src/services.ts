@@ -15,7 +15,7 @@ import type {
 import { handlers, object, RestatePromise, TerminalError, workflow } from '@restatedev/restate-sdk';
 import { jsonSerde } from './json-serde.ts';
 import type { RestateOutcome } from './outcome.ts';
-import { failed } from './outcome.ts';
+import { failedOutcome } from './outcome.ts';
 import type {
   RestateRun,
   RestateRunRecord,
@@ -95,7 +95,7 @@ export function services(
       finish: handlers.workflow.shared((ctx: WorkflowSharedContext, outcome: RestateOutcome) =>
         settle(ctx, promises.over, outcome),
       ),
-      standing: handlers.workflow.shared(standing),
+      standing: handlers.workflow.shared(readRecord),
       result: handlers.workflow.shared(result),
       cancel: handlers.workflow.shared(cancel),
       signal: handlers.workflow.shared(signal),
@@ -141,7 +141,7 @@ async function see(ctx: ObjectSharedContext, names: ServiceNames, request: RunRe
   } catch (thrown) {
     // Other errors end this attempt, not the run.
     if (!(thrown instanceof TerminalError)) throw thrown;
-    await call<RestateOutcome, boolean>(ctx, names.runs, runId, 'finish', failed(runError(thrown)));
+    await call<RestateOutcome, boolean>(ctx, names.runs, runId, 'finish', failedOutcome(runError(thrown)));
   }
   send<string>(ctx, names.keys, ctx.key, 'leave', runId);
 }
@@ -170,7 +170,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   const call = new RunCall({ routine, runId, input, runtime, abandoned });
   onWork(call, true);
   try {
-    await Promise.race([called(ctx, options, call, over), call.stopped]);
+    await Promise.race([callWorkflow(ctx, options, call, over), call.stopped]);
     return null;
   } catch (reason) {
     // The run is stopped for now. The attempt ends with its connection and returns nothing until then.
@@ -182,7 +182,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
 }
 
 /** Calls the routine until the run ends, here or by a cancel. */
-async function called(
+async function callWorkflow(
   ctx: WorkflowContext,
   { names }: ServicesOptions,
   call: RunCall,
@@ -191,9 +191,9 @@ async function called(
   const signals = new Map<string, string | null>();
   for (let count = 1; ; count += 1) {
     // The routine counts the attempts of its steps; retries by the engine would multiply them.
-    const performed = ctx.run(`call/${count}`, () => call.perform(signals), { maxRetryAttempts: 1 });
+    const progress = ctx.run(`call/${count}`, () => call.run(signals), { maxRetryAttempts: 1 });
     const end: CallProgress | undefined = await RestatePromise.race([
-      performed.map((progress, failure) => {
+      progress.map((progress, failure) => {
         if (failure !== undefined) throw failure;
         return progress;
       }),
@@ -236,7 +236,7 @@ function giveUpWait(ctx: WorkflowContext, names: ServiceNames, name: string): Pr
   return call<{ name: string }, Signalled>(ctx, names.runs, ctx.key, 'giveUp', { name });
 }
 
-async function standing(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
+async function readRecord(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
   const over = await ctx.promise<RestateOutcome>(promises.over).peek();
   if (over !== undefined) return over;
   if ((await ctx.get<boolean>('begun')) === true) return { state: 'running' };
