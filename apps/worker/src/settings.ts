@@ -20,7 +20,7 @@ export function settingsOf(env: Env): WorkerSettings {
   const secret = secretIn(env, 'TELEGRAM_WEBHOOK_SECRET');
   secretIn(env, 'ANTHROPIC_API_KEY');
   if (!secretPattern.test(secret))
-    throw wrong('TELEGRAM_WEBHOOK_SECRET must consist of 1 to 256 letters, digits, _ and -.');
+    throw invalidSetting('TELEGRAM_WEBHOOK_SECRET must consist of 1 to 256 letters, digits, _ and -.');
   return { token, secret, allowed: peopleIn(env), timeZone: timeZoneIn(env) };
 }
 
@@ -29,7 +29,8 @@ function secretIn(
   name: 'TELEGRAM_BOT_TOKEN' | 'TELEGRAM_WEBHOOK_SECRET' | 'ANTHROPIC_API_KEY',
 ): string {
   const value = env[name]?.trim() ?? '';
-  if (value === '') throw wrong(`${name} is missing. Set it: wrangler secret put ${name} --env production.`);
+  if (value === '')
+    throw invalidSetting(`${name} is missing. Set it: wrangler secret put ${name} --env production.`);
   return value;
 }
 
@@ -37,7 +38,7 @@ function peopleIn({ TELEGRAM_ALLOWED_USERS: list = '' }: Env): ReadonlySet<strin
   const people = list.split(/[\s,;]+/).filter((id) => id !== '');
   const odd = people.find((id) => !/^\d{1,20}$/.test(id));
   if (odd !== undefined)
-    throw wrong(
+    throw invalidSetting(
       `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(odd)}, which is not a user id. Use numeric ids, because usernames can change owners; @userinfobot shows yours.`,
     );
   return new Set(people);
@@ -46,10 +47,12 @@ function peopleIn({ TELEGRAM_ALLOWED_USERS: list = '' }: Env): ReadonlySet<strin
 function timeZoneIn({ TIME_ZONE: zone = '' }: Env): string {
   if (zone === '') return 'UTC';
   if (!isTimeZone(zone))
-    throw wrong(`TIME_ZONE is ${JSON.stringify(zone)}, which is not a time zone such as Europe/Berlin.`);
+    throw invalidSetting(
+      `TIME_ZONE is ${JSON.stringify(zone)}, which is not a time zone such as Europe/Berlin.`,
+    );
   return zone;
 }
 
-function wrong(message: string): AgentError {
+function invalidSetting(message: string): AgentError {
   return new AgentError({ kind: 'invalid', code: 'settings', message });
 }

@@ -16,7 +16,7 @@ export async function takeUpdate(request: Request, { settings, assistant }: Work
   if (!(await secretMatches(given, settings.secret))) return text('wrong secret', 401);
   const body = await boundedText(request);
   if (body === undefined) return text('too large', 413);
-  const update = readUpdate(parsed(body), { allowed: settings.allowed });
+  const update = readUpdate(parseJson(body), { allowed: settings.allowed });
   if (update.type === 'ignored') return text('ignored', 200);
   try {
     await assistant.receive(update);
@@ -41,7 +41,7 @@ async function boundedText(request: Request): Promise<string | undefined> {
   return body + decoder.decode();
 }
 
-function parsed(body: string): unknown {
+function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

@@ -20,11 +20,11 @@ export function handlerOf(additions: Additions = {}): WorkerHandler {
       const { pathname } = new URL(request.url);
       if (request.method === 'GET' && pathname === '/') return text('This is a chat assistant.', 200);
       if (request.method !== 'POST' || pathname !== '/telegram') return text('not found', 404);
-      const parts = wellSet(env, additions);
+      const parts = validParts(env, additions);
       return parts === undefined ? text('not set up', 500) : await takeUpdate(request, parts);
     },
     async scheduled(_, env) {
-      const parts = wellSet(env, additions);
+      const parts = validParts(env, additions);
       if (parts !== undefined) await upkeep(env, parts, systemRuntime.now());
     },
   };
@@ -42,7 +42,7 @@ export async function work(
 }
 
 /** Returns the parts; undefined if a setting is wrong. Only the log says which one, not the response. */
-function wellSet(env: Env, additions: Additions): WorkerParts | undefined {
+function validParts(env: Env, additions: Additions): WorkerParts | undefined {
   try {
     return partsOf(env, additions);
   } catch (thrown) {
@@ -66,7 +66,7 @@ async function upkeep(env: Env, parts: WorkerParts, now: number): Promise<void> 
     'old runs': () => runner.prune(before),
     'old messages': () => outbox.prune(before),
     'old turns': () => turns.pruneTurns(before),
-    webhook: () => seeToWebhook(env, parts),
+    webhook: () => checkWebhook(env, parts),
   };
   for (const [name, chore] of Object.entries(chores)) {
     try {
@@ -78,17 +78,19 @@ async function upkeep(env: Env, parts: WorkerParts, now: number): Promise<void> 
 }
 
 /** Sets the webhook if its address is known and it is not set; otherwise logs the last error of Telegram. */
-async function seeToWebhook(
+async function checkWebhook(
   { WEBHOOK_URL: wanted = '' }: Env,
   { api, settings }: WorkerParts,
 ): Promise<void> {
   const { url, last_error_message: trouble } = await api.raw.getWebhookInfo();
   if (wanted !== '' && url !== wanted) return await setWebhook(api, { url: wanted, secret: settings.secret });
   if (url === '')
-    throw notWell('no webhook is set, so no messages arrive. docs/cloudflare.md explains how to set it.');
-  if (trouble !== undefined) throw notWell(`Telegram recently failed to deliver updates: ${trouble}`);
+    throw webhookError(
+      'no webhook is set, so no messages arrive. docs/cloudflare.md explains how to set it.',
+    );
+  if (trouble !== undefined) throw webhookError(`Telegram recently failed to deliver updates: ${trouble}`);
 }
 
-function notWell(message: string): AgentError {
+function webhookError(message: string): AgentError {
   return new AgentError({ kind: 'network', code: 'webhook', message });
 }
