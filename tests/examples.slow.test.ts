@@ -140,12 +140,15 @@ describe('the examples', () => {
     );
   });
 
-  test.each(files)('%s starts with its purpose and the command to run it, and has fewer than 80 lines', (file) => {
-    const [first, second, ...rest] = readFileSync(join(folder, file), 'utf8').split('\n');
-    expect(first).toMatch(/^\/\/ Shows .*\.$/);
-    expect(second).toBe(`// Run it with: npm run try -- examples/${file}`);
-    expect(rest.length).toBeLessThanOrEqual(78);
-  });
+  test.each(files)(
+    '%s starts with its purpose and the command to run it, and has fewer than 80 lines',
+    (file) => {
+      const [first, second, ...rest] = readFileSync(join(folder, file), 'utf8').split('\n');
+      expect(first).toMatch(/^\/\/ Shows .*\.$/);
+      expect(second).toBe(`// Run it with: npm run try -- examples/${file}`);
+      expect(rest.length).toBeLessThanOrEqual(78);
+    },
+  );
 
   test.concurrent.each(Object.entries(printed))(
     '%s runs without a key and prints the expected output',

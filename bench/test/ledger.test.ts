@@ -23,9 +23,12 @@ describe.each(names)('%s', (name) => {
     expect(breaks).toEqual([]);
   });
 
-  test.each(extremes)('$name: at most $most, although few cached tokens are read', async ({ shape, most }) => {
-    expect((await perform(subject(name), shape)).share).toBeLessThanOrEqual(most);
-  });
+  test.each(extremes)(
+    '$name: at most $most, although few cached tokens are read',
+    async ({ shape, most }) => {
+      expect((await perform(subject(name), shape)).share).toBeLessThanOrEqual(most);
+    },
+  );
 
   test('a request with `cache: false` costs the same as without a cache', async () => {
     const stage = new Stage(subject(name), () => ({ blocks: ['Done.'] }));
@@ -179,20 +182,23 @@ describe('a limit', () => {
     },
   );
 
-  test.each(kinds)('on $name is not exceeded by eight runs that each use as much as allowed', async ({ limits }) => {
-    for (const name of names) {
-      const stage = new Stage(subject(name), greedy);
-      const budget = new Budget(limits);
-      const options = { pricing: () => price, request: { maxTokens: 12_000 }, tools: [read(10)] };
-      const work = (index: number) => stage.play(`Read as run ${index}.`, options, { budget });
-      for (const { limit } of await Promise.all(Array.from({ length: 8 }, (_, index) => work(index))))
-        expect(['tokens', 'usd']).toContain(limit);
-      const spent = 'tokens' in limits ? stage.service.tokens : usdOf(stage, price);
-      const most = 'tokens' in limits ? limits.tokens : limits.usd;
-      expect(spent).toBeLessThanOrEqual(most);
-      expect(spent).toBeGreaterThanOrEqual(0.75 * most);
-    }
-  });
+  test.each(kinds)(
+    'on $name is not exceeded by eight runs that each use as much as allowed',
+    async ({ limits }) => {
+      for (const name of names) {
+        const stage = new Stage(subject(name), greedy);
+        const budget = new Budget(limits);
+        const options = { pricing: () => price, request: { maxTokens: 12_000 }, tools: [read(10)] };
+        const work = (index: number) => stage.play(`Read as run ${index}.`, options, { budget });
+        for (const { limit } of await Promise.all(Array.from({ length: 8 }, (_, index) => work(index))))
+          expect(['tokens', 'usd']).toContain(limit);
+        const spent = 'tokens' in limits ? stage.service.tokens : usdOf(stage, price);
+        const most = 'tokens' in limits ? limits.tokens : limits.usd;
+        expect(spent).toBeLessThanOrEqual(most);
+        expect(spent).toBeGreaterThanOrEqual(0.75 * most);
+      }
+    },
+  );
 
   test('holds for three levels of runs with parallel calls, despite failures', async () => {
     for (let seed = 1; seed <= 6; seed += 1) {

@@ -200,22 +200,18 @@ test('reacts to Ctrl-C within a second and ends a command that ignores SIGTERM',
   expect(performance.now() - began).toBeLessThan(4000);
 });
 
-test(
-  'restores the terminal on Ctrl-Z and keeps the typed text when it continues',
-  patience,
-  async () => {
-    const chat = await chatWith([says('Hello.')], { columns: 80 });
-    chat.type('half a line');
-    await chat.until('half a line');
-    chat.press('C-z');
-    // tmux continues a stopped program immediately.
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches control sequences.
-    await chat.until(() => /\x1b\[\?2004h[\s\S]*\x1b\[\?2004l[\s\S]*\x1b\[\?2004h/.test(chat.bytes()));
-    await chat.until((text) => text.split('half a line').length === 2);
-    chat.press('Enter');
-    await chat.until('Hello.');
-  },
-);
+test('restores the terminal on Ctrl-Z and keeps the typed text when it continues', patience, async () => {
+  const chat = await chatWith([says('Hello.')], { columns: 80 });
+  chat.type('half a line');
+  await chat.until('half a line');
+  chat.press('C-z');
+  // tmux continues a stopped program immediately.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches control sequences.
+  await chat.until(() => /\x1b\[\?2004h[\s\S]*\x1b\[\?2004l[\s\S]*\x1b\[\?2004h/.test(chat.bytes()));
+  await chat.until((text) => text.split('half a line').length === 2);
+  chat.press('Enter');
+  await chat.until('Hello.');
+});
 
 test('leaves only private files in its home directory [P23]', patience, async () => {
   const cwd = temporaryFolder();

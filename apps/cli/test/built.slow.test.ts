@@ -182,32 +182,24 @@ test(
   },
 );
 
-test(
-  'mcp loads the MCP server but no MCP client',
-  patience,
-  async () => {
-    const { code, stdout, parts } = await cli.run(['mcp'], await claude());
-    expect([code, stdout]).toEqual([0, '']);
-    expect(of(parts, '@modelcontextprotocol/sdk', 'mcp-server/', 'tools/mcp/', 'chat/chat.ts')).toEqual([
-      '@modelcontextprotocol/sdk',
-      'mcp-server/',
-    ]);
-  },
-);
+test('mcp loads the MCP server but no MCP client', patience, async () => {
+  const { code, stdout, parts } = await cli.run(['mcp'], await claude());
+  expect([code, stdout]).toEqual([0, '']);
+  expect(of(parts, '@modelcontextprotocol/sdk', 'mcp-server/', 'tools/mcp/', 'chat/chat.ts')).toEqual([
+    '@modelcontextprotocol/sdk',
+    'mcp-server/',
+  ]);
+});
 
-test(
-  'run with --mcp loads the MCP client, which works in the bundle',
-  patience,
-  async () => {
-    const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
-    const greeter = fileURLToPath(new URL('support/mcp-greeter.ts', import.meta.url));
-    const args = ['--mcp', `greeter=${process.execPath} ${greeter}`, '--yes', 'greet'];
-    const { code, stderr, parts } = await cli.run(args, claudeAt(service));
-    expect([code, stderr]).toEqual([0, expect.stringContaining('complete')]);
-    expect(JSON.stringify(service.server.exchanges)).toContain('Good day, Ada!');
-    expect(of(parts, 'tools/mcp/', 'mcp-server/')).toEqual(['tools/mcp/']);
-  },
-);
+test('run with --mcp loads the MCP client, which works in the bundle', patience, async () => {
+  const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
+  const greeter = fileURLToPath(new URL('support/mcp-greeter.ts', import.meta.url));
+  const args = ['--mcp', `greeter=${process.execPath} ${greeter}`, '--yes', 'greet'];
+  const { code, stderr, parts } = await cli.run(args, claudeAt(service));
+  expect([code, stderr]).toEqual([0, expect.stringContaining('complete')]);
+  expect(JSON.stringify(service.server.exchanges)).toContain('Good day, Ada!');
+  expect(of(parts, 'tools/mcp/', 'mcp-server/')).toEqual(['tools/mcp/']);
+});
 
 describe('the compile cache of Node', () => {
   test('is stored for the next start in a private directory', async () => {

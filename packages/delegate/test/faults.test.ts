@@ -108,14 +108,11 @@ describe.each(names)('a job of %s [P2, P3]', (name) => {
     await expectGone(name, 'ignore-sigterm', played);
   });
 
-  it.concurrent.each(['grandchild', 'grandchild-setsid'])(
-    'kills a %s that ignores SIGTERM',
-    async (mode) => {
-      const played = await play(name, `fault ${mode}`, { stopAt: 'session' });
-      expect(played.result.status).toBe('cancelled');
-      await expectGone(name, mode, played);
-    },
-  );
+  it.concurrent.each(['grandchild', 'grandchild-setsid'])('kills a %s that ignores SIGTERM', async (mode) => {
+    const played = await play(name, `fault ${mode}`, { stopAt: 'session' });
+    expect(played.result.status).toBe('cancelled');
+    await expectGone(name, mode, played);
+  });
 
   it.concurrent('succeeds and kills a daemon that left its group, session and parent', async () => {
     const played = await play(name, 'fault daemon');
@@ -194,7 +191,9 @@ describe.each(names)('a job of %s [P2, P3]', (name) => {
     await expectGone(name, mode, played);
   });
 
-  it.concurrent('succeeds if the program prints 100 MB before its response [S2.16]', { timeout: 120_000 }, async () => {
+  it.concurrent('succeeds if the program prints 100 MB before its response [S2.16]', {
+    timeout: 120_000,
+  }, async () => {
     const played = await play(name, 'fault hundred-mb');
     expect(played.result).toMatchObject({ status: 'completed', output: 'After all that.' });
     await expectGone(name, 'hundred-mb', played);

@@ -71,7 +71,10 @@ const trees: [string, Record<string, string>][] = [
     'comments, blank lines and Windows line breaks',
     { '.gitignore': '# c\r\n\r\n*.o\r\n', 'a.o': '', 'a.c': '' },
   ],
-  ['the last matching rule of a file wins', { '.gitignore': '*.x\n!a.x\na.*\n!a.y', 'a.x': '', 'a.y': '', 'b.x': '' }],
+  [
+    'the last matching rule of a file wins',
+    { '.gitignore': '*.x\n!a.x\na.*\n!a.y', 'a.x': '', 'a.y': '', 'b.x': '' },
+  ],
 ];
 
 describe('.gitignore', () => {

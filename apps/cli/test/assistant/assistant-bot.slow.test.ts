@@ -108,18 +108,22 @@ describe('the local bot with polling [S3]', () => {
     expect(texts.filter((text) => /^(Question|Answer) \d+\.$/.test(text))).toEqual(wanted);
   });
 
-  test('replies with a friendly error when the model returns 500, and keeps the message [S3.4]', patience, async () => {
-    const fault = failsWith({ kind: 'agent', message: 'broken' });
-    const service = await mockService(Array.from({ length: 20 }, () => fault));
-    const stage = await botStage(service);
-    const bot = await stage.start(['--retry-for', 'never']);
-    stage.telegram.say(ada, 'Hello?');
-    await until(() => stage.telegram.replies(ada).length > 0);
-    expect(stage.telegram.replies(ada)[0]).toMatch(/went wrong|overloaded/);
-    await until(() => bot.log().includes('"failed to reply"'));
-    await bot.stop();
-    expect(await kept(stage)).toEqual([['user', 'Hello?']]);
-  });
+  test(
+    'replies with a friendly error when the model returns 500, and keeps the message [S3.4]',
+    patience,
+    async () => {
+      const fault = failsWith({ kind: 'agent', message: 'broken' });
+      const service = await mockService(Array.from({ length: 20 }, () => fault));
+      const stage = await botStage(service);
+      const bot = await stage.start(['--retry-for', 'never']);
+      stage.telegram.say(ada, 'Hello?');
+      await until(() => stage.telegram.replies(ada).length > 0);
+      expect(stage.telegram.replies(ada)[0]).toMatch(/went wrong|overloaded/);
+      await until(() => bot.log().includes('"failed to reply"'));
+      await bot.stop();
+      expect(await kept(stage)).toEqual([['user', 'Hello?']]);
+    },
+  );
 
   test(
     'replies to two quick messages in order, and sends the first response with the second request',

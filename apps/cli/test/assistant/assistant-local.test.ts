@@ -20,22 +20,18 @@ function chat(
 }
 
 describe('the assistant in a terminal with piped input [S3]', () => {
-  test(
-    'announces its scripted model, remembers facts across starts and exits with 0',
-    patience,
-    async () => {
-      const home = temporaryFolder();
-      const first = await chat(home, ['Hello', 'My dog is called Bello.']);
-      expect(first.code).toBe(0);
-      expect(first.stderr.split('\n')[0]).toContain('scripted model');
-      expect(first.stderr).toContain('not by meaning');
-      const second = await chat(home, ['/memory', '/new', 'What is my dog called?', 'Who wrote Faust?']);
-      expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('- My dog is called Bello.')]);
-      expect(second.stdout).toContain('From my notes: “My dog is called Bello”.');
-      expect(second.stdout).toContain('I do not know that');
-      expect(statSync(join(home, '.cobbler', 'assistant')).mode & 0o777).toBe(0o700);
-    },
-  );
+  test('announces its scripted model, remembers facts across starts and exits with 0', patience, async () => {
+    const home = temporaryFolder();
+    const first = await chat(home, ['Hello', 'My dog is called Bello.']);
+    expect(first.code).toBe(0);
+    expect(first.stderr.split('\n')[0]).toContain('scripted model');
+    expect(first.stderr).toContain('not by meaning');
+    const second = await chat(home, ['/memory', '/new', 'What is my dog called?', 'Who wrote Faust?']);
+    expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('- My dog is called Bello.')]);
+    expect(second.stdout).toContain('From my notes: “My dog is called Bello”.');
+    expect(second.stdout).toContain('I do not know that');
+    expect(statSync(join(home, '.cobbler', 'assistant')).mode & 0o777).toBe(0o700);
+  });
 
   test('shows buttons as numbered choices: /forget asks, 2 keeps, 1 deletes', patience, async () => {
     const home = temporaryFolder();

@@ -25,12 +25,15 @@ function place() {
 }
 
 describe('run --backend', () => {
-  test.each(['claude-code', 'codex'])('%s performs the task, and its response is the output', async (name) => {
-    const { cwd, env } = place();
-    const ended = await invoke(['run', '--backend', name, 'say Hello.'], { env, cwd });
-    expect([ended.code, ended.stdout.trim()]).toEqual([0, 'Hello.']);
-    expect(ended.stderr).toContain(name);
-  });
+  test.each(['claude-code', 'codex'])(
+    '%s performs the task, and its response is the output',
+    async (name) => {
+      const { cwd, env } = place();
+      const ended = await invoke(['run', '--backend', name, 'say Hello.'], { env, cwd });
+      expect([ended.code, ended.stdout.trim()]).toEqual([0, 'Hello.']);
+      expect(ended.stderr).toContain(name);
+    },
+  );
 
   test.each(['claude-code', 'codex'])(
     '%s emits the same events as a model and needs no key',

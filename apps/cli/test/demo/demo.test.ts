@@ -41,32 +41,24 @@ describe('the demo', () => {
     expect(readFileSync(join(folder, 'src/ticket.js'), 'utf8')).toContain('* job.count');
   });
 
-  test(
-    'finds nothing to fix and changes nothing if the bug is already fixed',
-    patience,
-    async () => {
-      const folder = project(repair);
-      const end = await cobbler(['demo', '-C', folder]);
-      expect(end.code, end.stderr).toBe(0);
-      expect(end.stdout).toMatch(/^\*\*Nothing to fix\.\*\* All 4 tests already pass/);
-      expect(end.stderr).not.toContain('edit_file');
-      expect(end.stderr).not.toContain('file changed');
-    },
-  );
+  test('finds nothing to fix and changes nothing if the bug is already fixed', patience, async () => {
+    const folder = project(repair);
+    const end = await cobbler(['demo', '-C', folder]);
+    expect(end.code, end.stderr).toBe(0);
+    expect(end.stdout).toMatch(/^\*\*Nothing to fix\.\*\* All 4 tests already pass/);
+    expect(end.stderr).not.toContain('edit_file');
+    expect(end.stderr).not.toContain('file changed');
+  });
 
-  test(
-    'fixes the bug that it knows and reports that a second one remains',
-    patience,
-    async () => {
-      const folder = project(secondBug);
-      const end = await cobbler(['demo', '-C', folder]);
-      expect(end.code, end.stderr).toBe(0);
-      expect(end.stdout).toMatch(
-        /^\*\*Partly fixed\.\*\* `a pair of heels .*` passes now, but `cents are written .*` still fails\./,
-      );
-      expect(readFileSync(join(folder, 'src/ticket.js'), 'utf8')).toContain('* job.count');
-    },
-  );
+  test('fixes the bug that it knows and reports that a second one remains', patience, async () => {
+    const folder = project(secondBug);
+    const end = await cobbler(['demo', '-C', folder]);
+    expect(end.code, end.stderr).toBe(0);
+    expect(end.stdout).toMatch(
+      /^\*\*Partly fixed\.\*\* `a pair of heels .*` passes now, but `cents are written .*` still fails\./,
+    );
+    expect(readFileSync(join(folder, 'src/ticket.js'), 'utf8')).toContain('* job.count');
+  });
 
   test('reports that it did not fix an unknown bug', patience, async () => {
     const end = await cobbler(['demo', '-C', project(repair, secondBug)]);

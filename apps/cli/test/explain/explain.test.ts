@@ -30,9 +30,12 @@ describe('cobbler explain', () => {
     expect(printed('no_key', {}, { COBBLER_COMMAND: 'npm start --' })).toContain('`npm start -- demo`');
   });
 
-  test.each(['NO_KEY', 'no-key', '[no_key]', 'toolcalls'])('accepts a code in another notation: %s', (code) => {
-    expect(printed(code)).toMatch(/^(no_key|toolCalls) /);
-  });
+  test.each(['NO_KEY', 'no-key', '[no_key]', 'toolcalls'])(
+    'accepts a code in another notation: %s',
+    (code) => {
+      expect(printed(code)).toMatch(/^(no_key|toolCalls) /);
+    },
+  );
 
   test('lists all codes without an argument', () => {
     const words = new Set(printed().split(/\s+/));

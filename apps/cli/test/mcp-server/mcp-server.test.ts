@@ -163,19 +163,23 @@ test('cobbler mcp: a client can check, steer and cancel a background run', patie
   expect((await one.call('cobbler_steer', { session_id, text: 'Hello?' })).isError).toBe(true);
 });
 
-test('cobbler mcp: stores sessions as run does, and another process can continue them', patience, async () => {
-  const one = await desk([says('Noted.')]);
-  const { standing } = await one.call('cobbler_run', { prompt: 'Remember 7.' });
-  await one.client.close();
-  const { session_id } = standing;
-  const store = sqliteStore(join(one.home, 'sessions.db'));
-  expect((await store.info(session_id))?.status).toBe('complete');
-  await store.close();
-  const other = await desk([says('It was 7.')], [], one);
-  const list = (await other.call('cobbler_status', {})).standing as unknown as { sessions: McpRunState[] };
-  expect(list.sessions).toMatchObject([{ session_id, status: 'complete' }]);
-  expect((await other.call('cobbler_run', { prompt: 'What was it?', session_id })).text).toBe('It was 7.');
-});
+test(
+  'cobbler mcp: stores sessions as run does, and another process can continue them',
+  patience,
+  async () => {
+    const one = await desk([says('Noted.')]);
+    const { standing } = await one.call('cobbler_run', { prompt: 'Remember 7.' });
+    await one.client.close();
+    const { session_id } = standing;
+    const store = sqliteStore(join(one.home, 'sessions.db'));
+    expect((await store.info(session_id))?.status).toBe('complete');
+    await store.close();
+    const other = await desk([says('It was 7.')], [], one);
+    const list = (await other.call('cobbler_status', {})).standing as unknown as { sessions: McpRunState[] };
+    expect(list.sessions).toMatchObject([{ session_id, status: 'complete' }]);
+    expect((await other.call('cobbler_run', { prompt: 'What was it?', session_id })).text).toBe('It was 7.');
+  },
+);
 
 test('cobbler mcp: rejects invalid arguments with an error message', patience, async () => {
   const one = await desk([]);

@@ -51,47 +51,39 @@ async function recorded(args: readonly string[] = ['what is there?', '--edits', 
 const nothing = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', OPENAI_API_KEY: 'sk-of-somebody-else-entirely' };
 
 describe('cobbler --record and --replay', () => {
-  test(
-    'replays a run byte for byte without key, network, directory or tools [P19]',
-    patience,
-    async () => {
-      const { end, cassette } = await recorded();
-      expect(end.code, end.stderr).toBe(5);
-      const empty = temporaryFolder();
-      const again = await cobbler(['--replay', cassette, '--json=deltas'], { env: nothing, cwd: empty });
-      expect(again.code, again.stderr).toBe(5);
-      expect(again.stdout).toBe(end.stdout);
-      expect(again.stdout).toContain('"type":"retry"');
-      expect(again.stdout).toContain('"denied":true');
-      expect(readdirSync(empty)).toEqual([]);
-      const text = readFileSync(cassette, 'utf8');
-      expect(text).not.toContain(testKey);
-      expect(text).not.toContain(testKey.slice(0, 20));
-      expect(text).toContain('apples');
-    },
-  );
+  test('replays a run byte for byte without key, network, directory or tools [P19]', patience, async () => {
+    const { end, cassette } = await recorded();
+    expect(end.code, end.stderr).toBe(5);
+    const empty = temporaryFolder();
+    const again = await cobbler(['--replay', cassette, '--json=deltas'], { env: nothing, cwd: empty });
+    expect(again.code, again.stderr).toBe(5);
+    expect(again.stdout).toBe(end.stdout);
+    expect(again.stdout).toContain('"type":"retry"');
+    expect(again.stdout).toContain('"denied":true');
+    expect(readdirSync(empty)).toEqual([]);
+    const text = readFileSync(cassette, 'utf8');
+    expect(text).not.toContain(testKey);
+    expect(text).not.toContain(testKey.slice(0, 20));
+    expect(text).toContain('apples');
+  });
 
-  test(
-    'replays a wait, and fails for a cassette that does not declare waiting',
-    patience,
-    async () => {
-      const { cwd, cassette } = place();
-      const service = await mockService([says('I wait.', ['wait_until', { seconds: 0.05 }]), says('Done.')]);
-      const args = ['go', '--json', '--record', cassette];
-      const end = await invoke(args, { env: claudeAt(service), cwd });
-      expect(end.code, end.stderr).toBe(0);
-      expect(end.stdout).toContain('The wait is over. It is ');
-      const replay = () => invoke(['--replay', cassette, '--json'], { env: nothing, cwd });
-      expect((await replay()).stdout).toBe(end.stdout);
-      const lines = readFileSync(cassette, 'utf8').split('\n');
-      const older = lines.filter((line) => !line.includes('"fact":"waits"'));
-      expect(older).toHaveLength(lines.length - 1);
-      writeFileSync(cassette, older.join('\n'));
-      const differs = await replay();
-      expect(differs.code).not.toBe(0);
-      expect(differs.stderr + differs.stdout).toContain('wait_until');
-    },
-  );
+  test('replays a wait, and fails for a cassette that does not declare waiting', patience, async () => {
+    const { cwd, cassette } = place();
+    const service = await mockService([says('I wait.', ['wait_until', { seconds: 0.05 }]), says('Done.')]);
+    const args = ['go', '--json', '--record', cassette];
+    const end = await invoke(args, { env: claudeAt(service), cwd });
+    expect(end.code, end.stderr).toBe(0);
+    expect(end.stdout).toContain('The wait is over. It is ');
+    const replay = () => invoke(['--replay', cassette, '--json'], { env: nothing, cwd });
+    expect((await replay()).stdout).toBe(end.stdout);
+    const lines = readFileSync(cassette, 'utf8').split('\n');
+    const older = lines.filter((line) => !line.includes('"fact":"waits"'));
+    expect(older).toHaveLength(lines.length - 1);
+    writeFileSync(cassette, older.join('\n'));
+    const differs = await replay();
+    expect(differs.code).not.toBe(0);
+    expect(differs.stderr + differs.stdout).toContain('wait_until');
+  });
 
   test('uses the model, its settings and the limits of the cassette', patience, async () => {
     const { end, cassette } = await recorded(['go', '--edits', '--json', '--max-turns', '1']);

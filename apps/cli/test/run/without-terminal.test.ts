@@ -166,17 +166,13 @@ describe('a run without a terminal', () => {
   });
 });
 
-test(
-  'writes only to the home directory, and writes nothing with --no-session',
-  patience,
-  async () => {
-    const [cwd, home] = [temporaryFolder(), join(temporaryFolder(), 'home')];
-    mkdirSync(home);
-    const service = await mockService([says('ok'), says('ok')]);
-    const env = { ...claudeAt(service), HOME: home, TMPDIR: home };
-    await cobbler(['--no-session', 'go'], { env, cwd });
-    expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], []]);
-    await cobbler(['go'], { env, cwd });
-    expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], ['.cobbler']]);
-  },
-);
+test('writes only to the home directory, and writes nothing with --no-session', patience, async () => {
+  const [cwd, home] = [temporaryFolder(), join(temporaryFolder(), 'home')];
+  mkdirSync(home);
+  const service = await mockService([says('ok'), says('ok')]);
+  const env = { ...claudeAt(service), HOME: home, TMPDIR: home };
+  await cobbler(['--no-session', 'go'], { env, cwd });
+  expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], []]);
+  await cobbler(['go'], { env, cwd });
+  expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], ['.cobbler']]);
+});

@@ -45,21 +45,17 @@ describe('a run', () => {
     expect(stdout).toMatch(new RegExp(`^${id.slice(0, 8)} +complete +now .*say hello +${cwd}\n$`));
   });
 
-  test(
-    'is not stored if an option or the configuration says so, or without a home',
-    patience,
-    async () => {
-      const { at, home, cwd, env } = await place(says('One.'), says('Two.'), says('Three.'));
-      expect((await at('--no-session', 'go')).stderr).not.toContain('session');
-      expect(existsSync(join(home, 'sessions.db'))).toBe(false);
-      expect((await at('config', 'set', 'keepSessions', 'false')).code).toBe(0);
-      expect((await at('go')).code).toBe(0);
-      expect(existsSync(join(home, 'sessions.db'))).toBe(false);
-      const { COBBLER_HOME: _, ...homeless } = env;
-      const end = await cobbler(['go'], { env: homeless, cwd });
-      expect([end.code, existsSync('/nonexistent')]).toEqual([0, false]);
-    },
-  );
+  test('is not stored if an option or the configuration says so, or without a home', patience, async () => {
+    const { at, home, cwd, env } = await place(says('One.'), says('Two.'), says('Three.'));
+    expect((await at('--no-session', 'go')).stderr).not.toContain('session');
+    expect(existsSync(join(home, 'sessions.db'))).toBe(false);
+    expect((await at('config', 'set', 'keepSessions', 'false')).code).toBe(0);
+    expect((await at('go')).code).toBe(0);
+    expect(existsSync(join(home, 'sessions.db'))).toBe(false);
+    const { COBBLER_HOME: _, ...homeless } = env;
+    const end = await cobbler(['go'], { env: homeless, cwd });
+    expect([end.code, existsSync('/nonexistent')]).toEqual([0, false]);
+  });
 
   test(
     'continues the last session of this directory, or any session by a prefix of its id',

@@ -166,8 +166,16 @@ export const attacks: readonly Attack[] = [
     expected: 404,
     bytes: get('/v1/sessions/%2e%2e%2f%2e%2e%2fetc%2fpasswd/messages'),
   },
-  { name: 'a path traversal with backslashes', expected: 404, bytes: get('/v1/sessions/..%5c..%5cserver.db/messages') },
-  { name: 'a protocol-relative URL of another server', expected: 404, bytes: get('//evil.example/v1/sessions') },
+  {
+    name: 'a path traversal with backslashes',
+    expected: 404,
+    bytes: get('/v1/sessions/..%5c..%5cserver.db/messages'),
+  },
+  {
+    name: 'a protocol-relative URL of another server',
+    expected: 404,
+    bytes: get('//evil.example/v1/sessions'),
+  },
   { name: 'an absolute request target', expected: 400, bytes: get('http://evil.example/v1/sessions') },
   { name: 'no token', expected: 401, bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1') },
   {

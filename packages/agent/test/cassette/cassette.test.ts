@@ -130,20 +130,23 @@ describe('a replay writes a byte-identical log', () => {
     expect(alone.seen).toBe(recorded.seen);
   });
 
-  test.for(['thinking', 'running_tool'] as const)('for a run that is cancelled while its status is %s [P3]', async (state, { expect }) => {
-    const scene: Scene = {
-      ...eventful,
-      reacts(event, control, world) {
-        if (event.type === 'status' && event.state === state)
-          void pause(world, 100).then(() => control.cancel());
-      },
-    };
-    const recorded = await record(scene);
-    expect(recorded.result.status).toBe('cancelled');
-    const again = await replay({ ...eventful, reacts: () => {} }, recorded.cassette);
-    expect(again.log).toBe(recorded.log);
-    expect(again.tape.check()).toBeUndefined();
-  });
+  test.for(['thinking', 'running_tool'] as const)(
+    'for a run that is cancelled while its status is %s [P3]',
+    async (state, { expect }) => {
+      const scene: Scene = {
+        ...eventful,
+        reacts(event, control, world) {
+          if (event.type === 'status' && event.state === state)
+            void pause(world, 100).then(() => control.cancel());
+        },
+      };
+      const recorded = await record(scene);
+      expect(recorded.result.status).toBe('cancelled');
+      const again = await replay({ ...eventful, reacts: () => {} }, recorded.cassette);
+      expect(again.log).toBe(recorded.log);
+      expect(again.tape.check()).toBeUndefined();
+    },
+  );
 
   test('for a tool that exceeds its time limit and a run that exceeds its own [P2]', async () => {
     const hangs = (world: Runtime) => [

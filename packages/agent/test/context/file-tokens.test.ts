@@ -47,11 +47,14 @@ test.each([
 });
 
 describe('the tokens of an image', () => {
-  it.each(counted)('of %i x %i pixels are never above the bound, nor far below it', (width, height, ...tokens) => {
-    const most = maxFileTokens(picture(width, height));
-    expect(most).toBeGreaterThanOrEqual(Math.max(...tokens));
-    expect(most).toBeLessThanOrEqual(2 * Math.max(...tokens) + 300);
-  });
+  it.each(counted)(
+    'of %i x %i pixels are never above the bound, nor far below it',
+    (width, height, ...tokens) => {
+      const most = maxFileTokens(picture(width, height));
+      expect(most).toBeGreaterThanOrEqual(Math.max(...tokens));
+      expect(most).toBeLessThanOrEqual(2 * Math.max(...tokens) + 300);
+    },
+  );
 
   it('do not depend on its bytes', () => {
     expect(maxFileTokens(picture(1024, 1024, 100))).toBe(maxFileTokens(picture(1024, 1024, 5_000_000)));

@@ -46,10 +46,7 @@ describe('the format of events, version 1 (docs/events.md)', () => {
 
 describe('the changes allowed in a format', () => {
   const allowed: readonly [string, Schema][] = [
-    [
-      'an optional field',
-      changed('resumed', ({ properties }) => void Object.assign(properties, { by: {} })),
-    ],
+    ['an optional field', changed('resumed', ({ properties }) => void Object.assign(properties, { by: {} }))],
     [
       'an event type',
       {

@@ -203,7 +203,11 @@ describe('a schema crafted to keep the process busy', () => {
   });
 
   it.each<[string, JsonObject, RegExp]>([
-    ['a pattern with a backreference', object({ a: { pattern: '(a+)\\1' } }), /cannot be matched in linear time/],
+    [
+      'a pattern with a backreference',
+      object({ a: { pattern: '(a+)\\1' } }),
+      /cannot be matched in linear time/,
+    ],
     [
       'too many repetitions',
       object({ a: { pattern: '(.{1,900}){1,900}' } }),

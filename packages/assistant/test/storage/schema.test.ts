@@ -7,12 +7,9 @@ const folder = join(import.meta.dirname, '..', '..', 'migrations');
 
 describe('migrations', () => {
   // After changing an unreleased migration, run `vitest -u` to write the files again.
-  it.each(migrations)(
-    'match their D1 file: $name',
-    async (one) => {
-      await expect(migrationText(one)).toMatchFileSnapshot(join(folder, `${one.name}.sql`));
-    },
-  );
+  it.each(migrations)('match their D1 file: $name', async (one) => {
+    await expect(migrationText(one)).toMatchFileSnapshot(join(folder, `${one.name}.sql`));
+  });
 
   it('have no other files', () => {
     expect(readdirSync(folder).sort()).toEqual(migrations.map(({ name }) => `${name}.sql`));

@@ -20,15 +20,18 @@ function stand() {
 }
 
 describe('a message that may have arrived', () => {
-  it.each(['lost', 'garbled', 'gateway', 'restart', 'cut'] as const)('%s: fails with maybe_sent', async (type) => {
-    const { telegram, channel, failure } = stand();
-    telegram.fail('sendMessage', { type });
-    const error = await failure(channel.send('1', { text: 'x' }));
-    expect(error).toMatchObject({ kind: 'network', code: 'maybe_sent', retryable: false });
-    expect(error?.message).toContain('The outcome of sendMessage is unknown.');
-    const arrived = !['restart', 'cut'].includes(type);
-    expect(telegram.replies(1)).toEqual(arrived ? ['x'] : []);
-  });
+  it.each(['lost', 'garbled', 'gateway', 'restart', 'cut'] as const)(
+    '%s: fails with maybe_sent',
+    async (type) => {
+      const { telegram, channel, failure } = stand();
+      telegram.fail('sendMessage', { type });
+      const error = await failure(channel.send('1', { text: 'x' }));
+      expect(error).toMatchObject({ kind: 'network', code: 'maybe_sent', retryable: false });
+      expect(error?.message).toContain('The outcome of sendMessage is unknown.');
+      const arrived = !['restart', 'cut'].includes(type);
+      expect(telegram.replies(1)).toEqual(arrived ? ['x'] : []);
+    },
+  );
 
   it.each(['lost', 'garbled', 'gateway', 'restart', 'cut'] as const)(
     '%s: a failed edit is retryable, because repeating it changes nothing',

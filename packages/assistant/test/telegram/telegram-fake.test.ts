@@ -63,7 +63,11 @@ describe('the fake Bot API rejects, like the real one', () => {
       { text: '<b><i>x</b></i>', parse_mode: 'HTML' },
       'Unmatched end tag at byte offset 7, expected "</i>", found "</b>"',
     ],
-    ['an end tag without a start tag', { text: 'x</b>', parse_mode: 'HTML' }, 'Unexpected end tag at byte offset 1'],
+    [
+      'an end tag without a start tag',
+      { text: 'x</b>', parse_mode: 'HTML' },
+      'Unexpected end tag at byte offset 1',
+    ],
     [
       'a less-than sign that starts no tag',
       { text: 'a < b', parse_mode: 'HTML' },

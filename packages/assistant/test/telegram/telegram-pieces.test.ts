@@ -12,7 +12,11 @@ const html = (markdown: string) =>
 
 describe('conversion of markdown to Telegram HTML', () => {
   it.each([
-    ['bold, italic and strikethrough', '**b** _i_ ~~s~~ ***bi***', '<b>b</b> <i>i</i> <s>s</s> <b><i>bi</i></b>'],
+    [
+      'bold, italic and strikethrough',
+      '**b** _i_ ~~s~~ ***bi***',
+      '<b>b</b> <i>i</i> <s>s</s> <b><i>bi</i></b>',
+    ],
     ['inline code', '`a < b`', '<code>a &lt; b</code>'],
     ['code inside bold text becomes only code', '**a `b` c**', '<b>a </b><code>b</code><b> c</b>'],
     [

@@ -73,7 +73,11 @@ describe.each(channels)('an approval question on %s [P21]', (_name, channel) => 
     ['only white space', '\n  \n', {}],
     ['fences', '```\ncode\n```\n~~~', {}],
     ['a diff', 'milk\n', { diff: '--- /dev/null\n+++ a.txt\n@@ -0,0 +1,1 @@\n+milk\n' }],
-    ['a diff without a final newline', 'milk', { diff: '@@ -0,0 +1 @@\n+milk\n\\ No newline at end of file\n' }],
+    [
+      'a diff without a final newline',
+      'milk',
+      { diff: '@@ -0,0 +1 @@\n+milk\n\\ No newline at end of file\n' },
+    ],
   ])('offers Allow for %s', (_what, content, rest) => {
     const asked = request('', { ...rest, arguments: { content } });
     expect(approvalQuestion(channel, asked).buttons).toHaveLength(2);

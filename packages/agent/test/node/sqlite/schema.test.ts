@@ -29,25 +29,28 @@ test('every schema version has a stored database file', () => {
   expect(versions).toEqual(migrations.map((_, index) => index + 1));
 });
 
-test.each(versions)('a store of version %i is migrated to the latest version with all its data', async (version) => {
-  const file = copyOf(version);
-  const store = open(file);
-  const { sessions } = await store.list();
-  expect(sessions.map(({ id, title, status, events }) => [id, title, status, events])).toEqual([
-    ['two', 'Long.', 'interrupted', 13],
-    ['one', 'A title', 'complete', 12],
-  ]);
-  expect(sessions.map(({ usd, parent }) => [usd, parent])).toEqual([
-    [3, { sessionId: 'one', seq: 4 }],
-    [undefined, undefined],
-  ]);
-  expect((await store.read('one')).map(({ seq, type }) => `${seq} ${type}`)).toEqual(
-    wholeRun('', 3).map(({ type }, index) => `${index + 1} ${type}`),
-  );
-  await write(store, 'one', wholeRun('More.'));
-  await store.close();
-  expect(schemaVersion(database(file))).toBe(migrations.length);
-});
+test.each(versions)(
+  'a store of version %i is migrated to the latest version with all its data',
+  async (version) => {
+    const file = copyOf(version);
+    const store = open(file);
+    const { sessions } = await store.list();
+    expect(sessions.map(({ id, title, status, events }) => [id, title, status, events])).toEqual([
+      ['two', 'Long.', 'interrupted', 13],
+      ['one', 'A title', 'complete', 12],
+    ]);
+    expect(sessions.map(({ usd, parent }) => [usd, parent])).toEqual([
+      [3, { sessionId: 'one', seq: 4 }],
+      [undefined, undefined],
+    ]);
+    expect((await store.read('one')).map(({ seq, type }) => `${seq} ${type}`)).toEqual(
+      wholeRun('', 3).map(({ type }, index) => `${index + 1} ${type}`),
+    );
+    await write(store, 'one', wholeRun('More.'));
+    await store.close();
+    expect(schemaVersion(database(file))).toBe(migrations.length);
+  },
+);
 
 test('later versions are applied in order, each once', async () => {
   const file = copyOf(1);
