@@ -39,7 +39,7 @@ const detailIndent = '      ';
 
 /** Formats a finished call for a terminal: one line, then the interesting part of its result. */
 export function terminalReport(report: ToolReport, view: ReportView): string[] {
-  return [...headLines(report, view), ...indent(details(report, view))];
+  return [...headLines(report, view), ...indentLines(details(report, view))];
 }
 
 /** Formats a finished call without a terminal, in words, because symbols and columns are of no use in a log. */
@@ -167,6 +167,6 @@ function textLines(text: string, { summary }: Pick<ToolReport, 'summary'>): stri
   return lines.length === 1 && lines[0] === '(no output)' ? [] : lines;
 }
 
-function indent(lines: readonly string[]): string[] {
+function indentLines(lines: readonly string[]): string[] {
   return lines.map((line) => detailIndent + line);
 }
