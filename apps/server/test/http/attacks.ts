@@ -154,6 +154,13 @@ export const attacks: readonly Attack[] = [
     expected: 403,
     bytes: bare('GET / HTTP/1.1\r\nhost: 127.0.0.1.evil.example'),
   },
+  ...['evil127.0.0.1', 'evillocalhost', 'evil.localhost'].map(
+    (host): Attack => ({
+      name: `an unknown host ${host}`,
+      expected: 403,
+      bytes: bare(`GET / HTTP/1.1\r\nhost: ${host}`),
+    }),
+  ),
   {
     name: 'a request from another origin',
     expected: 403,

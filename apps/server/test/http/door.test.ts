@@ -49,39 +49,54 @@ const head = (rig: Rig, rest: string) =>
   `POST /prompt HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${rig.token}\r\ncontent-type: application/json\r\n${rest}`;
 
 describe('access control [P15]', () => {
-  const routes = [
-    ['GET', '/events'],
-    ['POST', '/prompt'],
-    ['POST', '/cancel'],
-    ['GET', '/v1/sessions'],
-    ['POST', '/v1/sessions'],
-    ['GET', '/v1/sessions/s'],
-    ['DELETE', '/v1/sessions/s'],
-    ['POST', '/v1/sessions/s/prompt'],
-    ['POST', '/v1/sessions/s/cancel'],
-    ['POST', '/v1/sessions/s/steer'],
-    ['POST', '/v1/sessions/s/resume'],
-    ['POST', '/v1/sessions/s/fork'],
-    ['GET', '/v1/sessions/s/events'],
-    ['GET', '/v1/sessions/s/messages'],
-    ['GET', '/v1/sessions/s/usage'],
-    ['GET', '/v1/approvals'],
-    ['POST', '/v1/sessions/s/approvals/a'],
-    ['GET', '/v1/tokens'],
-    ['POST', '/v1/tokens'],
-    ['DELETE', '/v1/tokens/t'],
-    ['GET', '/metrics'],
-  ] as const;
+  /** The routes of the API that need no token. */
+  const publicRoutes = ['GET /docs', 'GET /livez', 'GET /openapi.json', 'GET /readyz', 'POST /v1/cookie'];
+  /** Routes that the API description omits. */
+  const otherRoutes = ['GET /openai/v1/models', 'POST /openai/v1/responses'];
+
+  /** Returns every route of a server except those of the page, with `s` in place of each id. */
+  async function routesOf({ server }: Rig): Promise<string[]> {
+    const { paths } = await (await fetch(`${server.url}/openapi.json`)).json();
+    const described = Object.entries<object>(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, 's')}`),
+    );
+    return [...described, ...otherRoutes];
+  }
 
   test('requires a token for every route that reads or changes data, also on loopback', async () => {
-    const { server } = await rig();
-    for (const [method, path] of routes) {
-      for (const headers of [{}, { authorization: 'Bearer cbk_wrong' }, { authorization: 'Basic YTpi' }]) {
-        const answer = await fetch(server.url + path, { method, headers });
-        expect([method, path, answer.status]).toEqual([method, path, 401]);
-        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    const one = await rig();
+    const routes = await routesOf(one);
+    expect(routes).toEqual(expect.arrayContaining(['GET /events', 'POST /prompt', 'DELETE /v1/tokens/s']));
+    for (const headers of [{}, { authorization: 'Bearer cbk_wrong' }, { authorization: 'Basic YTpi' }]) {
+      const open: string[] = [];
+      for (const name of routes) {
+        const [method = '', path] = name.split(' ');
+        const answer = await fetch(one.server.url + path, { method, headers });
+        if (answer.status !== 401) open.push(name);
+        else
+          expect([name, answer.headers.get('www-authenticate')]).toEqual([
+            name,
+            expect.stringMatching(/^Bearer/),
+          ]);
         await answer.body?.cancel();
       }
+      expect(open.sort()).toEqual(publicRoutes);
+    }
+  });
+
+  test('sets no cookie without a valid token', async () => {
+    const { ask, token } = await rig();
+    for (const [body, status] of [
+      [undefined, 400],
+      [{}, 400],
+      [{ token: '' }, 401],
+      [{ token: 'cbk_wrong' }, 401],
+      [{ token: token.slice(0, -1) }, 401],
+    ] as const) {
+      // The exchange reads the token from the body only.
+      const answer = await ask('POST', '/v1/cookie', body);
+      expect([body, answer.status]).toEqual([body, status]);
+      expect([answer.headers.get('set-cookie'), answer.json['key']]).toEqual([null, undefined]);
     }
   });
 
@@ -122,7 +137,16 @@ describe('access control [P15]', () => {
     ]) {
       expect([host, await asHost(one, { host })]).toEqual([host, 200]);
     }
-    for (const host of ['evil.example', '127.0.0.1.evil.example', 'a@127.0.0.1', '0.0.0.0', '/']) {
+    for (const host of [
+      'evil.example',
+      '127.0.0.1.evil.example',
+      'evil127.0.0.1',
+      'evil.localhost',
+      'evilcobbler.example',
+      'a@127.0.0.1',
+      '0.0.0.0',
+      '/',
+    ]) {
       expect([host, await asHost(one, { host })]).toEqual([host, 403]);
     }
   });

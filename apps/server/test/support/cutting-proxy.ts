@@ -47,6 +47,11 @@ export class CuttingProxy {
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Number of event streams on which the server has sent data and that are still open. */
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
   /** Breaks all event streams and returns their number. */
   breakStreams(): number {
     const { size } = this.#streams;
