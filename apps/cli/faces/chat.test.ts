@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -31,6 +32,13 @@ async function chatWith(
 function say(terminal: Awaited<ReturnType<typeof atTerminal>>, text: string): void {
   terminal.type(text);
   terminal.press('Enter');
+}
+
+/** True if a process is running. A zombie, which has ended but is not reaped, is not. */
+function isRunning(pid: number): boolean {
+  return /^[^Z]/.test(
+    spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim(),
+  );
 }
 
 /** Removes all white space from a text. */
@@ -177,26 +185,21 @@ test('escapes all control sequences in a response', patience, async () => {
 });
 
 test('reacts to Ctrl-C within a second and ends a command that ignores SIGTERM', patience, async () => {
-  const command = 'echo $$ > pid; trap "" TERM; echo ready; sleep 60; sleep 60';
+  const command = 'trap "" TERM; sleep 60 & echo $$ $! > pids; wait; sleep 60';
   const chat = await chatWith([says('', ['run_command', { command }])], { columns: 80, args: ['--yes'] });
   say(chat, 'go');
-  const pid = join(chat.cwd, 'pid');
-  await chat.until(() => existsSync(pid) && readFileSync(pid, 'utf8').endsWith('\n'));
+  const file = join(chat.cwd, 'pids');
+  await chat.until(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
+  const pids = readFileSync(file, 'utf8').trim().split(' ').map(Number);
+  expect(pids.filter(isRunning)).toHaveLength(2);
   const began = performance.now();
   chat.press('C-c');
   await chat.until(/stopping|cancelled/);
   expect(performance.now() - began).toBeLessThan(1000);
   await chat.until('■ cancelled');
   expect(chat.screen()).toContain('describe a task');
-  // The command ignores SIGTERM, so the chat must kill it.
-  const isGone = () => {
-    try {
-      return !process.kill(Number(readFileSync(pid, 'utf8')), 0);
-    } catch {
-      return true;
-    }
-  };
-  await chat.until(isGone);
+  // The command and its child ignore SIGTERM, so the chat must kill both.
+  await chat.until(() => !pids.some(isRunning));
   expect(performance.now() - began).toBeLessThan(4000);
 });
 

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Workspace, writeFile } from '../src/index.ts';
@@ -26,10 +26,15 @@ describe('write_file', () => {
     expect(output?.diff).toBe('--- /dev/null\n+++ src/deep/a.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n');
   });
 
-  it('replaces a file, keeps its permissions and leaves no temporary file', async () => {
+  it('replaces a file in one step, keeps its permissions and leaves no temporary file', async () => {
     box.write('run.sh', 'old\nsame\n');
     chmodSync(join(box.root, 'run.sh'), 0o755);
+    const opened = openSync(join(box.root, 'run.sh'), 'r');
     const { text, output } = await write('run.sh', 'new\nsame\n');
+    // A program that is reading the file still reads the whole old content.
+    expect(readFileSync(opened, 'utf8')).toBe('old\nsame\n');
+    closeSync(opened);
+    expect(box.read('run.sh')).toBe('new\nsame\n');
     expect(text).toBe('Replaced "run.sh" (2 lines, 9 bytes).');
     expect(output).toMatchObject({ summary: '+1 -1', diff: expect.stringContaining('-old\n+new\n same\n') });
     expect(statSync(join(box.root, 'run.sh')).mode & 0o777).toBe(0o755);
@@ -57,11 +62,12 @@ describe('write_file', () => {
   it('replaces a binary or huge file without a diff', async () => {
     box.write('binary', Buffer.from([1, 0, 2]));
     box.write('huge', 'x\n'.repeat(1_500_000));
-    expect((await write('binary', 'text\n')).output).toMatchObject({ summary: '+1' });
-    const { output } = await write('huge', 'small\n');
-    expect(output).toMatchObject({ summary: '+1' });
-    expect(output).not.toHaveProperty('diff');
-    expect(box.read('huge')).toBe('small\n');
+    for (const name of ['binary', 'huge']) {
+      const { output } = await write(name, 'text\n');
+      expect([name, output?.summary]).toEqual([name, '+1']);
+      expect(output).not.toHaveProperty('diff');
+      expect(box.read(name)).toBe('text\n');
+    }
   });
 
   it('writes any text as UTF-8, even with lone surrogates', async () => {
@@ -82,12 +88,13 @@ describe('write_file', () => {
     expect(box.read('file')).toBe('x');
   });
 
-  it('still counts changed lines if the diff would take too long', async () => {
+  it('still counts changed lines, without a diff, if the diff would take too long', async () => {
     const random = (seed: number) =>
       Array.from({ length: 60_000 }, (_, line) => `${(line * seed) % 7919}\n`).join('');
     box.write('a', random(31));
     const { output } = await write('a', random(17));
     expect(output?.summary).toMatch(/^\+\d+ -\d+$/);
+    expect(output).not.toHaveProperty('diff');
     expect(box.read('a')).toBe(random(17));
   });
 });

@@ -19,6 +19,8 @@ interface Opened extends Editor {
   readonly home: string;
   readonly sessionId: string;
   say(...prompt: (string | ContentBlock)[]): Promise<string>;
+  /** Returns the parts of the conversation that the model received with each request. */
+  received(): object[][];
   /** Returns all exchanges with the model service as JSON. */
   sent(): string;
 }
@@ -44,6 +46,10 @@ async function opened(
       );
       return (await editor.agent.request('session/prompt', { sessionId, prompt })).stopReason;
     },
+    received: () =>
+      service.server.exchanges.map(({ request }) =>
+        (request?.turns ?? []).flatMap(({ parts }) => [...parts]),
+      ),
     sent: () => JSON.stringify(service.server.exchanges),
   };
 }
@@ -125,11 +131,19 @@ test('ACP: asks about a write to a protected file despite --edits [P21]', patien
   await editor.leave();
 });
 
-test('ACP: does not run a denied call and reports it as failed', patience, async () => {
+test('ACP: does not run a denied call, reports it as failed and informs the model', patience, async () => {
   const editor = await opened([says('', ['write_file', call]), says('As you wish.')]);
   expect(await editor.say('write')).toBe('end_turn');
   expect(existsSync(join(editor.folder, 'a.txt'))).toBe(false);
   await editor.leave();
+  expect(editor.received()).toMatchObject([
+    [{ type: 'text', text: 'write' }],
+    [
+      { type: 'text', text: 'write' },
+      { type: 'call', name: 'write_file' },
+      { type: 'result', text: 'A person denied this call.' },
+    ],
+  ]);
   const kept = await keptOf(editor.home, editor.sessionId);
   expect(kept.calls).toMatchObject([{ name: 'write_file', status: 'failed' }]);
   expect({ ...seenOf(editor.updates(editor.sessionId)), user: kept.user }).toEqual(kept);

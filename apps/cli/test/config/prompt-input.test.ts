@@ -154,6 +154,20 @@ describe('links and special files in a project', () => {
     },
   );
 
+  test('instructions in a directory that links outside the repository are not read, and this is reported [P21]', async () => {
+    const { root } = projectWithKey();
+    const outside = join(root, '..', 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'AGENTS.md'), 'secret');
+    symlinkSync(outside, join(root, 'inner'));
+    const lines: string[] = [];
+    const report = (line: string) => lines.push(line);
+    expect(await findInstructions(join(root, 'inner'), { report })).toBeUndefined();
+    expect(lines).toContainEqual(expect.stringContaining(`${join(root, 'inner', 'AGENTS.md')} is not read`));
+    writeFileSync(join(root, 'AGENTS.md'), 'of agents');
+    expect((await findInstructions(join(root, 'inner')))?.text).toBe('of agents');
+  });
+
   test('instructions that link to the files of Cobbler are not read [P21]', async () => {
     const { root } = projectWithKey();
     mkdirSync(join(root, 'home'));
@@ -185,9 +199,11 @@ describe('links and special files in a project', () => {
     const io = { ...fakeIo(), cwd: () => root };
     for (const path of ['notes.txt', join(root, 'notes.txt'), 'up/key'])
       await expect(readPrompt(['x'], [path], io)).rejects.toThrow('leads out of the directory');
-    expect(() => withReferences('read @notes.txt', root)).toThrow('leads out of the directory');
-    const link = { type: 'resource_link' as const, name: 'notes', uri: `file://${root}/notes.txt` };
-    expect(() => promptParts([link], root)).toThrow('leads out of the directory');
+    for (const path of ['notes.txt', 'up/key']) {
+      expect(() => withReferences(`read @${path}`, root)).toThrow('leads out of the directory');
+      const link = { type: 'resource_link' as const, name: 'notes', uri: `file://${root}/${path}` };
+      expect(() => promptParts([link], root)).toThrow('leads out of the directory');
+    }
     const [part] = await readPrompt(['x'], [key], io);
     expect(part).toMatchObject({ text: expect.stringContaining('secret') });
   });

@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { resolveAgent } from '@cobbler/agent/config';
+import type { FactoryConfig } from '@cobbler/agent/provider';
+import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { makeAgent } from '../../src/config/make-agent.ts';
 import { hostOf, keyOf, maskedKey, readSettings } from '../../src/config/settings.ts';
@@ -116,23 +119,39 @@ describe('the model selection', () => {
 });
 
 describe('keys', () => {
-  test('come from COBBLER_AGENT_API_KEY, the provider’s variable or the stored keys, in this order', async () => {
-    const { file, ...env } = homeWith('keys:\n  claude: stored-key\n');
-    const source = async (more: Record<string, string>) => {
-      const whole = { ...env, ...more };
-      return keyOf(await readSettings(whole), 'claude', whole)?.source;
+  /** Returns the key of a provider, and the key that an agent of it gets. */
+  const keysOf = async (provider: string, env: Record<string, string>) => {
+    const settings = await readSettings(env, { model: `${provider}:x` });
+    let used: unknown;
+    const factory = (config: FactoryConfig) => {
+      used = config.apiKey ?? config.env?.[provider === 'openai' ? 'OPENAI_API_KEY' : 'ANTHROPIC_API_KEY'];
+      return scriptedAgent([]);
     };
-    expect(await source({})).toBe(`keys.claude in ${file}`);
-    expect(await source({ ANTHROPIC_API_KEY: 'a' })).toBe('ANTHROPIC_API_KEY');
-    expect(await source({ ANTHROPIC_API_KEY: 'a', COBBLER_AGENT_API_KEY: 'b' })).toBe(
-      'COBBLER_AGENT_API_KEY',
-    );
+    const { env: filled, chosen, file } = settings;
+    resolveAgent(file.values, { claude: factory, openai: factory }, filled, chosen);
+    return { ...keyOf(settings, provider, env), used };
+  };
+
+  test('come from apiKey in the file, COBBLER_AGENT_API_KEY, the provider’s variable or the stored keys, in this order', async () => {
+    const { file: stored, ...env } = homeWith('keys:\n  claude: stored-key\n');
+    const found = (value: string, source: string) => ({ value, source, used: value });
+    expect(await keysOf('claude', env)).toEqual(found('stored-key', `keys.claude in ${stored}`));
+    const own = { ...env, ANTHROPIC_API_KEY: 'own-key' };
+    expect(await keysOf('claude', own)).toEqual(found('own-key', 'ANTHROPIC_API_KEY'));
+    const shared = { ...own, COBBLER_AGENT_API_KEY: 'shared-key' };
+    expect(await keysOf('claude', shared)).toEqual(found('shared-key', 'COBBLER_AGENT_API_KEY'));
+    const { file, ...all } = { ...shared, ...homeWith('apiKey: file-key\nkeys:\n  claude: stored-key\n') };
+    expect(await keysOf('claude', all)).toEqual(found('file-key', `apiKey in ${file}`));
   });
 
-  test('in COBBLER_AGENT_API_KEY are for the configured provider only [P19]', async () => {
-    const env = { COBBLER_HOME: temporaryFolder(), COBBLER_AGENT_API_KEY: 'secret' };
-    expect(keyOf(await readSettings(env), 'openai', env)).toBeUndefined();
-    expect((await readSettings(env, { model: 'openai:x' })).env['OPENAI_API_KEY']).toBeUndefined();
+  test('in COBBLER_AGENT_API_KEY or apiKey in the file are for the configured provider only [P19]', async () => {
+    const none = { used: undefined };
+    const shared = { COBBLER_HOME: temporaryFolder(), COBBLER_AGENT_API_KEY: 'secret' };
+    expect((await keysOf('claude', shared)).used).toBe('secret');
+    expect(await keysOf('openai', shared)).toEqual(none);
+    const { file: _, ...env } = homeWith('provider: openai\napiKey: secret\n');
+    expect((await keysOf('openai', env)).used).toBe('secret');
+    expect(await keysOf('claude', env)).toEqual(none);
   });
 
   test('from the configuration set only the variable of their own provider [P19]', async () => {

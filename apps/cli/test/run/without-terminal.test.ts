@@ -103,7 +103,9 @@ describe('a run without a terminal', () => {
     const service = await mockService([answersStatus(400)]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
-    expect(end.stderr).toContain('400 from 127.0.0.1');
+    expect(end.stderr).toContain(`400 from ${new URL(service.url).host}`);
+    expect(end.stdout + end.stderr).not.toContain('The gateway responds');
+    expect(service.server.exchanges).toHaveLength(1);
   });
 
   test('retries an overloaded service and reports it', patience, async () => {

@@ -139,6 +139,28 @@ describe('after kill -9', () => {
     expect((await at('sessions')).stdout).toContain('complete');
   });
 
+  test(
+    'resume with a prompt sends it after the interrupted call, which does not run again',
+    patience,
+    async () => {
+      const { at, cwd, ids, service } = await killed();
+      const [id = ''] = await ids();
+      const { code, stdout } = await at('resume', id.slice(0, 8), 'did it', 'run?');
+      expect([code, stdout]).toEqual([0, 'It may have run.\n']);
+      expect(readFileSync(join(cwd, 'log'), 'utf8')).toBe('begun\n');
+      expect(service.server.exchanges).toHaveLength(2);
+      const turns = service.server.exchanges[1]?.request?.turns ?? [];
+      expect(turns.flatMap(({ parts }) => parts)).toMatchObject([
+        { type: 'text', text: 'go' },
+        { type: 'call', name: 'run_command' },
+        { type: 'result', text: expect.stringContaining('may or may not have taken effect') },
+        { type: 'text', text: 'did it run?' },
+      ]);
+      expect(await ids()).toEqual([id]);
+      expect((await at('sessions')).stdout).toContain('complete');
+    },
+  );
+
   test('resume rejects a run that has ended', patience, async () => {
     const { at, service } = await killed();
     expect((await at('resume', '--yes')).code).toBe(0);

@@ -71,6 +71,12 @@ function deep(levels: number): Json {
   return levels === 0 ? {} : { type: 'object', properties: { a: deep(levels - 1) } };
 }
 
+/** Returns one page of a list: each page has its own tool, and there is always a next page. */
+function page(at: number): Json {
+  const next = does('circle') ? 1 : at + 1;
+  return { tools: [{ name: `page${at}`, inputSchema: object }], nextCursor: String(next) };
+}
+
 function send(message: Json): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 }
@@ -137,7 +143,7 @@ function answer(message: Json): void {
     return send({ id, result: { protocolVersion: '2025-06-18', capabilities, serverInfo } });
   }
   if (method === 'tools/list') {
-    if (does('circle')) return send({ id, result: { tools: [], nextCursor: String(Math.random()) } });
+    if (does('endless') || does('circle')) return send({ id, result: page(Number(params['cursor'] ?? 0)) });
     return send({ id, result: { tools: does('odd') ? odd : tools } });
   }
   const name = String(params['name']);

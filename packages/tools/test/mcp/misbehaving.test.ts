@@ -1,18 +1,28 @@
 import { Executor, textOf } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { isRunning, stage } from './stage.ts';
+import { fakeConfig, isRunning, stage, staged } from './stage.ts';
 
 const pidsIn = (notes: readonly string[]) =>
   notes.flatMap((line) => (line.startsWith('started ') ? [Number(line.slice(8))] : []));
 
 describe('starting a server', () => {
-  test('reports a missing program and offers no tools', async () => {
-    const { mcp, call } = await stage('', {}, {});
-    expect([mcp.servers[0]?.problem, (await call('echo', { a: 1 })).text]).toEqual([undefined, '{"a":1}']);
-    const missing = await stage('', { command: 'no-such-program-of-cobbler' });
-    expect(missing.mcp.servers[0]?.problem).toMatch(/^The MCP server fake is not ready: .*was not found/);
-    expect(missing.mcp.tools).toEqual([]);
+  test('reports a missing program and offers no tools of it, but those of the other servers', async () => {
+    const works = fakeConfig('');
+    const missing = { ...works, command: 'no-such-program-of-cobbler' };
+    const { mcp, call } = await staged({ missing, works, early: fakeConfig('early') });
+    expect(mcp.servers).toMatchObject([
+      {
+        name: 'missing',
+        tools: 0,
+        problem: expect.stringMatching(/^The MCP server missing is not ready: .*was not found/),
+      },
+      { name: 'works', tools: 14 },
+      { name: 'early', tools: 0, problem: expect.stringContaining('it ended (exit code 3)') },
+    ]);
+    expect(mcp.servers[1]).not.toHaveProperty('problem');
+    expect(mcp.tools.filter(({ name }) => !name.startsWith('mcp__works__'))).toEqual([]);
+    expect((await call('echo', { a: 1 })).text).toBe('{"a":1}');
   });
 
   test('reports the exit code and the last output of a server that ends', async () => {
@@ -36,9 +46,17 @@ describe('starting a server', () => {
     expect(notes()).toEqual(['']);
   });
 
-  test('uses only the first pages of a tool list that never ends', async () => {
+  test('uses only the first 50 pages of a tool list that never ends', async () => {
+    const { mcp } = await stage('endless');
+    expect(mcp.servers[0]).not.toHaveProperty('problem');
+    expect(mcp.tools.map(({ name }) => name)).toEqual(
+      Array.from({ length: 50 }, (_, page) => `mcp__fake__page${page}`),
+    );
+  });
+
+  test('stops a tool list at a page that names itself as the next one', async () => {
     const { mcp } = await stage('circle');
-    expect([mcp.servers[0]?.problem, mcp.tools]).toEqual([undefined, []]);
+    expect(mcp.servers[0]).toMatchObject({ tools: 2, leftOut: [] });
   });
 });
 
@@ -110,10 +128,8 @@ describe('a running server', () => {
 
   test('that rejects a call: its error is the result, and the effect is not in doubt', async () => {
     const { call } = await stage('');
-    await expect(call('refuse')).rejects.toThrow(
-      'The MCP server fake failed: it rejected the request (-32602): no refuse here.',
-    );
-    await expect(call('refuse')).rejects.not.toThrow('not known');
+    const failure = await call('refuse').catch((error: Error) => error.message);
+    expect(failure).toBe('The MCP server fake failed: it rejected the request (-32602): no refuse here.');
     expect(await call('fail')).toMatchObject({ text: 'It went wrong.', isError: true });
   });
 });

@@ -33,6 +33,11 @@ export interface Stage {
   call(name: string, args?: Record<string, unknown>, more?: Partial<ToolContext>): Promise<Called>;
 }
 
+/** Returns the configuration of a fake server that misbehaves in these ways. */
+export function fakeConfig(ways: string, log = '/dev/null'): McpServerConfig & { readonly command: string } {
+  return { command: process.execPath, args: [fakeServer, ways, log] };
+}
+
 /** Connects to the fake server under the name `fake`, and closes it after the test. */
 export async function stage(
   ways: string,
@@ -41,7 +46,7 @@ export async function stage(
 ): Promise<Stage> {
   const log = join(folder(), 'log');
   writeFileSync(log, '');
-  const config = { command: process.execPath, args: [fakeServer, ways, log], ...limits };
+  const config = { ...fakeConfig(ways, log), ...limits };
   const notes = () => readFileSync(log, 'utf8').trim().split('\n');
   return { ...(await staged({ fake: config as McpServerConfig }, options)), notes };
 }
