@@ -303,9 +303,10 @@ describe('nothing is lost silently [P27]', () => {
   const call = (rest: object) => callChunk({ index: 0, id: 'a', function: { name: 'one' }, ...rest });
 
   test.each([
-    ['audio', chunk({ audio: { data: 'UklGRg==' } })],
-    ['images', chunk({ images: [{ type: 'image_url' }] })],
+    ['audio', 'audio', chunk({ audio: { data: 'UklGRg==' } })],
+    ['images', 'images', chunk({ images: [{ type: 'image_url' }] })],
     [
+      'a second choice beside the first',
       'a second choice',
       {
         choices: [
@@ -314,11 +315,19 @@ describe('nothing is lost silently [P27]', () => {
         ],
       },
     ],
-    ['a second choice', { choices: [{ index: 1, delta: { content: 'x' } }] }],
-    ['text beside a message', { choices: [{ index: 0, text: 'Hello.' }] }],
-    ['a call of type custom', call({ type: 'custom', custom: { name: 'one', input: 'x' } })],
-    ['tool_calls without a list', chunk({ tool_calls: { 0: { id: 'a' } } })],
-  ])('reports %s, which must not be dropped', (kind, payload) => {
+    [
+      'a second choice in a chunk of its own',
+      'a second choice',
+      { choices: [{ index: 1, delta: { content: 'x' } }] },
+    ],
+    ['the text of a completion', 'text beside a message', { choices: [{ index: 0, text: 'Hello.' }] }],
+    [
+      'a call of another type',
+      'a call of type custom',
+      call({ type: 'custom', custom: { name: 'one', input: 'x' } }),
+    ],
+    ['calls that are not a list', 'tool_calls without a list', chunk({ tool_calls: { 0: { id: 'a' } } })],
+  ])('reports %s, which must not be dropped', (_what, kind, payload) => {
     expect(record(chatEvent, [payload]).ignored).toContain(kind);
     expect(Object.hasOwn(chatIgnored, kind)).toBe(false);
   });

@@ -14,6 +14,18 @@ test('reports the message of the service and leaves the kind to the status', () 
   });
 });
 
+test.each([
+  [400, 'rate_limit_exceeded'],
+  [401, 'server_error'],
+  [403, 'invalid_value'],
+  [429, 'authentication_error'],
+  [500, 'invalid_api_key'],
+])('leaves the kind to the status %i, even if the code %s means another kind', (status, code) => {
+  expect(faultOf(status, body({ message: 'Nope.', code, details: [{ kind: 'busy' }] }))).toEqual({
+    message: 'Nope.',
+  });
+});
+
 test('treats an account without credit as invalid, not as a rate limit, so it is not retried [P6]', () => {
   const error = {
     message: 'You exceeded your current quota.',
@@ -40,13 +52,17 @@ test('recognizes a conversation that is too long by code, type or message', () =
   expect(said.map((error) => streamFault(error).kind)).toEqual(['too_long', 'too_long', 'too_long']);
 });
 
-test('removes a masked key from the message of the service [P19]', () => {
-  const message =
-    'Incorrect API key provided: sk-proj-********abcd. You can find your API key at https://platform.openai.com.';
-  const told = faultOf(401, body({ message, code: 'invalid_api_key' })).message;
-  expect(told).toBe(
-    'Incorrect API key provided: (not shown). You can find your API key at https://platform.openai.com.',
-  );
+test.each([
+  ['masked', 'sk-proj-********abcd.'],
+  ['shortened', 'sk-proj-ab...cd.'],
+  ['cut off', 'sk-proj-abcdefgh'],
+  ['quoted', '"sk-proj-abcdefgh".'],
+])('removes a %s key from the message of the service [P19]', (_how, key) => {
+  const advice = 'You can find your API key at https://platform.openai.com.';
+  const error = { message: `Incorrect API key provided: ${key} ${advice}`, code: 'invalid_api_key' };
+  const clean = `Incorrect API key provided: (not shown). ${advice}`;
+  expect(faultOf(401, body(error)).message).toBe(clean);
+  expect(streamFault(error).message).toBe(clean);
 });
 
 test('reads the error formats of compatible servers', () => {

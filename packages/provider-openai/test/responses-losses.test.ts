@@ -88,6 +88,16 @@ describe('nothing is lost silently [P27]', () => {
     expect(faultOf(numbered(1, 'a'), numbered(2, 'c'), completed())).toBeUndefined();
   });
 
+  test('accepts a gap if every item is repeated completely, and adds the missing text', () => {
+    const numbered = (sequence_number: number, text: string) => delta(text, 0, { sequence_number });
+    const { blocks, fault } = record(responsesEvent, [
+      numbered(1, 'a'),
+      numbered(3, 'b'),
+      completed({ output: [message('abc', 0)] }),
+    ]);
+    expect([fault, blocks.map(({ text }) => text)]).toEqual([undefined, ['abc']]);
+  });
+
   test('uses the model in the last event if the first event is missing', () => {
     expect(record(responsesEvent, [completed({ model: 'gpt-x' })]).model).toBe('gpt-x');
   });

@@ -132,6 +132,16 @@ here('session ownership', () => {
   });
 });
 
+/** Returns the rows of every table of a schema, with their columns. */
+async function contentOf(name: string): Promise<Record<string, unknown>> {
+  const tables = await server.sql(
+    `SELECT table_name AS t, string_agg(column_name || ' ' || data_type, ', ' ORDER BY column_name) AS c FROM information_schema.columns WHERE table_schema = '${name}' GROUP BY table_name ORDER BY table_name`,
+  );
+  const content: Record<string, unknown> = {};
+  for (const { t, c } of tables) content[String(t)] = [c, await server.sql(`SELECT * FROM ${name}.${t}`)];
+  return content;
+}
+
 here('the schema', () => {
   it('is created once if several processes open it at the same time', async () => {
     const own = schema();
@@ -145,9 +155,15 @@ here('the schema', () => {
     await open({ schema: newer }).claim('a');
     await server.sql(`UPDATE ${newer}.cobbler_sessions SET version = 9`);
     await server.sql(`CREATE SCHEMA ${foreign}; CREATE TABLE ${foreign}.sessions (other text)`);
+    const before = await Promise.all([newer, foreign].map(contentOf));
     await expect(open({ schema: newer }).sessions()).rejects.toMatchObject({ code: 'store_newer' });
+    await expect(open({ schema: newer }).claim('a')).rejects.toMatchObject({ code: 'store_newer' });
     await expect(open({ schema: foreign }).sessions()).rejects.toMatchObject({ code: 'store_foreign' });
-    expect(await server.sql(`SELECT * FROM ${foreign}.sessions`)).toEqual([]);
+    expect(await Promise.all([newer, foreign].map(contentOf))).toEqual(before);
+    expect(before.map(Object.keys)).toEqual([
+      expect.arrayContaining(['cobbler_sessions', 'owners']),
+      ['sessions'],
+    ]);
   });
 
   it('is migrated in one transaction, completely or not at all', async () => {

@@ -11,6 +11,7 @@ import { ofType, resultsOf, resultTexts } from '../../src/testing/conversation.t
 import { probeTools } from '../../src/testing/probe-tools.ts';
 import { RunFixture } from '../../src/testing/run-fixture.ts';
 import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
+import { defined } from '../../src/values/defined.ts';
 import { systemRuntime } from '../../src/values/runtime.ts';
 import { endsOf } from '../../src/values/truncate.ts';
 
@@ -25,12 +26,20 @@ async function read(policy: ReturnType<typeof offload>, args: Args): Promise<str
 }
 
 /** Runs a tool that returns `value`, and returns its result as the model receives it. */
-async function shown(value: unknown, options: { spilling?: OffloadOptions; blobs?: Blobs } = {}) {
+async function shown(
+  value: unknown,
+  options: { spilling?: OffloadOptions; blobs?: Blobs; maxOutputBytes?: number } = {},
+) {
   const stage = new RunFixture(() => memoryStore());
   const policy = offload(options.blobs ?? memoryBlobs(), options.spilling);
   const given: ExecutorOptions = {
     agent: scriptedModel([calls(['one']), textResponse('Done.')]),
-    tools: [probeTools().tool('one', { execute: () => value })],
+    tools: [
+      probeTools().tool('one', {
+        execute: () => value,
+        ...defined({ maxOutputBytes: options.maxOutputBytes }),
+      }),
+    ],
     context: { offload: policy },
   };
   const run = stage.run(given);
@@ -85,6 +94,20 @@ describe('long tool output', () => {
     expect(result?.content.slice(1)).toEqual([picture, short]);
     expect([result?.isError, event?.blobs?.length]).toEqual([true, 1]);
     expect(JSON.stringify(result?.content).length).toBeLessThan(5000);
+  });
+
+  it('is offloaded above the limit of its tool, if that is lower', async () => {
+    const short = await shown('x'.repeat(1000), { maxOutputBytes: 1000 });
+    expect([short.text.length, short.event?.blobs]).toEqual([1000, undefined]);
+    const { text, event, policy } = await shown('x'.repeat(1001), { maxOutputBytes: 1000 });
+    expect(bytesOf(text)).toBeLessThanOrEqual(1000);
+    expect(event?.blobs).toMatchObject([{ bytes: 1001 }]);
+    expect(await read(policy, { id: event?.blobs?.[0]?.id ?? '' })).toContain('x'.repeat(1001));
+    // The limit is for all texts of one result together.
+    const part = { type: 'text', text: 'y'.repeat(600) } as const;
+    const two = await shown(toolOutput({ content: [part, part] }), { maxOutputBytes: 1000 });
+    expect(bytesOf(two.text)).toBeLessThanOrEqual(1000);
+    expect(two.event?.blobs).toHaveLength(2);
   });
 
   it('stays unchanged up to the limit, which `overBytes` can lower', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AskFailedEvent } from '../../src/events/event.ts';
 import { lastAnswer } from '../../src/events/fold.ts';
 import type { State } from '../../src/events/state.ts';
+import { noMetrics } from '../../src/interfaces/metrics.ts';
 import type { AssistantPart } from '../../src/values/message.ts';
 import { textOf } from '../../src/values/message.ts';
 import { answered, callPart, finished, said, told } from '../support/fold-story.ts';
@@ -50,9 +51,13 @@ describe('responses that ended early', () => {
     expect(told(said('Go.'), failed({ type: 'reasoning', text: 'Hm.' })).messages).toHaveLength(1);
   });
 
-  it('count neither as turns nor as responses or invocations', () => {
-    const state = told(said('Go.'), failed(text('Once')));
-    expect([state.turns, state.answers, state.metrics.invocations]).toEqual([0, 0, 0]);
+  it('count neither as turns nor as responses or invocations, but their usage and cost are wasted', () => {
+    const wasted = { inputTokens: 100, outputTokens: 7 };
+    const event = failed(text('Once'));
+    const error = { ...event.error, attempts: 2, wasted };
+    const state = told(said('Go.'), { ...event, error, usd: 0.25 });
+    expect([state.turns, state.answers]).toEqual([0, 0]);
+    expect(state.metrics).toEqual({ ...noMetrics, attempts: 2, wasted, usd: 0.25, modelMs: 1 });
   });
 
   it('of a compaction are not kept', () => {

@@ -15,13 +15,13 @@ describe('gates [P21]', () => {
     expect(judge(allowAll, 'write')).toBe('allow');
   });
 
-  it.each([readOnly, planMode])(
-    'a read-only gate denies a read that requires a decision by the user',
-    (gate) => {
-      const call = { id: 'a', toolName: 'Read', arguments: {}, effect: 'read', subject: '' } as const;
-      expect(gate({ ...call, mustAsk: 'It holds keys.' }, context)).toMatchObject({ type: 'deny' });
-    },
-  );
+  it.each([
+    ['readOnly', readOnly],
+    ['planMode', planMode],
+  ])('%s denies a read that requires a decision by the user', (_name, gate) => {
+    const call = { id: 'a', toolName: 'Read', arguments: {}, effect: 'read', subject: '' } as const;
+    expect(gate({ ...call, mustAsk: 'It holds keys.' }, context)).toMatchObject({ type: 'deny' });
+  });
 
   it.each([
     ['readOnly', readOnly],

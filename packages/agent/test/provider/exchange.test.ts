@@ -1,9 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { cutsAfter, streams } from '../support/fake-server.ts';
 import { frame, textAnswer } from '../support/plain-wire.ts';
 import { rig, settle } from '../support/provider-rig.ts';
 
-const good = streams(textAnswer('Hello'));
 const noRetry = { retry: { retries: 0 } };
 const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
 
@@ -38,10 +38,16 @@ describe('a complete response', () => {
     });
   });
 
-  test('leaves no timer and does not destroy its connection', async () => {
-    const { ask, runtime, server } = rig([good]);
-    await ask();
-    expect(runtime.timers).toBe(0);
+  test('leaves no timer and no abort listener, and does not destroy its connection', async () => {
+    const { ask, runtime, server } = rig([(exchange) => exchange.head()]);
+    const { signal } = new AbortController();
+    const answer = ask({}, signal);
+    await settle();
+    expect([runtime.timers, getEventListeners(signal, 'abort').length]).toEqual([1, 1]);
+    server.at(0).write(textAnswer('Hello')).end();
+    expect((await answer).content).toBe('Hello');
+    await settle();
+    expect([runtime.timers, getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
     expect(server.at(0).isDestroyed).toBe(false);
   });
 

@@ -1,11 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { WriteMoment } from '../../../src/node/index.ts';
 import type { SqliteRunnerOptions } from '../../../src/node/sqlite-runner/sqlite-runner.ts';
 import { sqliteRunner } from '../../../src/node/sqlite-runner/sqlite-runner.ts';
 import type { Routine, Runner } from '../../../src/runner/runner.ts';
@@ -234,40 +244,56 @@ test('ended runs are kept within the retention limits and then removed with all 
 });
 
 test('a start and a signal are committed with synchronous = FULL [P13]', async () => {
-  const modes: string[] = [];
+  const used = new Set<DatabaseSync>();
   const real = DatabaseSync.prototype.exec;
   const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
     this: DatabaseSync,
     sql,
   ) {
-    const [, mode] = /^PRAGMA synchronous = (\w+)$/.exec(sql) ?? [];
-    if (mode !== undefined) modes.push(mode);
+    used.add(this);
     return Reflect.apply(real, this, [sql]);
   });
   onTestFinished(() => exec.mockRestore());
-  const runner = open(newFile(), waits);
+  /** The first commit that contains the run and the first that contains its signal. */
+  const first: Record<string, unknown> = {};
+  const onWrite = (moment: WriteMoment) => {
+    for (const db of moment === 'commit' ? used : []) {
+      // The lock of a process is another database.
+      if (basename(db.location() ?? '') !== basename(file)) continue;
+      const mode = db.prepare('PRAGMA synchronous').get()?.['synchronous'];
+      for (const table of ['runs', 'signals'])
+        if (db.prepare(`SELECT 1 FROM ${table}`).get() !== undefined) first[table] ??= mode;
+    }
+  };
+  const file = newFile();
+  const runner = open(file, waits, { onWrite });
   await runtime.advance(20);
   await runner.start(null, { runId: 'a' });
-  const start = modes.at(-1);
+  const full = 2;
+  expect(first).toEqual({ runs: full });
   await runner.signal('a', 'go', 1);
-  expect({ start, signal: modes.at(-1) }).toEqual({ start: 'FULL', signal: 'FULL' });
+  expect(first).toEqual({ runs: full, signals: full });
 });
 
-test('a file that is newer, damaged, missing or of another program is rejected', async () => {
-  const spoiled: Record<string, (file: string) => void> = {
+test('a file that is newer, damaged, missing or of another program is rejected and left alone', async () => {
+  const damages: Record<string, (file: string) => void> = {
     store_newer: (file) => edit(file, 'PRAGMA user_version = 99'),
     store_foreign: (file) => edit(file, 'PRAGMA application_id = 1'),
     store_damaged: (file) => writeFileSync(file, 'no database, but long enough to be looked at '.repeat(100)),
     store_missing: (file) => rmSync(file),
   };
-  for (const [expected, spoil] of Object.entries(spoiled)) {
+  /** Returns the content of the file; undefined if it does not exist. */
+  const bytesOf = (file: string) => (existsSync(file) ? readFileSync(file, 'base64') : undefined);
+  for (const [expected, damage] of Object.entries(damages)) {
     const file = newFile();
     await open(file, waits).close();
-    spoil(file);
+    damage(file);
+    const before = bytesOf(file);
     const { code, message } = await refusal(() => sqliteRunner({ file, routine: waits, runtime }));
     expect(code).toBe(expected);
     expect(message).toContain(file);
     expect(message).not.toContain('session');
+    expect([expected, bytesOf(file) === before]).toEqual([expected, true]);
   }
 });
 

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fold } from '../../../src/events/fold.ts';
 import { foldVersion } from '../../../src/events/snapshot.ts';
 import type { State } from '../../../src/events/state.ts';
 import { emptyState } from '../../../src/events/state.ts';
+import { openSession } from '../../../src/store/open-session.ts';
 import { eventsOf, wholeRun } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open } from './rig.ts';
 
@@ -29,6 +30,17 @@ test('a store returns the last snapshot of a session, so that only later events 
   const state = await store.snapshot?.('one');
   expect(state?.seq).toBe(600);
   expect(state?.messages).toHaveLength(400);
+});
+
+test('a session is opened from its snapshot: only the events after it are read and folded', async () => {
+  const { file, state } = await longSession();
+  // A session that reads the first event is rejected as damaged.
+  edit(file, "UPDATE events SET json = 'x' WHERE seq = 1");
+  const store = open(file);
+  const read = vi.spyOn(store, 'read');
+  expect(await openSession(store, 'one')).toEqual(state);
+  expect(state.seq).toBe(603);
+  expect(read.mock.calls.map(([, after]) => after)).toEqual([600]);
 });
 
 test.each([

@@ -138,31 +138,48 @@ test('names an unreadable event, and reads the events before it', async () => {
   expect((await store.list()).sessions).toMatchObject([{ id: 'one', title: '' }]);
 });
 
-test('reads all events before the point where the write-ahead log is cut [P13]', async () => {
-  const file = newFile();
-  const child = storeChild('hold', file, 'one');
-  expect(await child.line()).toBe('held');
-  await child.kill();
-  const store = open(file);
-  const epoch = await store.claim('one');
-  const sizes = [];
-  for (let seq = 2; seq <= 5; seq += 1) {
-    await store.append('one', eventsOf('one', [answered(`Answer ${seq}.`)], seq - 1), { epoch });
-    sizes.push(statSync(`${file}-wal`).size);
-  }
-  const folder = testFolder();
-  for (const [index, size] of sizes.entries()) {
-    const copy = join(folder, `copy-${index}.db`);
-    copyFileSync(file, copy);
-    copyFileSync(`${file}-wal`, `${copy}-wal`);
-    truncateSync(`${copy}-wal`, size - 100);
-    const cut = open(copy);
-    expect((await cut.read('one')).map(({ seq }) => seq)).toEqual(
-      Array.from({ length: index + 1 }, (_, at) => at + 1),
-    );
-    await write(cut, 'one', [ended()]);
-  }
-});
+/** Damage to a file at this position. */
+const damages: readonly (readonly [string, (file: string, at: number) => void])[] = [
+  ['is cut', truncateSync],
+  [
+    'has a changed bit',
+    (file, at) => {
+      const bytes = readFileSync(file);
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      writeFileSync(file, bytes);
+    },
+  ],
+  ['has zeros', (file, at) => writeFileSync(file, readFileSync(file).fill(0, at - 1000, at))],
+];
+
+test.each(damages)(
+  'reads all events before the point where the write-ahead log %s [P13]',
+  async (_what, damage) => {
+    const file = newFile();
+    const child = storeChild('hold', file, 'one');
+    expect(await child.line()).toBe('held');
+    await child.kill();
+    const store = open(file);
+    const epoch = await store.claim('one');
+    const sizes = [];
+    for (let seq = 2; seq <= 5; seq += 1) {
+      await store.append('one', eventsOf('one', [answered(`Answer ${seq}.`)], seq - 1), { epoch });
+      sizes.push(statSync(`${file}-wal`).size);
+    }
+    const folder = testFolder();
+    for (const [index, size] of sizes.entries()) {
+      const copy = join(folder, `copy-${index}.db`);
+      copyFileSync(file, copy);
+      copyFileSync(`${file}-wal`, `${copy}-wal`);
+      damage(`${copy}-wal`, size - 100);
+      const damaged = open(copy);
+      expect((await damaged.read('one')).map(({ seq }) => seq)).toEqual(
+        Array.from({ length: index + 1 }, (_, at) => at + 1),
+      );
+      await write(damaged, 'one', [ended()]);
+    }
+  },
+);
 
 test('a claim detects that the open file was moved', async () => {
   const file = newFile();
