@@ -62,11 +62,11 @@ export async function weigh({ imports, without }: Program, folder: string): Prom
     logLevel: 'error',
     write: false,
   });
-  return estimateTokens(outputFiles.map(({ contents }) => contents));
+  return compressedSize(outputFiles.map(({ contents }) => contents));
 }
 
-/** Returns the size of a bundle's files. */
-export function estimateTokens(files: readonly Uint8Array[]): {
+/** Returns the size of a bundle's files in bytes, before and after compression. */
+export function compressedSize(files: readonly Uint8Array[]): {
   readonly bytes: number;
   readonly gzipBytes: number;
 } {

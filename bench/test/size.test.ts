@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { estimateTokens, reachedFrom, reachedIn, sizesOf } from '../src/size.ts';
+import { compressedSize, reachedFrom, reachedIn, sizesOf } from '../src/size.ts';
 
 /** Creates a directory with these files. */
 function planted(files: Record<string, string>): string {
@@ -22,7 +22,7 @@ const packed = (name: string, text: string) => ({
 
 test('repeated text is small after compression', () => {
   const text = new TextEncoder().encode('the same again; '.repeat(1000));
-  const { bytes, gzipBytes } = estimateTokens([text, text]);
+  const { bytes, gzipBytes } = compressedSize([text, text]);
   expect(bytes).toBe(32_000);
   expect(gzipBytes).toBeLessThan(300);
 });

@@ -203,6 +203,19 @@ describe('npm run new changes', () => {
   });
 });
 
+describe('npm run new --dry-run', () => {
+  test('lists the files and the changes, and makes none of them', async () => {
+    const index = join(home, 'packages/tools/src/index.ts');
+    const before = readFileSync(index, 'utf8');
+    const { stdout } = await make('provider', 'other', '--dry-run');
+    expect(stdout).toContain('would write  packages/provider-other/src/wire.ts\n');
+    expect(existsSync(join(home, 'packages/provider-other'))).toBe(false);
+    await make('tool', 'other', '--dry-run');
+    expect(existsSync(join(home, 'packages/tools/src/other.ts'))).toBe(false);
+    expect(readFileSync(index, 'utf8')).toBe(before);
+  });
+});
+
 describe('npm run new refuses', () => {
   test.each([
     [['store', 'tin-can'], 'packages/store-tin-can already exists. Use another name, or remove it.'],
@@ -230,11 +243,5 @@ describe('npm run new refuses', () => {
     ],
   ])('%j with one line that says what to do', async (words, message) => {
     expect(await make(...words)).toEqual({ stderr: `cobbler: ${message}\n`, stdout: '', code: 1 });
-  });
-
-  test('to write files with --dry-run, and only lists them', async () => {
-    const { stdout } = await make('provider', 'other', '--dry-run');
-    expect(stdout).toContain('would write  packages/provider-other/src/wire.ts\n');
-    expect(existsSync(join(home, 'packages/provider-other'))).toBe(false);
   });
 });

@@ -15,7 +15,8 @@ export interface Mutant {
 
 /**
  * All planted bugs, for `npm run verify -- mutants packages/assistant`: at least one for each
- * requirement of the assistant.
+ * requirement of the assistant, except those of the model (S3.7 and S3.8), whose bugs are in
+ * packages/provider-ai-sdk/test/mutants.ts.
  */
 export const mutants: readonly Mutant[] = [
   {

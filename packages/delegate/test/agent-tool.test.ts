@@ -9,6 +9,7 @@ import { createAgentTool } from '@cobbler/delegate/agent-tool';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defaultTimeoutMs } from '../src/cli/cli-backend.ts';
 import type { FakePrograms } from './fake-programs.ts';
+import { running } from './fake-programs.ts';
 import { fakePrograms } from './rig.ts';
 
 const keys = ['session_id', 'backend', 'cli_session_id', 'status', 'result'];
@@ -364,15 +365,14 @@ describe('the usage of a delegated job [P14]', () => {
 });
 
 describe('the agent tool [P3]', () => {
-  it('ends its jobs when the run is cancelled', async () => {
-    const { tool, workspace } = rig();
+  it('ends its jobs and their processes when the run is cancelled', async () => {
+    const { tool, home } = rig();
     const agent = scriptedAgent([{ calls: [{ name: 'agent', arguments: create('hang') }] }]);
     const run = new Executor({ agent, tools: [tool] }).run('Delegate it.');
-    for await (const event of run) if (event.type === 'tool_started') break;
+    await vi.waitUntil(() => running(home).length > 0, 60_000);
     run.cancel();
     // The job ends only if it is cancelled.
     expect((await run).status).toBe('cancelled');
-    await tool.close();
-    expect(workspace).not.toBe('');
+    expect(running(home)).toEqual([]);
   });
 });

@@ -31,18 +31,22 @@ describe.each(backendNames)('%s as a backend', (name) => {
     if (backend.tellsCost) expect(second.usd).toBeCloseTo(0.001);
   });
 
-  it.each(['0f9b1c6e-1a2b-4c3d-8e4f-000000000000', 'no-such-name'])(
-    'starts a new conversation if %s is gone, and reports it [S1.10]',
-    async (resumeId) => {
+  // An id that the program cannot have is not passed to it.
+  it.each([
+    ['0f9b1c6e-1a2b-4c3d-8e4f-000000000000', 2],
+    ['no-such-name', 1],
+  ])(
+    'starts a new conversation if %s is gone, and reports it once, after %i starts of the program [S1.10]',
+    async (resumeId, attempts) => {
       const { workspace, options } = fakePrograms();
       const events: BackendEvent[] = [];
       const result = await backendOf(name, options).run(
         { prompt: 'count', workingDir: workspace, resumeId },
         { onEvent: (event) => void events.push(event) },
       );
-      expect(result).toMatchObject({ status: 'completed', output: '1', contextLost: true });
-      const told = events.find((event) => event.type === 'withdrawn');
-      expect(told).toMatchObject({ error: { code: 'stale_session' } });
+      expect(result).toMatchObject({ status: 'completed', output: '1', contextLost: true, attempts });
+      const restarts = events.filter((event) => event.type === 'withdrawn');
+      expect(restarts).toMatchObject([{ error: { code: 'stale_session' } }]);
     },
   );
 

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Backend, DelegatePermission, ProgramOptions } from '@cobbler/delegate';
@@ -40,6 +40,19 @@ export function placePrograms(): FakePrograms & { dispose(): void } {
     options,
     dispose: () => rmSync(area, { recursive: true, force: true }),
   };
+}
+
+/** Returns the ids of all processes whose environment belongs to the programs with this home. */
+export function running(home: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const isZombie = /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+      return !isZombie && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`FAKE_HOME=${home}\0`);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** The names of the backends in tests. */

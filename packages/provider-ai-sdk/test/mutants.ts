@@ -179,4 +179,12 @@ export const mutants: readonly Mutant[] = [
     breaks: ['S3.8'],
     by: 'test/create-ai-sdk.test.ts',
   },
+  {
+    file: 'src/anthropic.ts',
+    find: 'modelNameOf(config, service, defaultModel)',
+    replace: 'config.model ?? defaultModel',
+    why: 'ANTHROPIC_MODEL does not select the model',
+    breaks: ['S3.8'],
+    by: 'test/create-ai-sdk.test.ts',
+  },
 ];

@@ -159,6 +159,57 @@ describe('long polling', () => {
     await done;
   });
 
+  it('starts again with the shortest pause after each success, with or without updates', async () => {
+    const { telegram, start, control, troubles, runtime, got } = stand();
+    telegram.fail('getUpdates', { type: 'unavailable' }, 3);
+    const done = start();
+    await settled(runtime);
+    for (const ms of [1000, 2000, 4000]) await settled(runtime, ms);
+    const succeed: (() => Promise<void>)[] = [
+      async () => {
+        telegram.say(1, 'a');
+        await settled(runtime);
+      },
+      async () => await settled(runtime, 50_000),
+    ];
+    for (const [index, success] of succeed.entries()) {
+      expect(troubles.length).toBe(3 + 2 * index);
+      telegram.fail('getUpdates', { type: 'unavailable' }, 2);
+      await success();
+      expect(troubles.length).toBe(4 + 2 * index);
+      await settled(runtime, 999);
+      expect(troubles.length).toBe(4 + 2 * index);
+      await settled(runtime, 1);
+      expect(troubles.length).toBe(5 + 2 * index);
+      await settled(runtime, 2000);
+    }
+    expect(got.length).toBe(1);
+    control.abort();
+    await done;
+  });
+
+  it('starts again with the shortest pause if it accepted the first of several updates', async () => {
+    const { telegram, start, control, troubles, runtime } = stand();
+    telegram.fail('getUpdates', { type: 'unavailable' }, 3);
+    const [first, second] = [telegram.say(1, 'a'), telegram.say(1, 'b')];
+    const tried: unknown[] = [];
+    const done = start({
+      async onUpdate(update) {
+        tried.push((update as { update_id: number }).update_id);
+        if (tried.length === 2) throw new Error('disk full');
+      },
+    });
+    await settled(runtime);
+    for (const ms of [1000, 2000, 4000]) await settled(runtime, ms);
+    expect([tried.length, troubles.length]).toEqual([2, 4]);
+    await settled(runtime, 999);
+    expect(tried.length).toBe(2);
+    await settled(runtime, 1);
+    expect(tried).toEqual([first.update_id, second.update_id, second.update_id]);
+    control.abort();
+    await done;
+  });
+
   it('waits for as long as Telegram requests', async () => {
     const { telegram, start, control, runtime, got } = stand();
     telegram.fail('getUpdates', { type: 'limit', retryAfter: 40 });
