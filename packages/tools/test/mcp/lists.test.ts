@@ -98,7 +98,7 @@ describe('a list with invalid tools', () => {
     expect(only?.description.length).toBeLessThanOrEqual(2000);
     expect(only?.description).not.toContain('\u001b');
     expect(only?.description).not.toContain('\u0007');
-    expect(() => tool('many1')).toThrow('there is no tool');
+    expect(() => tool('many1')).toThrow('Unknown tool: many1');
   });
 });
 
