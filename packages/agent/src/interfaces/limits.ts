@@ -1,5 +1,5 @@
 import { AgentError } from '../values/errors.ts';
-import { amount, listOf, read, record } from '../values/input.ts';
+import { amount, read, record } from '../values/input.ts';
 import type { LimitName } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
 
@@ -103,8 +103,11 @@ export interface Reservation {
 /** The limits that are counts. */
 export type Countable = 'turns' | 'toolCalls';
 
-/** An amount that is not a number would remove the limit. */
-const amounts = listOf(amount);
+/** Checks two amounts: one that is not a number would remove the limit. */
+function checkAmounts(path: string, tokens: number, usd: number): void {
+  read(tokens, amount, `${path}.tokens`);
+  read(usd, amount, `${path}.usd`);
+}
 
 const budgetLimits = record<Pick<Limits, 'tokens' | 'usd' | Countable>>({
   tokens: amount,
@@ -187,7 +190,7 @@ export class Budget {
    * @throws AgentError `limit`, code `tokens` or `usd`, if less is left.
    */
   reserve(tokens: number, usd: number): Reservation {
-    read([tokens, usd], amounts, 'reserved');
+    checkAmounts('reserved', tokens, usd);
     if (tokens > this.tokensLeft)
       throw limitError(
         'tokens',
@@ -201,7 +204,7 @@ export class Budget {
     let bookedTokens = 0;
     let bookedUsd = 0;
     const book = (usedTokens: number, usedUsd: number) => {
-      read([usedTokens, usedUsd], amounts, 'used');
+      checkAmounts('used', usedTokens, usedUsd);
       this.#tokens += usedTokens - bookedTokens;
       this.#usd += usedUsd - bookedUsd;
       bookedTokens = usedTokens;
@@ -209,7 +212,7 @@ export class Budget {
     };
     return {
       again: (usedTokens, usedUsd) => {
-        read([usedTokens, usedUsd], amounts, 'used');
+        checkAmounts('used', usedTokens, usedUsd);
         const fits = usedTokens - bookedTokens <= this.tokensLeft && usedUsd - bookedUsd <= this.usdLeft;
         if (!open || !fits) return false;
         book(usedTokens, usedUsd);

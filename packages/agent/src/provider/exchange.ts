@@ -217,9 +217,10 @@ class HttpExchange {
         const payload: unknown = list[index];
         if (payload instanceof MalformedPayload)
           return this.#failMalformed('a message in the stream is not valid JSON');
-        const { reactions } = assembly;
+        const { steps, drops } = assembly;
         wire.event(payload, assembly);
-        if (assembly.reactions === reactions && !assembly.hasEnded && holdsData(payload))
+        const isUnread = assembly.steps === steps && assembly.drops === drops && !assembly.hasEnded;
+        if (isUnread && holdsData(payload))
           return this.#failMalformed(`it contains unknown data: ${JSON.stringify(payload).slice(0, 200)}`);
       }
     } catch (error) {

@@ -29,6 +29,7 @@ type Block = TextBlock | { readonly type: 'tool_call'; readonly index: number; r
 export class AnswerSoFar {
   #status: Extract<LiveEvent, { type: 'status' }> | undefined;
   #blocks: Block[] = [];
+  #latest: TextBlock | undefined;
   #characters = 0;
 
   /** Processes the next event of the run. Does as little as possible, because it is called for every delta. */
@@ -84,16 +85,22 @@ export class AnswerSoFar {
   /** Adds a part of a block, or all of it. The blocks of one response can be interleaved. */
   #add(type: TextBlock['type'], given: { index: number; text: string }, isWhole: boolean): void {
     const { index } = given;
-    const last = this.#blocks.findLast((block) => block.type === type && block.index === index);
+    // Nearly every delta continues the block of the previous one.
+    const isLatest = this.#latest?.type === type && this.#latest.index === index;
+    const last = isLatest
+      ? this.#latest
+      : this.#blocks.findLast((block) => block.type === type && block.index === index);
     const open = last?.type === type && !last.isWhole ? last : undefined;
     const before = open?.text ?? '';
     const text = isWhole ? given.text : before + given.text;
     if (!this.#fits(text.length - before.length, open === undefined)) return;
-    if (open === undefined) this.#blocks.push({ type, index, text, isWhole });
-    else {
+    if (open !== undefined) {
       open.text = text;
       open.isWhole = isWhole;
+      return;
     }
+    this.#latest = { type, index, text, isWhole };
+    this.#blocks.push(this.#latest);
   }
 
   /** Returns whether that many more characters fit. Once they do not, nothing more is accepted. */
@@ -105,6 +112,7 @@ export class AnswerSoFar {
 
   #clear(): void {
     this.#blocks = [];
+    this.#latest = undefined;
     this.#characters = 0;
   }
 }

@@ -243,7 +243,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'if (assembly.reactions === reactions && !assembly.hasEnded && holdsData(payload))',
+    find: 'if (isUnread && holdsData(payload))',
     replace: 'if (false)',
     why: 'data unknown to the wire is dropped silently',
     breaks: ['P27'],

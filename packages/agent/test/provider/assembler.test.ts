@@ -68,7 +68,7 @@ describe('blocks', () => {
   test('of an ignored kind are dropped and do not count as progress; an unlisted kind is an error [P2, P27]', () => {
     const assembly = new Assembly({ ...plain, ignored: { tune: 'background music' } });
     assembly.ignore('tune');
-    expect([assembly.steps, assembly.reactions, assembly.fault]).toEqual([0, 1, undefined]);
+    expect([assembly.steps, assembly.drops, assembly.fault]).toEqual([0, 1, undefined]);
     assembly.ignore('song');
     expect(assembly.fault).toMatchObject({ kind: 'broken', message: expect.stringContaining('"song"') });
     const other = new Assembly(plain);

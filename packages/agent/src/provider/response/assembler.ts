@@ -54,6 +54,11 @@ const notReleased: Readonly<Record<StopReason, string | undefined>> = {
  * A5. Numbered blocks start in order, keep their kind and get nothing after they are closed.
  */
 export class Assembly implements ResponseSink {
+  // Plain fields, because they are read for each delta.
+  /** Number of calls by the wire; a changed value means progress. */
+  steps = 0;
+  /** Number of calls by the wire that drop something. */
+  drops = 0;
   readonly #provider: string;
   readonly #blocks: ResponseBlock[] = [];
   readonly #ignored: Readonly<Record<string, string>>;
@@ -66,8 +71,6 @@ export class Assembly implements ResponseSink {
   /** The last block used, because consecutive deltas usually belong to one block. */
   #lastKey: BlockKey | undefined;
   #last: ResponseBlock | undefined;
-  #steps = 0;
-  #drops = 0;
   #size = 0;
   #model: string | undefined;
   #noted: StopReason | undefined;
@@ -84,16 +87,6 @@ export class Assembly implements ResponseSink {
     this.#provider = provider;
     this.#ignored = ignored;
     this.#emit = emit;
-  }
-
-  /** Number of calls by the wire; a changed value means progress. */
-  get steps(): number {
-    return this.#steps;
-  }
-
-  /** Number of calls by the wire, including those that drop something; an unchanged value means a payload without calls. */
-  get reactions(): number {
-    return this.#steps + this.#drops;
   }
 
   get fault(): StreamFault | undefined {
@@ -205,7 +198,7 @@ export class Assembly implements ResponseSink {
   }
 
   close(at: BlockKey): void {
-    this.#steps += 1;
+    this.steps += 1;
     const block = this.#byKey.get(at);
     if (this.#over) return;
     if (block !== undefined) this.#close(block);
@@ -213,28 +206,28 @@ export class Assembly implements ResponseSink {
   }
 
   ignore(kind: string): void {
-    this.#drops += 1;
+    this.drops += 1;
     if (!this.#over && !Object.hasOwn(this.#ignored, kind))
       this.#invalid(`it contains ${JSON.stringify(kind)}, which is unknown and would be lost`);
   }
 
   usage(counts: Partial<Usage>): void {
-    this.#steps += 1;
+    this.steps += 1;
     this.#usage.set(counts);
   }
 
   model(name: string): void {
-    this.#steps += 1;
+    this.steps += 1;
     if (name !== '' && !this.#over) this.#model = name;
   }
 
   stop(reason: StopReason): void {
-    this.#steps += 1;
+    this.steps += 1;
     if (!this.#over) this.#noted = reason;
   }
 
   end(reason?: StopReason, raw?: string): void {
-    this.#steps += 1;
+    this.steps += 1;
     if (this.#over) return;
     const given = reason ?? this.#noted ?? (raw === undefined ? undefined : 'unknown');
     if (given === undefined) return this.#invalid('it ended without a stop reason');
@@ -251,7 +244,7 @@ export class Assembly implements ResponseSink {
   }
 
   fail(fault: Fault): void {
-    this.#steps += 1;
+    this.steps += 1;
     if (typeof fault.message !== 'string') throw new TypeError('the message of a failure is not a string');
     if (!this.#over) this.#break({ ...fault, kind: fault.kind ?? 'agent' });
   }
@@ -289,14 +282,14 @@ export class Assembly implements ResponseSink {
 
   /** Counts a call with content. Returns false if it is too late. */
   #takesContent(): boolean {
-    this.#steps += 1;
+    this.steps += 1;
     if (this.#over) this.#isLate = true;
     return !this.#over;
   }
 
   /** Counts a delta. Returns false if it is too late or exceeds the limit. */
   #takes(delta: string): boolean {
-    this.#steps += 1;
+    this.steps += 1;
     if (this.#over) {
       this.#isLate ||= delta !== '';
       return false;
