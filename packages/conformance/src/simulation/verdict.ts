@@ -10,7 +10,7 @@ import { checkCircles } from './circles.ts';
 import type { LifeContext } from './life.ts';
 import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf, marksIn } from './scenario/record.ts';
-import { readingTool, repeatable } from './scenario/routine.ts';
+import { readingTool, repeatable } from './scenario/repeatable-tools.ts';
 import type { World } from './scenario/world.ts';
 import type { Trouble } from './world/disk.ts';
 

@@ -2,7 +2,7 @@ import type { Event, Message, ToolCallPart } from '@cobbler/agent';
 import { callsOf, textOf } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import type { Program } from '../scenario/program.ts';
-import { cutsIn, readingTool } from '../scenario/routine.ts';
+import { cutsIn, readingTool } from '../scenario/repeatable-tools.ts';
 import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
 

@@ -6,8 +6,8 @@ import { defined } from '@cobbler/agent/values';
 import { randomText } from '../../random/random-value.ts';
 import type { Choices } from '../scenario/choices.ts';
 import { summaryOf } from '../scenario/record.ts';
-import type { BlobLocation } from '../scenario/routine.ts';
-import { latestLook, placesLeftOut, readingTool, repeatable } from '../scenario/routine.ts';
+import type { BlobLocation } from '../scenario/repeatable-tools.ts';
+import { latestLook, placesLeftOut, readingTool, repeatable } from '../scenario/repeatable-tools.ts';
 
 /** The reason why a call must never run. */
 export type Flaw = 'json' | 'array' | 'schema' | 'prototype' | 'unknown tool' | 'not released';

@@ -2,7 +2,7 @@ import type { Event, JsonObject, Tool, ToolContext } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import type { Execution, SimulatedRun } from '../scenario/record.ts';
 import { mark } from '../scenario/record.ts';
-import { repeatable } from '../scenario/routine.ts';
+import { repeatable } from '../scenario/repeatable-tools.ts';
 import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
 import type { Disk } from './disk.ts';
