@@ -35,7 +35,7 @@ function open() {
   const gate = ({ effect }: { effect: ToolEffect }) =>
     ({ type: effect === 'read' ? 'allow' : 'ask' }) as const;
   const executor = new Executor({ agent, store, tools, gate });
-  const routine = async ({ task }: { task: string }, steps: Steps) => {
+  const workflow = async ({ task }: { task: string }, steps: Steps) => {
     const { text } = await runInSteps(steps, {
       executor,
       store,
@@ -47,7 +47,7 @@ function open() {
     await steps.run('tell', () => done.push('told'));
     return text;
   };
-  return { store, runner: sqliteRunner({ file: join(folder, 'runs.db'), routine }) };
+  return { store, runner: sqliteRunner({ file: join(folder, 'runs.db'), workflow }) };
 }
 
 // The first process does what it is allowed to do, requests approval for the rest, and ends.

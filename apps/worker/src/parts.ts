@@ -48,7 +48,7 @@ export interface WorkerParts {
 export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
   const settings = settingsOf(env);
   const sql = d1Sql(env.DB);
-  const runner = cloudflareRunner({ workflow: env.TURNS, sql });
+  const runner = cloudflareRunner({ binding: env.TURNS, sql });
   const { TELEGRAM_API_ROOT: apiRoot = '' } = env;
   const api = telegramApi({ token: settings.token, ...(apiRoot !== '' && { apiRoot }) });
   const outbox = sqlOutbox(sql);

@@ -38,7 +38,7 @@ export async function work(
   additions: Additions = {},
 ): Promise<void> {
   const { assistant, sql } = partsOf(env, additions);
-  await runWorkflow({ params, step, routine: assistant.routine, sql, workflow: env.TURNS });
+  await runWorkflow({ params, step, workflow: assistant.workflow, sql, binding: env.TURNS });
 }
 
 /** Returns the parts; undefined if a setting is wrong. Only the log says which one, not the response. */

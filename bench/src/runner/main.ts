@@ -54,9 +54,9 @@ function line(subject: string, { sessions, stepsPerSecond, p50Ms, p95Ms, cpuMs }
 }
 
 let files = 0;
-const inFile = async ({ routine }: Load): Promise<Runner> => {
+const inFile = async ({ workflow }: Load): Promise<Runner> => {
   files += 1;
-  return sqliteRunner({ file: join(folder, `runs-${files}.db`), routine });
+  return sqliteRunner({ file: join(folder, `runs-${files}.db`), workflow });
 };
 
 async function local(): Promise<void> {
@@ -80,9 +80,9 @@ async function restate(nodes: number, url: string | undefined): Promise<void> {
   try {
     const { ingress, admin } = cluster;
     let services = 0;
-    const open = async ({ routine }: Load): Promise<Runner> => {
+    const open = async ({ workflow }: Load): Promise<Runner> => {
       services += 1;
-      const runner = restateRunner({ routine, ingress, admin, port: 0, service: `bench${services}` });
+      const runner = restateRunner({ workflow, ingress, admin, port: 0, service: `bench${services}` });
       await runner.ready();
       return runner;
     };

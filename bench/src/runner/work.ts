@@ -1,7 +1,7 @@
 import type { Agent, ModelResponse, Store } from '@cobbler/agent';
 import { defineTool, Executor, noUsage } from '@cobbler/agent';
-import type { Routine, Runner } from '@cobbler/agent/runner';
-import { sessionRoutine } from '@cobbler/agent/runner';
+import type { Runner, Workflow } from '@cobbler/agent/runner';
+import { sessionWorkflow } from '@cobbler/agent/runner';
 import { z } from 'zod';
 
 /** The results of one load. */
@@ -20,7 +20,7 @@ export interface Figures {
 
 /** A load on a runner. */
 export interface Load {
-  readonly routine: Routine;
+  readonly workflow: Workflow;
   /** Returns the input of the workflow for a session. */
   input(sessionId: string): { readonly sessionId: string; readonly content: string };
   readonly stepsOfRun: number;
@@ -31,7 +31,7 @@ export function bareSteps(count: number): Load {
   return {
     stepsOfRun: count,
     input: (sessionId) => ({ sessionId, content: '' }),
-    async routine(_input, steps) {
+    async workflow(_input, steps) {
       for (let at = 0; at < count; at += 1) await steps.run(`s${at}`, () => at);
       return null;
     },
@@ -53,7 +53,7 @@ export function actions(store: Store, turns: number): Load {
     // One request and one call per turn, and the last response.
     stepsOfRun: 2 * turns + 1,
     input: (sessionId) => ({ sessionId, content: 'Go.' }),
-    routine: sessionRoutine({ store, executor }),
+    workflow: sessionWorkflow({ store, executor }),
   };
 }
 

@@ -2,7 +2,7 @@ import { WorkflowEntrypoint } from 'cloudflare:workers';
 import type { D1, WorkflowBinding, WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
 import { d1Sql, runWorkflow } from '@cobbler/assistant/cloudflare';
 import type { Counter } from '@cobbler/conformance';
-import { contractRoutine } from '@cobbler/conformance';
+import { contractWorkflow } from '@cobbler/conformance';
 import type { RemoteStatement } from './remote-d1.ts';
 
 /** The bindings of the worker that runs the contract. Routes of the worker give tests access to them. */
@@ -18,9 +18,9 @@ export class ContractWorkflow extends WorkflowEntrypoint<Env> {
     await runWorkflow({
       params: payload,
       step,
-      routine: contractRoutine(counterAt(COUNTER)),
+      workflow: contractWorkflow(counterAt(COUNTER)),
       sql: d1Sql(DB),
-      workflow: RUNS,
+      binding: RUNS,
       lookMs: 40,
       // Polling must not find anything, so that only wake events can continue a run.
       pollMs: 120_000,

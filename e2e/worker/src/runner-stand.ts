@@ -52,7 +52,7 @@ export class RunnerStage {
       isDead = false;
       const { door } = this.workerd;
       const runner = cloudflareRunner({
-        workflow: remoteWorkflow((path, body) => this.workerd.door(path, body)),
+        binding: remoteWorkflow((path, body) => this.workerd.door(path, body)),
         sql: d1Sql(remoteD1(door)),
         lookMs: 30,
       });

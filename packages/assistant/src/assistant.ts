@@ -1,6 +1,6 @@
 import type { Json } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
-import type { Routine, Steps } from '@cobbler/agent/runner';
+import type { Steps, Workflow } from '@cobbler/agent/runner';
 import { assertNever } from '@cobbler/agent/values';
 import { customRandom, urlAlphabet } from 'nanoid';
 import type { ReadUpdate } from './channel/incoming.ts';
@@ -16,7 +16,7 @@ import { keyOf, workFor } from './turn/work.ts';
 /** A chat assistant: it accepts arrivals, and its workflow processes them. */
 export interface Assistant {
   /** The workflow for the runner. Only `receive` creates its input. */
-  readonly routine: Routine;
+  readonly workflow: Workflow;
   /**
    * Accepts an arrival. After it resolves, the arrival is processed even after a crash, and the channel may confirm
    * it. A repeated arrival changes nothing. Returns false if there is nothing to do.
@@ -30,7 +30,7 @@ export function createAssistant(options: AssistantOptions): Assistant {
   const dependencies = withDefaults(options);
   const newId = nanoidOf(dependencies);
   return {
-    routine: async (input, steps) => {
+    workflow: async (input, steps) => {
       // Only `receive` starts runs.
       const work = input as unknown as Work;
       return (await runWork(dependencies, work, steps)) ?? null;

@@ -25,8 +25,8 @@ export { describeContract, type TestRunner } from './report/describe-contract.ts
 export { firstSteps } from './report/first-steps.ts';
 export { type ContractProblem, type ContractTotals, runContract } from './report/run-contract.ts';
 export type { Counter, RunnerAbility, RunnerEnvironment, RunnerInstance } from './runner/environment.ts';
-export { contractRoutine, contractRoutines, type RoutineContext } from './runner/routines.ts';
 export { runnerContract } from './runner/runner-contract.ts';
+export { type ContractWorkflowContext, contractWorkflow, contractWorkflows } from './runner/workflows.ts';
 export { type BlobsSubject, blobsContract } from './store/blobs-contract.ts';
 export type { StoreInstance, StoreSubject } from './store/cases.ts';
 export { storeContract } from './store/store-contract.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sqliteStore } from '@cobbler/agent/node';
 import { bundled } from './crash-drill.ts';
-import { crashOutputs, crashRoutine, effectsOf, runnerFiles } from './runner-crash-kit.ts';
+import { crashOutputs, crashWorkflow, effectsOf, runnerFiles } from './runner-crash-kit.ts';
 
 export interface RunnerCrashOptions {
   /** Kills at every nth moment. Default 1. */
@@ -84,7 +84,7 @@ async function goneOn(folder: string, kills: readonly number[]): Promise<number>
   };
   const recorded = await recordedRequests(runnerFiles(folder).sessions);
   const before = effectsOf(folder);
-  const outputs = await crashRoutine(folder, () => {});
+  const outputs = await crashWorkflow(folder, () => {});
   hold(
     JSON.stringify(outputs) === JSON.stringify(crashOutputs),
     `the outputs of the runs are ${JSON.stringify(outputs)}`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Agent, GateCall, ModelResponse, Tool } from '@cobbler/agent';
 import { defineTool, Executor } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import type { Routine, Runner } from '@cobbler/agent/runner';
+import type { Runner, Workflow } from '@cobbler/agent/runner';
 import { approvalSignal, runInSteps } from '@cobbler/agent/runner';
 import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
 import { calls, scriptedModel, textResponse } from '@cobbler/agent/testing';
@@ -68,7 +68,7 @@ function toolsOf(note: (line: string) => void): Tool[] {
 }
 
 /** Performs the runs, with approvals. Requests and calls add lines that a crash cannot undo. */
-export async function crashRoutine(folder: string, at: () => void): Promise<Record<string, unknown>> {
+export async function crashWorkflow(folder: string, at: () => void): Promise<Record<string, unknown>> {
   const files = runnerFiles(folder);
   const note = (line: string) => {
     at();
@@ -78,7 +78,7 @@ export async function crashRoutine(folder: string, at: () => void): Promise<Reco
   const store = sqliteStore(files.sessions, { onWrite: at });
   const gate = ({ effect }: GateCall) => ({ type: effect === 'once' ? 'ask' : 'allow' }) as const;
   const executor = new Executor({ agent: agentOf(note), tools: toolsOf(note), gate, store });
-  const routine: Routine<{ sessionId: string; prompt: string }, string> = async (input, steps) => {
+  const workflow: Workflow<{ sessionId: string; prompt: string }, string> = async (input, steps) => {
     const result = await runInSteps(steps, {
       ...input,
       executor,
@@ -90,7 +90,7 @@ export async function crashRoutine(folder: string, at: () => void): Promise<Reco
     });
     return `${result.status}: ${result.text}`;
   };
-  const own = { file: files.runs, routine, onWrite: at };
+  const own = { file: files.runs, workflow, onWrite: at };
   const runner: Runner<{ sessionId: string; prompt: string }, string> = sqliteRunner(own);
   const dueAt = Date.now() + 15;
   await runner.start({ sessionId: 'l', prompt: 'later' }, { runId: 'later', dueAt });

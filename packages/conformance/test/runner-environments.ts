@@ -8,7 +8,7 @@ import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
 import type { FakeRuntime } from '@cobbler/agent/testing';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import type { Counter, RunnerEnvironment } from '../src/runner/environment.ts';
-import { contractRoutine } from '../src/runner/routines.ts';
+import { contractWorkflow } from '../src/runner/workflows.ts';
 
 /** A counter in memory, which survives the runners that write to it. */
 export class MemoryCounter implements Counter {
@@ -93,7 +93,7 @@ export const memoryStand: RunnerEnvironment = {
     const counter = new MemoryCounter();
     return {
       counter,
-      open: async () => memoryRunner({ routine: contractRoutine(counter), runtime }),
+      open: async () => memoryRunner({ workflow: contractWorkflow(counter), runtime }),
       advance: runtime.advance,
       now: runtime.now,
       timers: () => runtime.timers,
@@ -117,7 +117,7 @@ export const sqliteStand: RunnerEnvironment = {
     return {
       counter,
       async open() {
-        runner = sqliteRunner({ file: file(), routine: contractRoutine(mortal), runtime });
+        runner = sqliteRunner({ file: file(), workflow: contractWorkflow(mortal), runtime });
         return runner;
       },
       async crash() {

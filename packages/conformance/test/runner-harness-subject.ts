@@ -1,5 +1,5 @@
 import { Executor, memoryStore } from '@cobbler/agent';
-import { memoryRunner, sessionRoutine } from '@cobbler/agent/runner';
+import { memoryRunner, sessionWorkflow } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
 import type { HarnessSubject } from '../src/harness/environment.ts';
 import { harnessFixture } from '../src/harness/fixture.ts';
@@ -16,7 +16,7 @@ export const onRunner: HarnessSubject = {
       toolErrors: 'stop-batch',
       toolScheduling: 'sequential',
     });
-    const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
+    const runner = memoryRunner({ workflow: sessionWorkflow({ store, executor: () => executor }) });
     const harness = runnerHarness({ runner, store, executor, handler, report, pollMs: 5 });
     return {
       harness,

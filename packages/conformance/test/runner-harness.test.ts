@@ -1,6 +1,6 @@
 import type { Store } from '@cobbler/agent';
 import { AgentError, Executor, memoryStore } from '@cobbler/agent';
-import { memoryRunner, sessionRoutine } from '@cobbler/agent/runner';
+import { memoryRunner, sessionWorkflow } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
 import { describe, expect, it } from 'vitest';
 import { harnessFixture } from '../src/harness/fixture.ts';
@@ -16,7 +16,7 @@ describe('two harnesses of one session with a runner', () => {
   it('reject a second prompt during a run, which the second harness can join and cancel', async () => {
     const store = memoryStore();
     const executor = new Executor({ ...harnessFixture(), store });
-    const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
+    const runner = memoryRunner({ workflow: sessionWorkflow({ store, executor: () => executor }) });
     const open = () => runnerHarness({ runner, store, executor, sessionId: 'one', pollMs: 5 });
     const [first, second] = [open(), open()];
     const run = first.prompt('hang');
@@ -48,7 +48,7 @@ describe('following a run with a runner', () => {
   async function followed(times: number, retryable: boolean) {
     const store = memoryStore();
     const executor = new Executor({ ...harnessFixture(), store });
-    const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
+    const runner = memoryRunner({ workflow: sessionWorkflow({ store, executor: () => executor }) });
     let left = times;
     const read: Store['read'] = async (...range) => {
       if (range[1] === undefined || range[1] === 0) return await store.read(...range);

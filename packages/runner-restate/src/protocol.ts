@@ -4,7 +4,7 @@ import type { RestateOutcome } from './outcome.ts';
 export interface ServiceNames {
   /** A virtual object for each key, with the open runs that are due in their order. */
   readonly keys: string;
-  /** A workflow for each run. */
+  /** A Restate workflow for each run. */
   readonly runs: string;
 }
 

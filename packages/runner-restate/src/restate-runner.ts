@@ -1,6 +1,6 @@
 import type { Json, Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
-import type { Routine, RoutineStatus, Runner, StartOptions } from '@cobbler/agent/runner';
+import type { Runner, StartOptions, Workflow, WorkflowStatus } from '@cobbler/agent/runner';
 import {
   checkDueAt,
   checkRunId,
@@ -24,7 +24,7 @@ import { handlerNames, services } from './services.ts';
  * in milliseconds.
  */
 export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
-  readonly routine: Routine<Input, Output>;
+  readonly workflow: Workflow<Input, Output>;
   /** Ingress of the engine, such as `http://localhost:8080`; several addresses for the nodes of a cluster. */
   readonly ingress: string | readonly string[];
   /**
@@ -83,7 +83,7 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,
 ): RestateRunner<Input, Output> {
-  // The input of a run is what `start` received, and its output is what the routine returned.
+  // The input of a run is what `start` received, and its output is what the workflow returned.
   const own = options as unknown as RestateRunnerOptions<Json, Json>;
   return new EngineRunner(own) as unknown as RestateRunner<Input, Output>;
 }
@@ -150,7 +150,7 @@ class EngineRunner implements RestateRunner {
     return await this.#tell<boolean>(runId, 'cancel');
   }
 
-  async status(runId: string): Promise<RoutineStatus> {
+  async status(runId: string): Promise<WorkflowStatus> {
     const record = await this.#readRecord(runId);
     if (record.state === 'done') return { state: 'done', output: JSON.parse(record.text) as Json };
     if (record.state === 'failed') return { state: 'failed', error: errorOf(record.text).toJSON() };
@@ -193,10 +193,10 @@ class EngineRunner implements RestateRunner {
 
   #open(options: RestateRunnerOptions<Json, Json>): Promise<HandlerEndpoint> {
     const { host = '127.0.0.1', port = 9080, reusePort = false, identityKeys = [] } = options;
-    const { routine, retentionMs = 30 * 86_400_000, idleMs = 7_200_000 } = options;
+    const { workflow, retentionMs = 30 * 86_400_000, idleMs = 7_200_000 } = options;
     const definitions = services({
       names: this.#names,
-      routine,
+      workflow,
       runtime: this.#runtime,
       retentionMs,
       idleMs,

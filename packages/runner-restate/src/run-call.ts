@@ -1,11 +1,11 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Routine, RunEndState } from '@cobbler/agent/runner';
-import { callRoutine } from '@cobbler/agent/runner';
+import type { RunEndState, Workflow } from '@cobbler/agent/runner';
+import { callWorkflow } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
 
 export interface RunCallOptions {
-  readonly routine: Routine;
+  readonly workflow: Workflow;
   readonly runId: string;
   /** Input as JSON. */
   readonly input: string;
@@ -69,7 +69,7 @@ export class RunCall {
     const { abandoned: _, ...own } = this.#options;
     const { signal } = this.#controller;
     const signalled = (name: string) => signals.get(name);
-    const end = await callRoutine({ ...own, signal, signalled, endsAtCheckpoint: true });
+    const end = await callWorkflow({ ...own, signal, signalled, endsAtCheckpoint: true });
     if (end.state !== 'waiting') return end;
     const now = own.runtime.now();
     const waits = end.waits.map(({ name, until }) => {

@@ -1,6 +1,6 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Routine } from '@cobbler/agent/runner';
+import type { Workflow } from '@cobbler/agent/runner';
 import { runCancelled } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
 import type {
@@ -12,7 +12,13 @@ import type {
   WorkflowDefinition,
   WorkflowSharedContext,
 } from '@restatedev/restate-sdk';
-import { handlers, object, RestatePromise, TerminalError, workflow } from '@restatedev/restate-sdk';
+import {
+  handlers,
+  object,
+  RestatePromise,
+  workflow as restateWorkflow,
+  TerminalError,
+} from '@restatedev/restate-sdk';
 import { jsonSerde } from './json-serde.ts';
 import type { RestateOutcome } from './outcome.ts';
 import { failedOutcome } from './outcome.ts';
@@ -32,7 +38,7 @@ import { RunCall } from './run-call.ts';
 
 export interface ServicesOptions {
   readonly names: ServiceNames;
-  readonly routine: Routine;
+  readonly workflow: Workflow;
   readonly runtime: Runtime;
   /** Retention of an ended run, in milliseconds. */
   readonly retentionMs: number;
@@ -60,9 +66,9 @@ export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<stri
 }
 
 /**
- * Defines the handlers: for each key an object with the order of its runs, and for each run a workflow with its
- * signals and outcome. Each call of the routine, which ends at its first checkpoint, is a step of this workflow, so
- * only the code here must match the engine's journal, whatever the routine does.
+ * Defines the handlers: for each key an object with the order of its runs, and for each run a Restate workflow with its
+ * signals and outcome. Each call of Cobbler's workflow, which ends at its first checkpoint, is a step of Restate's, so
+ * only the code here must match the engine's journal, whatever Cobbler's workflow does.
  */
 export function services(
   options: ServicesOptions,
@@ -81,7 +87,7 @@ export function services(
     },
     options: { journalRetention: 0, idempotencyRetention: 600_000, retryPolicy },
   });
-  const runs = workflow({
+  const runs = restateWorkflow({
     name: names.runs,
     handlers: {
       run: handlers.workflow.workflow(
@@ -156,7 +162,7 @@ async function leave(ctx: ObjectContext, names: ServiceNames, runId: string): Pr
 }
 
 async function work(ctx: WorkflowContext, options: ServicesOptions, request: RunRequest): Promise<null> {
-  const { routine, runtime, onWork } = options;
+  const { workflow, runtime, onWork } = options;
   const { runId, isFirst, input } = request;
   if ((await ctx.promise<RestateOutcome>(promises.over).peek()) !== undefined) return null;
   const over = ctx.promise<RestateOutcome>(promises.over).get();
@@ -167,10 +173,10 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   }
   ctx.set('begun', true);
   const { attemptCompletedSignal: abandoned } = ctx.request();
-  const call = new RunCall({ routine, runId, input, runtime, abandoned });
+  const call = new RunCall({ workflow, runId, input, runtime, abandoned });
   onWork(call, true);
   try {
-    await Promise.race([callWorkflow(ctx, options, call, over), call.stopped]);
+    await Promise.race([callUntilEnded(ctx, options, call, over), call.stopped]);
     return null;
   } catch (reason) {
     // The run is stopped for now. The attempt ends with its connection and returns nothing until then.
@@ -181,8 +187,8 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   }
 }
 
-/** Calls the routine until the run ends, here or by a cancel. */
-async function callWorkflow(
+/** Calls the workflow until the run ends, here or by a cancel. */
+async function callUntilEnded(
   ctx: WorkflowContext,
   { names }: ServicesOptions,
   call: RunCall,
@@ -190,7 +196,7 @@ async function callWorkflow(
 ): Promise<void> {
   const signals = new Map<string, string | null>();
   for (let count = 1; ; count += 1) {
-    // The routine counts the attempts of its steps; retries by the engine would multiply them.
+    // The workflow counts the attempts of its steps; retries by the engine would multiply them.
     const progress = ctx.run(`call/${count}`, () => call.run(signals), { maxRetryAttempts: 1 });
     const end: CallProgress | undefined = await RestatePromise.race([
       progress.map((progress, failure) => {
@@ -201,7 +207,7 @@ async function callWorkflow(
     ]);
     if (end === undefined) return call.stop(runCancelled(ctx.key));
     if (end.state !== 'waiting') {
-      // The engine stores the outcome when the workflow ends; this promise is only faster.
+      // The engine stores the outcome when its workflow ends; this promise is only faster.
       void ctx.promise<RestateOutcome>(promises.over).resolve(end);
       return;
     }
@@ -303,7 +309,7 @@ function send<Request>(
   ctx.genericSend<Request>({ service, key, method, parameter, inputSerde, ...defined({ delay }) });
 }
 
-/** Returns why a workflow failed as a whole. Errors of the routine are data, so this is an error of the engine. */
+/** Returns why Restate's workflow failed as a whole. Errors of Cobbler's are data, so this is an error of the engine. */
 function runError(thrown: TerminalError): AgentError {
   return new AgentError({
     kind: 'agent',

@@ -1,6 +1,6 @@
 import type { Json } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Routine } from '@cobbler/agent/runner';
+import type { Workflow } from '@cobbler/agent/runner';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RestateRunner, RestateRunnerOptions } from '../src/index.ts';
 import { restateRunner } from '../src/index.ts';
@@ -30,11 +30,11 @@ function service(): string {
 }
 
 async function open(
-  routine: Routine,
+  workflow: Workflow,
   options: Partial<RestateRunnerOptions<Json, Json>> = {},
 ): Promise<RestateRunner> {
   const { ingress, admin } = cluster;
-  const runner = restateRunner({ routine, ingress, admin, port: 0, service: service(), ...options });
+  const runner = restateRunner({ workflow, ingress, admin, port: 0, service: service(), ...options });
   opened.push(runner);
   await runner.ready();
   return runner;
@@ -137,7 +137,7 @@ here('several processes', () => {
   it('report a port that is already in use', async () => {
     const port = await freePort();
     await open(async () => null, { port });
-    const second = restateRunner({ routine: async () => null, ingress: cluster.ingress, port });
+    const second = restateRunner({ workflow: async () => null, ingress: cluster.ingress, port });
     expect(await codeOf(second.ready())).toBe('listen');
     expect(await codeOf(second.start(null, { runId: 'one' }))).toBe('listen');
     await second.close();
@@ -145,7 +145,7 @@ here('several processes', () => {
 
   it('report within a time limit that the engine does not respond', async () => {
     const runner = restateRunner({
-      routine: async () => null,
+      workflow: async () => null,
       ingress: ['http://127.0.0.1:1', 'http://127.0.0.1:2'],
       port: 0,
       patienceMs: 300,
@@ -177,8 +177,8 @@ here('a step', () => {
     const begun = gate();
     let done = 0;
     const calls: string[] = [];
-    const routine =
-      (name: string): Routine =>
+    const workflow =
+      (name: string): Workflow =>
       async (_input, steps) => {
         calls.push(name);
         if (done === 0) {
@@ -191,11 +191,11 @@ here('a step', () => {
         }
         return (await steps.waitFor('go')) ?? done;
       };
-    const runner = await open(routine('first'), { ...own, drainMs: 5000 });
+    const runner = await open(workflow('first'), { ...own, drainMs: 5000 });
     await runner.start(null, { runId: 'one' });
     await begun.passed;
     await runner.close();
-    const next = await open(routine('second'), own);
+    const next = await open(workflow('second'), own);
     await next.signal('one', 'go', null);
     expect(await next.result('one')).toBe(1);
     expect(done).toBe(1);

@@ -1,6 +1,6 @@
 import { systemRuntime } from '@cobbler/agent';
 import type { Counter, RunnerEnvironment } from '@cobbler/conformance';
-import { contractRoutine } from '@cobbler/conformance';
+import { contractWorkflow } from '@cobbler/conformance';
 import type { RestateRunner } from '../src/restate-runner.ts';
 import { restateRunner } from '../src/restate-runner.ts';
 import type { RestateCluster } from './restate-server.ts';
@@ -76,7 +76,7 @@ export function restateStand(cluster: () => RestateCluster): RunnerEnvironment {
       return {
         counter,
         async open() {
-          runner = restateRunner({ routine: contractRoutine(mortal), ingress, admin, service, port });
+          runner = restateRunner({ workflow: contractWorkflow(mortal), ingress, admin, service, port });
           await runner.ready();
           return runner;
         },

@@ -1,6 +1,6 @@
 import type { Json, Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
-import type { Routine, Runner, RunRetention } from '@cobbler/agent/runner';
+import type { Runner, RunRetention, Workflow } from '@cobbler/agent/runner';
 import { filledRetention, InboxRunner } from '@cobbler/agent/runner';
 import type { Connection } from './database.ts';
 import { Database } from './database.ts';
@@ -11,7 +11,7 @@ import { checkSchemaName, migrate } from './schema.ts';
 
 /** Options of {@link postgresRunner}: the workflow, the database, and how processes share its runs. */
 export interface PostgresRunnerOptions<Input extends Json, Output extends Json> {
-  readonly routine: Routine<Input, Output>;
+  readonly workflow: Workflow<Input, Output>;
   /** `postgres://user:password@host:5432/name` of the server, or of a pooler in transaction mode. */
   readonly url: string;
   /** Schema of the tables, created if missing; the same as that of the sessions. Default `cobbler`. */
@@ -42,7 +42,7 @@ export interface PostgresRunnerOptions<Input extends Json, Output extends Json> 
 export function postgresRunner<Input extends Json, Output extends Json>(
   options: PostgresRunnerOptions<Input, Output>,
 ): Runner<Input, Output> {
-  const { routine, url, schema = 'cobbler', leaseMs = 15_000, lookMs = 100, retention } = options;
+  const { workflow, url, schema = 'cobbler', leaseMs = 15_000, lookMs = 100, retention } = options;
   const { connections = 5, busyMs = 4000, statementMs = 10_000, runtime = systemRuntime } = options;
   checkSchemaName(schema);
   const kept = filledRetention(retention);
@@ -62,6 +62,6 @@ export function postgresRunner<Input extends Json, Output extends Json>(
     now: () => runtime.now(),
   });
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  const own = { inbox, runtime, routine: routine as unknown as Routine };
+  const own = { inbox, runtime, workflow: workflow as unknown as Workflow };
   return new InboxRunner(own) as unknown as Runner<Input, Output>;
 }

@@ -1,7 +1,7 @@
 import { systemRuntime } from '@cobbler/agent';
 import type { Runner } from '@cobbler/agent/runner';
 import type { Counter, RunnerEnvironment } from '@cobbler/conformance';
-import { contractRoutine } from '@cobbler/conformance';
+import { contractWorkflow } from '@cobbler/conformance';
 import { postgresRunner } from '../src/runner.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { missingPostgres, startPostgres } from './postgres-server.ts';
@@ -57,8 +57,8 @@ function postgresStand(start: () => Promise<PostgresServer>): RunnerEnvironment 
           const proxy = await startProxy(server.port);
           proxies.push(proxy);
           const url = server.url.replace(`:${server.port}/`, `:${proxy.port}/`);
-          const routine = contractRoutine(mortal);
-          runner = postgresRunner({ routine, url, schema, leaseMs: 1500, lookMs: 20, busyMs: 500 });
+          const workflow = contractWorkflow(mortal);
+          runner = postgresRunner({ workflow, url, schema, leaseMs: 1500, lookMs: 20, busyMs: 500 });
           return runner;
         },
         async crash() {

@@ -1,6 +1,6 @@
 import type { Agent, AgentError, Gate, Tool } from '@cobbler/agent';
 import type { OnWrite } from '@cobbler/agent/node';
-import type { Routine, Runner } from '@cobbler/agent/runner';
+import type { Runner, Workflow } from '@cobbler/agent/runner';
 import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
 import { defined } from '@cobbler/agent/values';
 import type {
@@ -32,7 +32,7 @@ export interface AssistantParts {
   readonly approvalMs?: number;
   readonly report: (error: AgentError, where: string) => void;
   /** Wraps the workflow, to observe the outcome of each run. */
-  readonly around?: (routine: Routine) => Routine;
+  readonly around?: (workflow: Workflow) => Workflow;
   /** Called before and after every database write, for tests that end the process at that point. */
   readonly onWrite?: OnWrite;
 }
@@ -57,7 +57,7 @@ const dayMs = 86_400_000;
  * @throws AgentError that describes the problem with the run file.
  */
 export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: AssistantParts): OpenedAssistant {
-  const { embedder, keepDays, around = (routine) => routine, onWrite, ...rest } = parts;
+  const { embedder, keepDays, around = (workflow) => workflow, onWrite, ...rest } = parts;
   const messages = sqlMessages(sql);
   const outbox = sqlOutbox(sql, { leaseMs: 0 });
   const turns = sqlEvents(sql);
@@ -72,7 +72,7 @@ export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: Assist
   });
   const runner = sqliteRunner({
     file: home.runs,
-    routine: around(assistant.routine),
+    workflow: around(assistant.workflow),
     retention: { maxAgeMs: keepDays * dayMs, maxRuns: 1_000_000 },
     ...defined({ onWrite }),
   });

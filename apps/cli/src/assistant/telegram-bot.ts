@@ -1,6 +1,6 @@
 import type { Json } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Routine } from '@cobbler/agent/runner';
+import type { Workflow } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
 import type { ReadUpdate } from '@cobbler/assistant';
 import { commandList } from '@cobbler/assistant';
@@ -98,7 +98,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
     keepDays: flags.keepDays,
     report: ({ kind, code, message }, where) =>
       log.note('warn', 'failed', { where, kind, code, why: message }),
-    around: (routine) => withLogging(routine, log),
+    around: (workflow) => withLogging(workflow, log),
     ...defined({ persona: flags.persona }),
   });
   const facts = {
@@ -183,7 +183,7 @@ function senderOf(update: unknown): number | undefined {
 }
 
 /** Wraps a workflow and logs the outcome of each run. */
-function withLogging(workflow: Routine, log: BotLog): Routine {
+function withLogging(workflow: Workflow, log: BotLog): Workflow {
   return async (input, steps) => {
     const began = performance.now();
     const { type, chatId } = input as Readonly<Record<string, Json | undefined>>;

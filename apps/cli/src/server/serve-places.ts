@@ -108,7 +108,7 @@ async function restateEngine(
     import('@cobbler/server'),
   ]);
   return restateRunner({
-    routine: sessionWork(store, settings),
+    workflow: sessionWork(store, settings),
     ingress,
     admin,
     host,

@@ -1,8 +1,8 @@
 import type { SessionStore } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
 import type { HarnessOptions } from '@cobbler/agent/harness';
-import type { Routine } from '@cobbler/agent/runner';
-import { sessionRoutine } from '@cobbler/agent/runner';
+import type { Workflow } from '@cobbler/agent/runner';
+import { sessionWorkflow } from '@cobbler/agent/runner';
 
 /** The settings of a session: model, tools, permissions, limits. Never taken from a request. */
 export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
@@ -21,6 +21,6 @@ export function sessionExecutor(settings: SessionSettings, store: SessionStore):
 }
 
 /** Returns the workflow of a runner to which servers delegate their runs: it uses the same store and settings. */
-export function sessionWork(store: SessionStore, settings: (sessionId: string) => SessionSettings): Routine {
-  return sessionRoutine({ store, executor: (sessionId) => sessionExecutor(settings(sessionId), store) });
+export function sessionWork(store: SessionStore, settings: (sessionId: string) => SessionSettings): Workflow {
+  return sessionWorkflow({ store, executor: (sessionId) => sessionExecutor(settings(sessionId), store) });
 }

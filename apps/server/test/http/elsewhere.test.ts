@@ -17,7 +17,7 @@ async function twoServers(): Promise<{ readonly one: Rig; readonly other: Rig }>
       for (const tell of watchers) tell(sessionId);
     },
   };
-  const runner = memoryRunner({ routine: sessionWork(store, () => harnessFixture()) });
+  const runner = memoryRunner({ workflow: sessionWork(store, () => harnessFixture()) });
   onTestFinished(() => runner.close());
   const watch = (listener: (sessionId: string) => void) => {
     watchers.add(listener);

@@ -17,7 +17,7 @@ import {
 import type { ClaimedRun, Freed, Inbox } from './inbox.ts';
 import { fencedRun } from './inbox.ts';
 import { LiveRun } from './live-run.ts';
-import type { Routine, RoutineStatus, Runner, StartOptions } from './runner.ts';
+import type { Runner, StartOptions, Workflow, WorkflowStatus } from './runner.ts';
 
 /**
  * Number of checks after which the inbox is read even if nothing was written, because a process that crashes writes
@@ -31,7 +31,7 @@ const maxTimer = 2 ** 31 - 1;
 /** The dependencies of an {@link InboxRunner}. */
 export interface InboxRunnerOptions {
   readonly inbox: Inbox;
-  readonly routine: Routine;
+  readonly workflow: Workflow;
   readonly runtime: Runtime;
 }
 
@@ -96,7 +96,7 @@ export class InboxRunner implements Runner {
     return freed.isOver;
   }
 
-  async status(runId: string): Promise<RoutineStatus> {
+  async status(runId: string): Promise<WorkflowStatus> {
     this.#checkOpen();
     const runRecord = await this.#inbox.standing(runId);
     if (runRecord === undefined) return { state: 'unknown' };
@@ -152,7 +152,7 @@ export class InboxRunner implements Runner {
     const { claimed } = live;
     const isMine = () => this.#live.get(claimed.runId) === live;
     try {
-      const outcome = await live.work(this.#options.routine);
+      const outcome = await live.work(this.#options.workflow);
       if (!isMine()) return;
       const freed = await this.#inbox.ack(claimed, outcome);
       if (isMine()) this.#live.delete(claimed.runId);

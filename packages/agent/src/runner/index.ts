@@ -23,18 +23,17 @@ export type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord, Run
 export { fencedRun, filledRetention } from './inbox.ts';
 export { InboxRunner, type InboxRunnerOptions } from './inbox-runner.ts';
 export { type MemoryRunnerOptions, memoryRunner } from './memory-runner.ts';
-export { type CallEnd, callRoutine, type RoutineCallOptions, type RoutineWait } from './routine-call.ts';
 export type {
-  Routine,
-  RoutineStatus,
   Runner,
   StartOptions,
   StepCall,
   StepRetry,
   StepSettings,
   Steps,
+  Workflow,
+  WorkflowStatus,
 } from './runner.ts';
-export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
+export { type SessionWork, type SessionWorkflowOptions, sessionWorkflow } from './session-workflow.ts';
 export {
   approvalSignal,
   runInSteps,
@@ -42,3 +41,4 @@ export {
   type SteppedTask,
   waitSignal,
 } from './stepped-run.ts';
+export { type CallEnd, callWorkflow, type WorkflowCallOptions, type WorkflowWait } from './workflow-call.ts';

@@ -3,9 +3,9 @@ import type { Runtime } from '../values/runtime.ts';
 import { pause } from './attempts.ts';
 import type { ClaimedRun, Inbox, RunEndState } from './inbox.ts';
 import { fencedRun } from './inbox.ts';
-import type { RoutineWait } from './routine-call.ts';
-import { callRoutine } from './routine-call.ts';
-import type { Routine } from './runner.ts';
+import type { Workflow } from './runner.ts';
+import type { WorkflowWait } from './workflow-call.ts';
+import { callWorkflow } from './workflow-call.ts';
 
 /** Maximum duration of one timer, in milliseconds. */
 const maxTimer = 2 ** 31 - 1;
@@ -48,14 +48,14 @@ export class LiveRun {
    * Calls the workflow until the run ends. The result is ignored if the run was stopped.
    * @throws AgentError if the inbox cannot be read or written.
    */
-  async work(routine: Routine): Promise<RunEndState> {
+  async work(workflow: Workflow): Promise<RunEndState> {
     const { claimed, inbox, runtime } = this.#options;
     const { runId, input } = claimed;
     const { signal } = this.#controller;
     const signalled = (name: string) => this.#look(async () => await inbox.signalled(runId, name));
     const mayStart = () => this.#look(() => this.#checkOwner());
     for (;;) {
-      const end = await callRoutine({ routine, runId, input, runtime, signal, signalled, mayStart });
+      const end = await callWorkflow({ workflow, runId, input, runtime, signal, signalled, mayStart });
       if (this.#failure !== undefined) throw this.#failure;
       if (end.state !== 'waiting') return end;
       await this.#untilOver(end.waits);
@@ -81,7 +81,7 @@ export class LiveRun {
   }
 
   /** Resolves when one of the waits is over: the inbox then has its signal, or the note that none came in time. */
-  async #untilOver(waits: readonly RoutineWait[]): Promise<void> {
+  async #untilOver(waits: readonly WorkflowWait[]): Promise<void> {
     const { claimed, inbox, runtime } = this.#options;
     while (waits.length > 0) {
       const woken = new AbortController();

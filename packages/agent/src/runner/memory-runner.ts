@@ -7,11 +7,11 @@ import { systemRuntime } from '../values/runtime.ts';
 import type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord, RunRetention } from './inbox.ts';
 import { fencedRun, filledRetention } from './inbox.ts';
 import { InboxRunner } from './inbox-runner.ts';
-import type { Routine, Runner } from './runner.ts';
+import type { Runner, Workflow } from './runner.ts';
 
 /** Options of {@link memoryRunner}. */
 export interface MemoryRunnerOptions<Input extends Json, Output extends Json> {
-  readonly routine: Routine<Input, Output>;
+  readonly workflow: Workflow<Input, Output>;
   /** Clock and randomness. Default: the real ones. */
   readonly runtime?: Runtime;
   /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
@@ -28,28 +28,28 @@ export function memoryRunner<Input extends Json, Output extends Json>(
   options: MemoryRunnerOptions<Input, Output>,
 ): Runner<Input, Output> {
   const {
-    routine,
+    workflow,
     runtime = systemRuntime,
     retention,
     maxOpen = defaultMaxOpen,
   } = read(options, runnerFields);
   const inbox = new MemoryInbox(runtime, { ...filledRetention(retention), maxOpen });
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  return new InboxRunner({ inbox, runtime, routine }) as unknown as Runner<Input, Output>;
+  return new InboxRunner({ inbox, runtime, workflow }) as unknown as Runner<Input, Output>;
 }
 
-interface RunnerFields extends Omit<MemoryRunnerOptions<Json, Json>, 'routine'> {
-  readonly routine: Routine;
+interface RunnerFields extends Omit<MemoryRunnerOptions<Json, Json>, 'workflow'> {
+  readonly workflow: Workflow;
 }
 
 const runnerFields = record<RunnerFields>(
   {
-    routine: callable,
+    workflow: callable,
     runtime: withMethods('now', 'timer', 'random', 'digest'),
     retention: record<RunRetention>({ maxAgeMs: amount, maxRuns: amount }),
     maxOpen: amount,
   },
-  ['routine'],
+  ['workflow'],
 );
 
 interface KeptRun {

@@ -31,11 +31,11 @@ import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { runCancelled } from './attempts.ts';
 import type { Runner } from './runner.ts';
-import type { SessionWork } from './session-routine.ts';
+import type { SessionWork } from './session-workflow.ts';
 
 /** Options of {@link runnerHarness}. */
 export interface RunnerHarnessOptions {
-  /** Runs `sessionRoutine` over the same store, in this process or another. */
+  /** Runs `sessionWorkflow` over the same store, in this process or another. */
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
   readonly store: Store;
   /**

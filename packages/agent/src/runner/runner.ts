@@ -70,13 +70,13 @@ export interface Steps {
  * wait, and after a crash. Each call begins at the beginning, so actions must be safe to repeat, or skipped if the
  * workflow's own data shows that they are done.
  */
-export type Routine<Input extends Json = Json, Output extends Json = Json> = (
+export type Workflow<Input extends Json = Json, Output extends Json = Json> = (
   input: Input,
   steps: Steps,
 ) => Promise<Output>;
 
 /** The status of a run. `unknown`: no run with this id was ever started, or it is no longer kept. */
-export type RoutineStatus<Output extends Json = Json> =
+export type WorkflowStatus<Output extends Json = Json> =
   | { readonly state: 'unknown' | 'queued' | 'running' | 'cancelled' }
   | { readonly state: 'done'; readonly output: Output }
   | { readonly state: 'failed'; readonly error: ErrorData };
@@ -113,7 +113,7 @@ export interface Runner<Input extends Json = Json, Output extends Json = Json> {
   signal(runId: string, name: string, value: Json): Promise<boolean>;
   /** Cancels a run, even in the middle of a step. Returns false if the run does not exist or has ended. */
   cancel(runId: string): Promise<boolean>;
-  status(runId: string): Promise<RoutineStatus<Output>>;
+  status(runId: string): Promise<WorkflowStatus<Output>>;
   /**
    * Resolves with the output of a run when it ends.
    * @throws AgentError the error of the run; `aborted` if it was cancelled or `signal` aborts; `invalid`, code

@@ -12,8 +12,8 @@ import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Message, UserPart } from '../values/message.ts';
 import { timeOf } from '../values/runtime.ts';
-import { isWaiting } from './routine-call.ts';
 import type { StepCall, StepSettings, Steps } from './runner.ts';
+import { isWaiting } from './workflow-call.ts';
 
 /** The first input of a run: a string, the parts of a message, or whole messages. */
 export type SteppedPrompt = string | readonly UserPart[] | readonly Message[];

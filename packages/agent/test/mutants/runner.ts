@@ -5,7 +5,7 @@ const inbox = 'src/node/sqlite-runner/sqlite-inbox.ts';
 const liveRun = 'src/runner/live-run.ts';
 const runner = 'src/runner/inbox-runner.ts';
 const attempts = 'src/runner/attempts.ts';
-const call = 'src/runner/routine-call.ts';
+const call = 'src/runner/workflow-call.ts';
 const units = 'test/node/sqlite/runner.test.ts';
 
 /** Bugs in running workflows. */

@@ -4,11 +4,11 @@ import { fakeRuntime } from '../../src/testing/index.ts';
 
 describe('a runner in memory', () => {
   it('has at most maxOpen runs that have not ended [P29]', async () => {
-    const routine = async (_input: null, steps: { waitFor(name: string): Promise<unknown> }) => {
+    const workflow = async (_input: null, steps: { waitFor(name: string): Promise<unknown> }) => {
       await steps.waitFor('go');
       return null;
     };
-    const runner = memoryRunner({ routine, runtime: fakeRuntime(), maxOpen: 2 });
+    const runner = memoryRunner({ workflow, runtime: fakeRuntime(), maxOpen: 2 });
     await runner.start(null, { runId: 'a' });
     await runner.start(null, { runId: 'b', key: 'b' });
     const message =

@@ -3,7 +3,7 @@ import type { ApprovalRequestedEvent } from '../../src/events/event.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import type { RunResult } from '../../src/run/run.ts';
 import { memoryRunner } from '../../src/runner/memory-runner.ts';
-import type { Routine } from '../../src/runner/runner.ts';
+import type { Workflow } from '../../src/runner/runner.ts';
 import type { SteppedTask } from '../../src/runner/stepped-run.ts';
 import { approvalSignal, runInSteps } from '../../src/runner/stepped-run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
@@ -24,7 +24,7 @@ function scene(script: readonly ModelStep[], rest: Partial<SteppedTask> = {}) {
   const executor = new Executor({ agent, tools, gate, store, runtime });
   const names: string[] = [];
   const results: RunResult[] = [];
-  const routine: Routine = async (_input, steps) => {
+  const workflow: Workflow = async (_input, steps) => {
     const noted: typeof steps = {
       runId: steps.runId,
       signal: steps.signal,
@@ -40,7 +40,7 @@ function scene(script: readonly ModelStep[], rest: Partial<SteppedTask> = {}) {
     results.push(result);
     return result.status;
   };
-  const runner = memoryRunner({ routine, runtime });
+  const runner = memoryRunner({ workflow, runtime });
   return { kit, store, agent, runtime, runner, names, results };
 }
 

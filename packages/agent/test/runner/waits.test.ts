@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Executor } from '../../src/loop/executor.ts';
 import { sqliteRunner } from '../../src/node/sqlite-runner/sqlite-runner.ts';
 import { memoryRunner } from '../../src/runner/memory-runner.ts';
-import type { Routine, Runner } from '../../src/runner/runner.ts';
+import type { Runner, Workflow } from '../../src/runner/runner.ts';
 import { runInSteps, waitSignal } from '../../src/runner/stepped-run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { FakeRuntime } from '../../src/testing/index.ts';
@@ -43,11 +43,11 @@ function scene(kind: 'memory' | 'sqlite') {
   const tools = [kit.tool('wait', { effect: 'read', waitUntil }), kit.tool('look', { effect: 'read' })];
   const open = (): Runner => {
     const executor = new Executor({ agent, tools, store, runtime });
-    const routine: Routine = async (_input, steps) =>
+    const workflow: Workflow = async (_input, steps) =>
       (await runInSteps(steps, { executor, store, sessionId: 's', prompt: 'Go.' })).status;
     return kind === 'memory'
-      ? memoryRunner({ routine, runtime })
-      : sqliteRunner({ file: join(folder, 'runs.db'), routine, runtime });
+      ? memoryRunner({ workflow, runtime })
+      : sqliteRunner({ file: join(folder, 'runs.db'), workflow, runtime });
   };
   /** Advances the clock in steps, so that a process can act in between. */
   const pass = async (ms: number) => {

@@ -1,6 +1,6 @@
 import type { ErrorData, Json, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import type { RoutineStatus, Runner, StartOptions } from '@cobbler/agent/runner';
+import type { Runner, StartOptions, WorkflowStatus } from '@cobbler/agent/runner';
 import {
   checkDueAt,
   checkRunId,
@@ -19,8 +19,8 @@ import type { WorkflowBinding } from './workflow.ts';
 
 /** The bindings with which `cloudflareRunner` starts and finds runs. */
 export interface CloudflareRunnerOptions {
-  /** The Workflow whose `run` is `runWorkflow`. */
-  readonly workflow: WorkflowBinding;
+  /** The binding of the Cloudflare Workflow whose `run` is `runWorkflow`. */
+  readonly binding: WorkflowBinding;
   /** D1, with the assistant's migrations applied. */
   readonly sql: Sql;
   /** Default: the real runtime. */
@@ -57,14 +57,14 @@ export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRu
 
 class RunnerOnWorkflows implements CloudflareRunner {
   readonly durable = true;
-  readonly #workflow: WorkflowBinding;
+  readonly #binding: WorkflowBinding;
   readonly #table: D1RunTable;
   readonly #runtime: Runtime;
   readonly #lookMs: number;
   readonly #closing = new AbortController();
 
-  constructor({ workflow, sql, runtime = systemRuntime, lookMs = 500 }: CloudflareRunnerOptions) {
-    this.#workflow = workflow;
+  constructor({ binding, sql, runtime = systemRuntime, lookMs = 500 }: CloudflareRunnerOptions) {
+    this.#binding = binding;
     this.#table = new D1RunTable(sql);
     this.#runtime = runtime;
     this.#lookMs = lookMs;
@@ -90,19 +90,19 @@ class RunnerOnWorkflows implements CloudflareRunner {
     this.#checkOpen();
     const text = plainJson(value, `The signal ${JSON.stringify(name)}`);
     const isTaken = await this.#table.signal(runId, name, text);
-    if (isTaken) await wake(this.#workflow, this.#runtime, runId);
+    if (isTaken) await wake(this.#binding, this.#runtime, runId);
     return isTaken;
   }
 
   async cancel(runId: string): Promise<boolean> {
     this.#checkOpen();
     if (!(await this.#table.cancel(runId, this.#runtime.now()))) return false;
-    await wake(this.#workflow, this.#runtime, runId);
+    await wake(this.#binding, this.#runtime, runId);
     await this.#wakeNext(runId);
     return true;
   }
 
-  async status(runId: string): Promise<RoutineStatus> {
+  async status(runId: string): Promise<WorkflowStatus> {
     this.#checkOpen();
     const stored = await this.#table.storedRun(runId);
     if (stored === undefined) return { state: 'unknown' };
@@ -145,7 +145,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
   async #seeAfter(runId: string): Promise<void> {
     const status = await this.#engineStatus(runId);
     if (status === undefined) return await this.#begin(runId);
-    if (!ended.has(status)) return await wake(this.#workflow, this.#runtime, runId);
+    if (!ended.has(status)) return await wake(this.#binding, this.#runtime, runId);
     const error = new AgentError({
       kind: 'agent',
       code: 'engine',
@@ -157,7 +157,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
 
   async #engineStatus(runId: string): Promise<string | undefined> {
     try {
-      const instance = await this.#workflow.get(await instanceId(this.#runtime, runId));
+      const instance = await this.#binding.get(await instanceId(this.#runtime, runId));
       return (await instance.status()).status;
     } catch (error) {
       if (messageIncludes(error, 'not_found')) return undefined;
@@ -168,17 +168,17 @@ class RunnerOnWorkflows implements CloudflareRunner {
   async #begin(runId: string): Promise<void> {
     try {
       const id = await instanceId(this.#runtime, runId);
-      await this.#workflow.create({ id, params: { runId } });
+      await this.#binding.create({ id, params: { runId } });
     } catch (error) {
       if (!messageIncludes(error, 'already_exists')) throw engineRefused(runId, error);
       // A caller that retries may know that the run exists: a local engine continues only when it is woken.
-      await wake(this.#workflow, this.#runtime, runId);
+      await wake(this.#binding, this.#runtime, runId);
     }
   }
 
   async #wakeNext(runId: string): Promise<void> {
     const next = await this.#table.next(runId, this.#runtime.now());
-    if (next !== undefined) await wake(this.#workflow, this.#runtime, next);
+    if (next !== undefined) await wake(this.#binding, this.#runtime, next);
   }
 
   #checkOpen(): void {

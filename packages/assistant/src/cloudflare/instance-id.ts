@@ -13,9 +13,9 @@ export async function instanceId(runtime: Runtime, runId: string): Promise<strin
 }
 
 /** Makes a run check the database. Has no effect on a run that has ended or never started. */
-export async function wake(workflow: WorkflowBinding, runtime: Runtime, runId: string): Promise<void> {
+export async function wake(binding: WorkflowBinding, runtime: Runtime, runId: string): Promise<void> {
   try {
-    const instance = await workflow.get(await instanceId(runtime, runId));
+    const instance = await binding.get(await instanceId(runtime, runId));
     await instance.sendEvent({ type: wakeEvent, payload: null });
   } catch {
     // The run also checks periodically.

@@ -1,7 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import type { CallEnd, Routine, RoutineWait, StepCall, Steps } from '@cobbler/agent/runner';
-import { callRoutine, pause, runCancelled } from '@cobbler/agent/runner';
+import type { CallEnd, StepCall, Steps, Workflow, WorkflowWait } from '@cobbler/agent/runner';
+import { callWorkflow, pause, runCancelled } from '@cobbler/agent/runner';
 import { backoff } from '@cobbler/agent/values';
 import type { Sql } from '../storage/sql.ts';
 import { insistently } from './insistence.ts';
@@ -10,16 +10,16 @@ import type { OwnRun } from './run-table.ts';
 import { D1RunTable } from './run-table.ts';
 import type { WorkflowBinding, WorkflowParams, WorkflowStep } from './workflow.ts';
 
-/** Dependencies of a Workflow instance. */
+/** Dependencies of an instance of a Cloudflare Workflow. */
 export interface WorkflowRunOptions {
   /** The payload of the instance's event. */
   readonly params: WorkflowParams;
   readonly step: WorkflowStep;
-  readonly routine: Routine;
+  readonly workflow: Workflow;
   /** The D1 database of the runner. */
   readonly sql: Sql;
-  /** The binding of this Workflow. */
-  readonly workflow: WorkflowBinding;
+  /** The binding of this Cloudflare Workflow. */
+  readonly binding: WorkflowBinding;
   /** Default: the real runtime. */
   readonly runtime?: Runtime;
   /** Interval at which a run checks whether it was cancelled, in milliseconds. Default 2,000. */
@@ -53,19 +53,19 @@ const callConfig = {
  * not reject: the outcome is in the database.
  */
 export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
-  const { params, sql, workflow, runtime = systemRuntime } = options;
+  const { params, sql, binding, runtime = systemRuntime } = options;
   const { runId } = params;
   const table = new D1RunTable(sql);
   const run = new WorkflowRun({ ...options, runtime }, table);
   await run.work();
   // Also if this execution did not end the run: the one that did may have crashed before this point.
   const next = await insistently(runtime, () => table.next(runId, runtime.now()));
-  if (next !== undefined) await wake(workflow, runtime, next);
+  if (next !== undefined) await wake(binding, runtime, next);
   await run.waitForSteps();
 }
 
 /** The progress of a run as the engine keeps it: what it waits for, or that this execution is over. */
-type Progress = { readonly waits: readonly RoutineWait[] } | { readonly over: true };
+type Progress = { readonly waits: readonly WorkflowWait[] } | { readonly over: true };
 
 const over: Progress = { over: true };
 
@@ -141,10 +141,10 @@ class WorkflowRun {
 
   /** Returns the end of a call; undefined if the run was stopped, because the cause is already recorded. */
   async #callOnce(own: OwnRun): Promise<CallEnd | undefined> {
-    const { routine } = this.#options;
+    const { workflow } = this.#options;
     const { signal } = this.#controller;
-    const ended = callRoutine({
-      routine: (input, steps) => routine(input, this.#trackRunning(steps)),
+    const ended = callWorkflow({
+      workflow: (input, steps) => workflow(input, this.#trackRunning(steps)),
       runId: this.#runId,
       input: own.input,
       runtime: this.#runtime,
@@ -185,7 +185,7 @@ class WorkflowRun {
    * Resolves when one of the waits is over: the database then has its signal, or the note that none came in time. False
    * if the run has ended or runs elsewhere.
    */
-  async #isOver(own: OwnRun, count: number, waits: readonly RoutineWait[]): Promise<boolean> {
+  async #isOver(own: OwnRun, count: number, waits: readonly WorkflowWait[]): Promise<boolean> {
     if (waits.length === 0) return true;
     for (let turn = 1; ; turn += 1) {
       const stored = await this.#readStored();

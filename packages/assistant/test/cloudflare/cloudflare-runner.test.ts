@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Runtime } from '@cobbler/agent';
-import type { Routine } from '@cobbler/agent/runner';
+import type { Workflow } from '@cobbler/agent/runner';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import type { Counter, RunnerEnvironment } from '@cobbler/conformance';
-import { contractRoutine, describeContract, runnerContract } from '@cobbler/conformance';
+import { contractWorkflow, describeContract, runnerContract } from '@cobbler/conformance';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CloudflareRunner } from '../../src/cloudflare/cloudflare-runner.ts';
 import { cloudflareRunner } from '../../src/cloudflare/cloudflare-runner.ts';
@@ -17,7 +17,7 @@ import { FakeInstance, FakeWorkflow } from '../support/fake-workflow.ts';
 
 interface Stage {
   readonly runner: CloudflareRunner;
-  readonly workflow: FakeWorkflow;
+  readonly binding: FakeWorkflow;
   readonly runtime: Runtime;
   /** Executes a run a second time, as the engine does if it loses track of the first execution. */
   live(runId: string): Promise<void>;
@@ -26,7 +26,7 @@ interface Stage {
 }
 
 /** Creates the runner on an in-memory engine, with a clock that only the test advances. */
-function stage(routine: Routine): Stage {
+function stage(workflow: Workflow): Stage {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-workflows-'));
   const sql = sqliteSql({ file: join(folder, 'runs.db') });
   const clock = fakeRuntime();
@@ -34,12 +34,12 @@ function stage(routine: Routine): Stage {
   const digest = async (text: string) => createHash('sha256').update(text).digest('hex');
   const runtime: Runtime = { ...clock, digest };
   const work: InstanceWork = (params, step) =>
-    runWorkflow({ params, step, routine, sql, workflow, runtime, lookMs: 20, pollMs: 120_000 });
-  const workflow: FakeWorkflow = new FakeWorkflow(runtime, work);
+    runWorkflow({ params, step, workflow, sql, binding, runtime, lookMs: 20, pollMs: 120_000 });
+  const binding: FakeWorkflow = new FakeWorkflow(runtime, work);
   return {
     live: (runId) => work({ runId }, new FakeInstance(runtime)),
-    runner: cloudflareRunner({ workflow, sql, runtime, lookMs: 10 }),
-    workflow,
+    runner: cloudflareRunner({ binding, sql, runtime, lookMs: 10 }),
+    binding,
     runtime,
     async advance(ms) {
       // Lets pending work progress as far as possible before and after the clock advances.
@@ -84,7 +84,7 @@ const stand: RunnerEnvironment = {
   },
   place() {
     const lines = new Lines();
-    const { runner, runtime, advance, dispose } = stage(contractRoutine(lines));
+    const { runner, runtime, advance, dispose } = stage(contractWorkflow(lines));
     return {
       counter: lines,
       open: async () => runner,
@@ -114,23 +114,23 @@ async function settled({ advance, runner }: Stage, runId: string): Promise<strin
 describe('recovery and cleanup of runs', () => {
   it('sweep starts a run that was recorded but never started', async () => {
     const made = waiting();
-    made.workflow.create = async () => {
+    made.binding.create = async () => {
       throw new Error('the engine is away');
     };
     await expect(made.runner.start(1, { runId: 'run-1' })).rejects.toMatchObject({ retryable: true });
     expect(await settled(made, 'run-1')).toBe('queued');
-    Reflect.deleteProperty(made.workflow, 'create');
+    Reflect.deleteProperty(made.binding, 'create');
     expect(await made.runner.sweep(0)).toBe(1);
     expect(await settled(made, 'run-1')).toBe('running');
   });
 
   it('a repeated start request starts a run that was recorded but never started', async () => {
     const made = waiting();
-    made.workflow.create = async () => {
+    made.binding.create = async () => {
       throw new Error('the engine is away');
     };
     await expect(made.runner.start(1, { runId: 'run-1' })).rejects.toThrow('the engine is away');
-    Reflect.deleteProperty(made.workflow, 'create');
+    Reflect.deleteProperty(made.binding, 'create');
     expect(await made.runner.start(1, { runId: 'run-1' })).toBe(false);
     expect(await settled(made, 'run-1')).toBe('running');
   });
@@ -140,7 +140,7 @@ describe('recovery and cleanup of runs', () => {
     await made.runner.start(1, { runId: 'run-1', key: 'chat' });
     await made.runner.start(2, { runId: 'run-2', key: 'chat' });
     expect(await settled(made, 'run-2')).toBe('queued');
-    const first = made.workflow.instances.get('run-1');
+    const first = made.binding.instances.get('run-1');
     if (first !== undefined) first.state = 'errored';
     await made.runner.sweep(0);
     expect(await made.runner.status('run-1')).toMatchObject({ state: 'failed', error: { code: 'engine' } });
@@ -151,7 +151,7 @@ describe('recovery and cleanup of runs', () => {
     const made = waiting();
     await made.runner.start(1, { runId: 'run-1' });
     await made.advance(20);
-    const instance = made.workflow.instances.get('run-1');
+    const instance = made.binding.instances.get('run-1');
     if (instance !== undefined) instance.sendEvent = async () => {};
     await made.runner.signal('run-1', 'go', 'came');
     expect(await settled(made, 'run-1')).toBe('running');
@@ -226,7 +226,7 @@ describe('the engine', () => {
     onTestFinished(() => made.dispose());
     await made.runner.start(1, { runId: 'run-1' });
     expect(await settled(made, 'run-1')).toBe('done');
-    expect([...(made.workflow.instances.get('run-1')?.kept ?? [])]).toEqual([
+    expect([...(made.binding.instances.get('run-1')?.kept ?? [])]).toEqual([
       ['call/1', '{"waits":[]}'],
       ['call/2', '{"waits":[]}'],
       ['call/3', '{"over":true}'],
@@ -240,6 +240,6 @@ describe('the engine', () => {
     await made.runner.start(1, { runId: 'a:b.c' });
     expect(await settled(made, 'batch')).toBe('done');
     expect(await settled(made, 'a:b.c')).toBe('done');
-    for (const id of made.workflow.instances.keys()) expect(id).toMatch(/^r-[0-9a-f]{64}$/);
+    for (const id of made.binding.instances.keys()) expect(id).toMatch(/^r-[0-9a-f]{64}$/);
   });
 });

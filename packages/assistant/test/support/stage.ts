@@ -58,7 +58,7 @@ export function stage(script: readonly ScriptStep[], rest: Partial<AssistantOpti
     ...rest,
   };
   const assistant = createAssistant(options);
-  const runner: Runner = memoryRunner({ routine: assistant.routine });
+  const runner: Runner = memoryRunner({ workflow: assistant.workflow });
   onTestFinished(async () => {
     await runner.close();
     sql.close();

@@ -64,7 +64,7 @@ function bot(script: readonly ScriptStep[]) {
     runner: () => runner,
   };
   const assistant = createAssistant(options);
-  const runner = memoryRunner({ routine: assistant.routine, runtime });
+  const runner = memoryRunner({ workflow: assistant.workflow, runtime });
   onTestFinished(async () => {
     await runner.close();
     file.close();

@@ -125,7 +125,7 @@ describe('a turn', () => {
       },
     });
     const runner: Runner = memoryRunner({
-      routine: (input, steps) => assistant.routine(input, recorded(steps)),
+      workflow: (input, steps) => assistant.workflow(input, recorded(steps)),
     });
     onTestFinished(() => runner.close());
     const { assistant, say } = stage(['Hello to you.'], { runner: () => runner });

@@ -11,7 +11,7 @@ async function expectCancelled(setup: RunnerSetup, run: string): Promise<void> {
 
 export const cancelCases: readonly RunnerCase[] = [
   the('a running step is stopped immediately', async (setup) => {
-    await setup.start('one', { routine: 'hanging' });
+    await setup.start('one', { workflow: 'hanging' });
     await setup.untilReached('one', 'in');
     expectEqual(await setup.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(setup, 'one');
@@ -20,7 +20,7 @@ export const cancelCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'after', 0);
   }),
   the('a step that ignores the cancel delays nothing, and no step follows it', async (setup) => {
-    await setup.start('one', { routine: 'hanging', isDeaf: true });
+    await setup.start('one', { workflow: 'hanging', isDeaf: true });
     await setup.untilReached('one', 'in');
     await setup.cancel('one');
     await expectCancelled(setup, 'one');
@@ -29,8 +29,8 @@ export const cancelCases: readonly RunnerCase[] = [
     await setup.place.advance(20);
     await setup.expectLines('one', 'after', 0);
   }),
-  the('a routine that catches the cancel cannot start a step', async (setup) => {
-    await setup.start('one', { routine: 'hanging' });
+  the('a workflow that catches the cancel cannot start a step', async (setup) => {
+    await setup.start('one', { workflow: 'hanging' });
     await setup.untilReached('one', 'in');
     await setup.cancel('one');
     await setup.untilReached('one', 'refused');
@@ -38,7 +38,7 @@ export const cancelCases: readonly RunnerCase[] = [
   }),
   the('a sleeping run can be cancelled', async (setup) => {
     const ms = setup.stretched(200);
-    await setup.start('one', { routine: 'sleeper', until: setup.place.now() + ms });
+    await setup.start('one', { workflow: 'sleeper', until: setup.place.now() + ms });
     await setup.untilReached('one', 'recorded');
     expectEqual(await setup.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(setup, 'one');
@@ -46,7 +46,7 @@ export const cancelCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'after', 0);
   }),
   the('a waiting run can be cancelled', async (setup) => {
-    await setup.start('one', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter' });
     await setup.untilReached('one', 'recorded');
     expectEqual(await setup.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(setup, 'one');
@@ -55,7 +55,7 @@ export const cancelCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'after', 0);
   }),
   the('a run can be cancelled between two steps', async (setup) => {
-    await setup.start('one', { routine: 'between' });
+    await setup.start('one', { workflow: 'between' });
     await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
     await expectCancelled(setup, 'one');
@@ -63,7 +63,7 @@ export const cancelCases: readonly RunnerCase[] = [
   }),
   the('a run can be cancelled between two attempts', async (setup) => {
     const retry = { retries: 5, firstMs: 60 };
-    await setup.start('one', { routine: 'failing', failures: 9, error: 'broken', retry });
+    await setup.start('one', { workflow: 'failing', failures: 9, error: 'broken', retry });
     await setup.untilReached('one', 'attempt');
     await setup.cancel('one');
     await expectCancelled(setup, 'one');
@@ -72,19 +72,19 @@ export const cancelCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'attempt', length);
   }),
   the('a completed run cannot be cancelled', async (setup) => {
-    await setup.start('one', { routine: 'echo', value: 1 });
+    await setup.start('one', { workflow: 'echo', value: 1 });
     await setup.result('one');
     expectEqual(await setup.cancel('one'), false, 'whether the run was cancelled');
     expectEqual(await setup.state('one'), 'done', 'the state');
   }),
   the('a run is cancelled only once', async (setup) => {
-    await setup.start('one', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter' });
     expectEqual(await setup.cancel('one'), true, 'whether the run was cancelled');
     expectEqual(await setup.cancel('one'), false, 'whether the run was cancelled again');
-    expectEqual(await setup.start('one', { routine: 'echo' }), false, 'whether the run was started again');
+    expectEqual(await setup.start('one', { workflow: 'echo' }), false, 'whether the run was started again');
   }),
   the('a cancel rejects a pending result', async (setup) => {
-    await setup.start('one', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter' });
     const failure = setup.failure('one');
     await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
@@ -92,7 +92,7 @@ export const cancelCases: readonly RunnerCase[] = [
   }),
   group('cancel', 'reopen')('a cancelled run does not resume', async (setup) => {
     const ms = setup.stretched(200);
-    await setup.start('one', { routine: 'sleeper', until: setup.place.now() + ms });
+    await setup.start('one', { workflow: 'sleeper', until: setup.place.now() + ms });
     await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
     await setup.reopen(() => setup.place.advance(ms + 20));
@@ -101,7 +101,7 @@ export const cancelCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'after', 0);
   }),
   group('cancel', 'reopen')('a resumed run can be cancelled', async (setup) => {
-    await setup.start('one', { routine: 'hanging' });
+    await setup.start('one', { workflow: 'hanging' });
     await setup.untilReached('one', 'in');
     await setup.reopen();
     await setup.untilReached('one', 'in', 2);

@@ -3,7 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import type { Runner, StartOptions } from '@cobbler/agent/runner';
 import { ContractFailure, expectEqual } from '@cobbler/agent/testing';
 import type { RunnerAbility, RunnerInstance } from './environment.ts';
-import { markOf } from './routines.ts';
+import { markOf } from './workflows.ts';
 
 /** A case of the runner contract before it is bound to a runner. */
 export interface RunnerCase {
@@ -89,7 +89,7 @@ export class RunnerSetup {
     return this.place.counter.list(markOf(this.id(run), mark));
   }
 
-  /** Adds a line to a run's mark, for which its routine may wait. */
+  /** Adds a line to a run's mark, for which its workflow may wait. */
   async leave(run: string, mark: string): Promise<void> {
     await this.place.counter.add(markOf(this.id(run), mark), '');
   }

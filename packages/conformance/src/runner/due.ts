@@ -3,7 +3,7 @@ import type { RunnerCase } from './cases.ts';
 import { group } from './cases.ts';
 
 const the = group('due');
-const echo = { routine: 'echo', value: 1 };
+const echo = { workflow: 'echo', value: 1 };
 
 export const dueCases: readonly RunnerCase[] = [
   the('a run begins at its due time', async (setup) => {
@@ -35,7 +35,7 @@ export const dueCases: readonly RunnerCase[] = [
     await setup.result('later');
   }),
   the('a run that becomes due waits for the one with its key', async (setup) => {
-    await setup.start('now', { routine: 'waiter' }, { key: 'k' });
+    await setup.start('now', { workflow: 'waiter' }, { key: 'k' });
     await setup.untilReached('now', 'recorded');
     const ms = setup.stretched(60);
     await setup.start('later', echo, { key: 'k', dueAt: setup.place.now() + ms });

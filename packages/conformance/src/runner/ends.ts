@@ -7,13 +7,13 @@ const close = group('close', 'close');
 
 export const endCases: readonly RunnerCase[] = [
   crash('a run that was just started is not lost', async (setup) => {
-    await setup.start('one', { routine: 'steps', count: 2 });
+    await setup.start('one', { workflow: 'steps', count: 2 });
     await setup.crash();
     const { sum } = (await setup.result('one')) as { sum: number };
     expectEqual(sum, 1, 'the sum');
   }),
   crash('a step that a crash interrupts runs again with the same key', async (setup) => {
-    await setup.start('one', { routine: 'hanging', isDeaf: true });
+    await setup.start('one', { workflow: 'hanging', isDeaf: true });
     await setup.untilReached('one', 'in');
     await setup.crash();
     await setup.untilReached('one', 'in', 2);
@@ -24,7 +24,7 @@ export const endCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'after', 1);
   }),
   crash('a crash between actions repeats none that the own data of the run has', async (setup) => {
-    await setup.start('one', { routine: 'steps', count: 5, waitAfter: 2 });
+    await setup.start('one', { workflow: 'steps', count: 5, waitAfter: 2 });
     await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     await setup.crash();
@@ -34,7 +34,7 @@ export const endCases: readonly RunnerCase[] = [
   }),
   crash('a run that waits for a time during a crash continues', async (setup) => {
     const until = setup.place.now() + setup.stretched(200);
-    await setup.start('one', { routine: 'sleeper', until });
+    await setup.start('one', { workflow: 'sleeper', until });
     await setup.untilReached('one', 'recorded');
     await setup.place.advance(40);
     await setup.crash(() => setup.place.advance(100));
@@ -42,7 +42,7 @@ export const endCases: readonly RunnerCase[] = [
     for (const mark of ['before', 'after']) await setup.expectLines('one', mark, 1);
   }),
   crash('a run that waits during a crash keeps earlier signals and accepts later ones', async (setup) => {
-    await setup.start('one', { routine: 'waiter', names: ['first', 'second', 'third'] });
+    await setup.start('one', { workflow: 'waiter', names: ['first', 'second', 'third'] });
     await setup.untilReached('one', 'recorded');
     await setup.signal('one', 'first', 1);
     await setup.signal('one', 'third', 3);
@@ -53,7 +53,7 @@ export const endCases: readonly RunnerCase[] = [
     expectEqual(await setup.result('one'), [{ value: 1 }, { value: 2 }, { value: 3 }], 'the result');
   }),
   crash('a cancelled run stays cancelled', async (setup) => {
-    await setup.start('one', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter' });
     await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
     await setup.crash();
@@ -67,7 +67,7 @@ export const endCases: readonly RunnerCase[] = [
     const names = ['a', 'b', 'c'];
     const mark = setup.id('turns');
     for (const name of names)
-      await setup.start(name, { routine: 'turn', mark, name, wait: true }, { key: 'k' });
+      await setup.start(name, { workflow: 'turn', mark, name, wait: true }, { key: 'k' });
     await setup.crash();
     for (const name of names.toReversed()) await setup.signal(name, 'go');
     for (const name of names) await setup.result(name);
@@ -75,10 +75,10 @@ export const endCases: readonly RunnerCase[] = [
     expectEqual(ends, ['-a', '-b', '-c'], 'the order in which the runs ended');
   }),
   close('a closed runner accepts no calls', async (setup) => {
-    await setup.start('one', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter' });
     await setup.runner.close();
     const refused = [
-      () => setup.start('two', { routine: 'echo' }),
+      () => setup.start('two', { workflow: 'echo' }),
       () => setup.signal('one', 'go'),
       () => setup.cancel('one'),
       () => setup.state('one'),
@@ -91,7 +91,7 @@ export const endCases: readonly RunnerCase[] = [
     await setup.runner.close();
   }),
   close('close stops a running step, and a pending result rejects', async (setup) => {
-    await setup.start('one', { routine: 'hanging' });
+    await setup.start('one', { workflow: 'hanging' });
     const failure = setup.failure('one');
     await setup.untilReached('one', 'in');
     await setup.runner.close();
@@ -105,11 +105,11 @@ export const endCases: readonly RunnerCase[] = [
     'close',
     'timers',
   )('close leaves no timer, whatever was running', async (setup) => {
-    await setup.start('sleeps', { routine: 'sleeper', until: setup.place.now() + 200 });
-    await setup.start('waits', { routine: 'waiter', until: setup.place.now() + 200 });
-    await setup.start('hangs', { routine: 'hanging' });
+    await setup.start('sleeps', { workflow: 'sleeper', until: setup.place.now() + 200 });
+    await setup.start('waits', { workflow: 'waiter', until: setup.place.now() + 200 });
+    await setup.start('hangs', { workflow: 'hanging' });
     const retry = { retries: 5, firstMs: 200 };
-    await setup.start('tries', { routine: 'failing', failures: 9, error: 'broken', retry });
+    await setup.start('tries', { workflow: 'failing', failures: 9, error: 'broken', retry });
     for (const [run, mark] of Object.entries({
       sleeps: 'recorded',
       waits: 'recorded',
@@ -122,13 +122,13 @@ export const endCases: readonly RunnerCase[] = [
     expectEqual(setup.place.timers?.(), 0, 'the number of timers left');
   }),
   group('close', 'timers')('a run that has ended leaves no timer', async (setup) => {
-    await setup.start('probe', { routine: 'echo' });
+    await setup.start('probe', { workflow: 'echo' });
     await setup.result('probe');
     const before = setup.place.timers?.();
-    await setup.start('one', { routine: 'steps', count: 3 });
-    await setup.start('two', { routine: 'waiter', until: setup.place.now() + 4000 });
+    await setup.start('one', { workflow: 'steps', count: 3 });
+    await setup.start('two', { workflow: 'waiter', until: setup.place.now() + 4000 });
     await setup.signal('two', 'go');
-    await setup.start('three', { routine: 'hanging', timeoutMs: 20 });
+    await setup.start('three', { workflow: 'hanging', timeoutMs: 20 });
     for (const run of ['one', 'two', 'three']) await setup.result(run);
     expectEqual(setup.place.timers?.(), before, 'the number of timers left');
   }),

@@ -1,7 +1,7 @@
 import type { Runner } from '@cobbler/agent/runner';
 
 /**
- * Stores lines that routines write. The lines survive a crash and the case can read them, for example from a
+ * Stores lines that workflows write. The lines survive a crash and the case can read them, for example from a
  * file, a database, a small server, or memory that runner and case share.
  */
 export interface Counter {
@@ -23,7 +23,7 @@ export type RunnerAbility =
   | 'keys'
   /** Closing a runner permanently while runs are active. */
   | 'close'
-  /** Code of a routine that continues after its run has ended. */
+  /** Code of a workflow that continues after its run has ended. */
   | 'afterlife'
   /** Counting the active timers. */
   | 'timers'
@@ -32,10 +32,10 @@ export type RunnerAbility =
 
 /** The environment of one case. */
 export interface RunnerInstance {
-  /** The lines that the routines of this environment write. */
+  /** The lines that the workflows of this environment write. */
   readonly counter: Counter;
   /**
-   * Opens a runner whose routine is `contractRoutine` with the counter of this environment. Called again
+   * Opens a runner whose workflow is `contractWorkflow` with the counter of this environment. Called again
    * after `crash` or `close`.
    */
   open(): Promise<Runner>;

@@ -8,7 +8,7 @@ const key = 'k';
 /** Starts runs that write their names to one mark. */
 async function turns(setup: RunnerSetup, names: readonly string[], more: object = {}): Promise<void> {
   for (const name of names)
-    await setup.start(name, { routine: 'turn', mark: setup.id('turns'), name, ...more }, { key });
+    await setup.start(name, { workflow: 'turn', mark: setup.id('turns'), name, ...more }, { key });
 }
 
 function turnsTaken(setup: RunnerSetup): Promise<readonly string[]> {
@@ -41,7 +41,7 @@ export const keyCases: readonly RunnerCase[] = [
     expectEqual(await turnsTaken(setup), ['+a', '-a', '+b', '-b'], 'the starts and ends of the runs');
   }),
   the('runs with different keys or without a key do not wait for each other', async (setup) => {
-    const input = (name: string) => ({ routine: 'turn', mark: setup.id('turns'), name, wait: true });
+    const input = (name: string) => ({ workflow: 'turn', mark: setup.id('turns'), name, wait: true });
     await setup.start('a', input('a'), { key: 'one' });
     await setup.start('b', input('b'), { key: 'two' });
     await setup.start('c', input('c'));
@@ -52,7 +52,7 @@ export const keyCases: readonly RunnerCase[] = [
   }),
   the('a start with whenBusy reject fails while the key is in use, and can be repeated', async (setup) => {
     await turns(setup, ['a'], { wait: true });
-    const input = { routine: 'echo', value: 1 };
+    const input = { workflow: 'echo', value: 1 };
     const start = () => setup.start('b', input, { key, whenBusy: 'reject' });
     const { kind, code } = await setup.refusal(start, 'the start');
     expectEqual({ kind, code }, { kind: 'invalid', code: 'busy' }, 'the error');
@@ -64,7 +64,7 @@ export const keyCases: readonly RunnerCase[] = [
   }),
   the('starting a running run again is never busy', async (setup) => {
     await turns(setup, ['a'], { wait: true });
-    const again = await setup.start('a', { routine: 'echo' }, { key, whenBusy: 'reject' });
+    const again = await setup.start('a', { workflow: 'echo' }, { key, whenBusy: 'reject' });
     expectEqual(again, false, 'whether the run was started');
   }),
   the('a failed run releases its key', async (setup) => {

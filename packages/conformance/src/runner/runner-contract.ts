@@ -24,7 +24,7 @@ const definitions: readonly RunnerCase[] = [
 ];
 
 /**
- * Returns the cases that every runner must pass, for any test runner. The workflow is `contractRoutine`, which
+ * Returns the cases that every runner must pass, for any test runner. The workflow is `contractWorkflow`, which
  * the environment gives to its runner. The input selects what the workflow does, and the workflow writes lines
  * with the counter of the environment. So it can run in any process and on any engine.
  */

@@ -7,43 +7,43 @@ const afterReopening = group('step', 'reopen');
 
 export const stepCases: readonly RunnerCase[] = [
   the('a step returns what its function returned, whatever it is', async (setup) => {
-    await setup.start('one', { routine: 'anyValue' });
+    await setup.start('one', { workflow: 'anyValue' });
     expectEqual(await setup.result('one'), true, 'whether it was the same value');
   }),
   the('parallel steps each return their own result', async (setup) => {
-    await setup.start('one', { routine: 'parallel', count: 8 });
+    await setup.start('one', { workflow: 'parallel', count: 8 });
     expectEqual(await setup.result('one'), [0, 1, 2, 3, 4, 5, 6, 7], 'the results');
   }),
   the('a run can have five hundred steps in one call', async (setup) => {
-    await setup.start('one', { routine: 'many', count: 500 });
+    await setup.start('one', { workflow: 'many', count: 500 });
     expectEqual(await setup.result('one'), 124_750, 'the sum of their results');
   }),
   the('a checkpoint between two actions loses and repeats nothing', async (setup) => {
-    await setup.start('one', { routine: 'steps', count: 6, isPaced: true });
+    await setup.start('one', { workflow: 'steps', count: 6, isPaced: true });
     expectEqual(await setup.result('one'), { sum: 15 }, 'the sum of their results');
     for (let at = 0; at < 6; at += 1) await setup.expectLines('one', `s${at}`, 1);
   }),
-  the('the routine can catch the error of a step, with its kind, code and message', async (setup) => {
+  the('the workflow can catch the error of a step, with its kind, code and message', async (setup) => {
     const error = { kind: 'tool', code: 'odd', message: 'broken ü' };
-    await setup.start('one', { routine: 'failing', failures: 1, error });
-    expectEqual(await setup.result('one'), error, 'the error that the routine caught');
+    await setup.start('one', { workflow: 'failing', failures: 1, error });
+    expectEqual(await setup.result('one'), error, 'the error that the workflow caught');
   }),
   the('an ordinary error of a step becomes an AgentError with its message', async (setup) => {
-    await setup.start('one', { routine: 'failing', failures: 1, error: 'broken' });
+    await setup.start('one', { workflow: 'failing', failures: 1, error: 'broken' });
     expectEqual(
       await setup.result('one'),
       { kind: 'agent', code: null, message: 'broken' },
-      'the error that the routine caught',
+      'the error that the workflow caught',
     );
   }),
-  the('an error that the routine does not catch fails the run', async (setup) => {
+  the('an error that the workflow does not catch fails the run', async (setup) => {
     const error = { kind: 'auth', code: 'key', message: 'refused' };
-    await setup.start('one', { routine: 'failing', failures: 1, error, rethrow: true });
+    await setup.start('one', { workflow: 'failing', failures: 1, error, rethrow: true });
     expectEqual(await setup.failure('one'), error, 'the failure');
   }),
   the('a step has one key in its run, and another in every other run', async (setup) => {
-    await setup.start('one', { routine: 'keys' });
-    await setup.start('two', { routine: 'keys' });
+    await setup.start('one', { workflow: 'keys' });
+    await setup.start('two', { workflow: 'keys' });
     const [a1, a2, b] = (await setup.result('one')) as string[];
     const [other] = (await setup.result('two')) as string[];
     expectEqual(a2, a1, 'the key of the same name');
@@ -54,7 +54,7 @@ export const stepCases: readonly RunnerCase[] = [
     );
   }),
   group('step', 'afterlife')('a step that starts after the run has ended is rejected', async (setup) => {
-    await setup.start('one', { routine: 'afterlife' });
+    await setup.start('one', { workflow: 'afterlife' });
     expectEqual(await setup.result('one'), 'over', 'the result');
     await setup.leave('one', 'over');
     await setup.untilReached('one', 'refused');
@@ -62,7 +62,7 @@ export const stepCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'ran', 0);
   }),
   group('step', 'afterlife')('a step that starts after its call has ended is rejected', async (setup) => {
-    await setup.start('one', { routine: 'leftBehind' });
+    await setup.start('one', { workflow: 'leftBehind' });
     await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     await setup.leave('one', 'over');
@@ -72,7 +72,7 @@ export const stepCases: readonly RunnerCase[] = [
     expectEqual(await setup.result('one'), 'over', 'the result');
   }),
   afterReopening('a run continues after the actions that its own data has [P13]', async (setup) => {
-    await setup.start('one', { routine: 'steps', count: 12, waitAfter: 5 });
+    await setup.start('one', { workflow: 'steps', count: 12, waitAfter: 5 });
     await setup.untilReached('one', 'recorded');
     await setup.reopen();
     await setup.signal('one', 'go');
@@ -80,7 +80,7 @@ export const stepCases: readonly RunnerCase[] = [
     for (const mark of ['s0', 's5', 's6', 's11']) await setup.expectLines('one', mark, 1);
   }),
   afterReopening('an interrupted step runs again with the same key', async (setup) => {
-    await setup.start('one', { routine: 'hanging', isDeaf: true });
+    await setup.start('one', { workflow: 'hanging', isDeaf: true });
     await setup.untilReached('one', 'in');
     await setup.reopen();
     await setup.untilReached('one', 'in', 2);
@@ -90,13 +90,13 @@ export const stepCases: readonly RunnerCase[] = [
     expectEqual(second, first, 'the key');
   }),
   afterReopening('results and failures are kept', async (setup) => {
-    await setup.start('one', { routine: 'echo', value: 1 });
-    await setup.start('two', { routine: 'throwing', error: { kind: 'limit', message: 'enough' } });
+    await setup.start('one', { workflow: 'echo', value: 1 });
+    await setup.start('two', { workflow: 'throwing', error: { kind: 'limit', message: 'enough' } });
     await setup.result('one');
     await setup.failure('two');
     await setup.reopen();
     expectEqual(await setup.result('one'), { value: 1 }, 'the result');
     expectEqual(await setup.failure('two'), { kind: 'limit', message: 'enough' }, 'the failure');
-    expectEqual(await setup.start('one', { routine: 'echo' }), false, 'whether the run was started again');
+    expectEqual(await setup.start('one', { workflow: 'echo' }), false, 'whether the run was started again');
   }),
 ];

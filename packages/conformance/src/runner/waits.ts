@@ -14,7 +14,7 @@ const none = ['timed out'];
 export const waitCases: readonly RunnerCase[] = [
   sleep('a run waits until the given time', async (setup) => {
     const until = setup.place.now() + 150;
-    await setup.start('one', { routine: 'sleeper', until });
+    await setup.start('one', { workflow: 'sleeper', until });
     await setup.untilReached('one', 'recorded');
     expectEqual(await setup.state('one'), 'running', 'the state during the wait');
     expectEqual(await setup.result('one'), 'awake', 'the result');
@@ -23,11 +23,11 @@ export const waitCases: readonly RunnerCase[] = [
     await setup.expectLines('one', 'before', 1);
   }),
   sleep('a wait until a time in the past ends', async (setup) => {
-    await setup.start('one', { routine: 'sleeper', until: 0 });
+    await setup.start('one', { workflow: 'sleeper', until: 0 });
     expectEqual(await setup.result('one'), 'awake', 'the result');
   }),
   sleep('an invalid time is rejected', async (setup) => {
-    await setup.start('one', { routine: 'badTimes' });
+    await setup.start('one', { workflow: 'badTimes' });
     const found = (await setup.result('one')) as { kind: string; code: string }[];
     expectEqual(
       found.map(({ kind, code }) => `${kind} ${code}`),
@@ -37,7 +37,7 @@ export const waitCases: readonly RunnerCase[] = [
   }),
   sleepAfterReopening('a wait that ended while the runner was closed is over', async (setup) => {
     const ms = setup.stretched(200);
-    await setup.start('one', { routine: 'sleeper', until: setup.place.now() + ms });
+    await setup.start('one', { workflow: 'sleeper', until: setup.place.now() + ms });
     await setup.untilReached('one', 'recorded');
     await setup.reopen(() => setup.place.advance(ms + 50));
     expectEqual(await setup.result('one'), 'awake', 'the result');
@@ -49,7 +49,7 @@ export const waitCases: readonly RunnerCase[] = [
     'precise',
   )('reopening does not change the end of a wait', async (setup) => {
     const until = setup.place.now() + 250;
-    await setup.start('one', { routine: 'sleeper', until });
+    await setup.start('one', { workflow: 'sleeper', until });
     await setup.untilReached('one', 'recorded');
     await setup.place.advance(150);
     await setup.reopen();
@@ -59,20 +59,20 @@ export const waitCases: readonly RunnerCase[] = [
     expect(late >= -1 && late < 130, `about 250 ms, found ${late} ms more`);
   }),
   wait('a signal continues the run that waits for it', async (setup) => {
-    await setup.start('one', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter' });
     await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     expectEqual(await setup.signal('one', 'go', { a: [1] }), true, 'whether the signal was accepted');
     expectEqual(await setup.result('one'), [{ value: { a: [1] } }], 'the result');
   }),
   wait('a signal sent before the wait is kept', async (setup) => {
-    await setup.start('one', { routine: 'waiter', names: ['first', 'second'] });
+    await setup.start('one', { workflow: 'waiter', names: ['first', 'second'] });
     expectEqual(await setup.signal('one', 'second', 2), true, 'whether the signal was accepted');
     await setup.signal('one', 'first', 1);
     expectEqual(await setup.result('one'), [{ value: 1 }, { value: 2 }], 'the result');
   }),
   wait('of two signals with the same name only the first counts', async (setup) => {
-    await setup.start('one', { routine: 'waiter', names: ['first', 'go'] });
+    await setup.start('one', { workflow: 'waiter', names: ['first', 'go'] });
     expectEqual(await setup.signal('one', 'go', 1), true, 'whether the first signal was accepted');
     expectEqual(await setup.signal('one', 'go', 2), false, 'whether the second signal was accepted');
     await setup.signal('one', 'first', 0);
@@ -80,49 +80,49 @@ export const waitCases: readonly RunnerCase[] = [
   }),
   wait('a wait until a time ends with undefined', async (setup) => {
     const until = setup.place.now() + 100;
-    await setup.start('one', { routine: 'waiter', until });
+    await setup.start('one', { workflow: 'waiter', until });
     expectEqual(await setup.result('one'), none, 'the result');
     const late = setup.place.now() - until;
     expect(late >= -1, `the end of the wait, found ${-late} ms before it`);
   }),
   wait('a signal before the end of the wait counts', async (setup) => {
-    await setup.start('one', { routine: 'waiter', until: setup.place.now() + setup.stretched(5000) });
+    await setup.start('one', { workflow: 'waiter', until: setup.place.now() + setup.stretched(5000) });
     await setup.signal('one', 'go', 'x');
     expectEqual(await setup.result('one'), [{ value: 'x' }], 'the result');
   }),
   wait('a signal after the end of the wait is rejected', async (setup) => {
-    await setup.start('one', { routine: 'waiter', names: ['first', 'go'], until: 1, timed: 'first' });
+    await setup.start('one', { workflow: 'waiter', names: ['first', 'go'], until: 1, timed: 'first' });
     await setup.untilReached('one', 'recorded', 2);
     expectEqual(await setup.signal('one', 'first', 1), false, 'whether the signal was accepted');
     await setup.signal('one', 'go', 2);
     expectEqual(await setup.result('one'), ['timed out', { value: 2 }], 'the result');
   }),
   wait('of several waits any can be the first to end', async (setup) => {
-    await setup.start('one', { routine: 'any', names: ['a', 'b', 'c'] });
+    await setup.start('one', { workflow: 'any', names: ['a', 'b', 'c'] });
     await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     await setup.signal('one', 'c');
     expectEqual(await setup.result('one'), 'c', 'the result');
   }),
   wait('null is a valid signal value', async (setup) => {
-    await setup.start('one', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter' });
     await setup.signal('one', 'go', null);
     expectEqual(await setup.result('one'), [{ value: null }], 'the result');
   }),
   wait('a signal reaches only one run', async (setup) => {
-    await setup.start('one', { routine: 'waiter', until: setup.place.now() + setup.stretched(80) });
-    await setup.start('two', { routine: 'waiter' });
+    await setup.start('one', { workflow: 'waiter', until: setup.place.now() + setup.stretched(80) });
+    await setup.start('two', { workflow: 'waiter' });
     await setup.signal('two', 'go', 2);
     expectEqual(await setup.result('two'), [{ value: 2 }], 'the result of the run with the signal');
     expectEqual(await setup.result('one'), none, 'the result of the other run');
   }),
   wait('a run that has ended accepts no signal', async (setup) => {
-    await setup.start('one', { routine: 'echo' });
+    await setup.start('one', { workflow: 'echo' });
     await setup.result('one');
     expectEqual(await setup.signal('one', 'go'), false, 'whether the signal was accepted');
   }),
   wait('a signal that is too large or not valid JSON is rejected', async (setup) => {
-    await setup.start('one', { routine: 'waiter', measure: true });
+    await setup.start('one', { workflow: 'waiter', measure: true });
     const odd = { odd: new Map() as unknown as Json, more: 'x'.repeat(maxResultBytes - 1) };
     const codes: (string | undefined)[] = [];
     for (const value of Object.values(odd))
@@ -136,7 +136,7 @@ export const waitCases: readonly RunnerCase[] = [
     );
   }),
   waitAfterReopening('an earlier signal is kept when the runner is reopened', async (setup) => {
-    await setup.start('one', { routine: 'waiter', names: ['first', 'second'] });
+    await setup.start('one', { workflow: 'waiter', names: ['first', 'second'] });
     await setup.untilReached('one', 'recorded');
     await setup.signal('one', 'second', 2);
     await setup.reopen();
@@ -146,7 +146,7 @@ export const waitCases: readonly RunnerCase[] = [
   }),
   waitAfterReopening('a wait that is over stays over, even if the signal arrives later', async (setup) => {
     const until = setup.place.now() + 100;
-    await setup.start('one', { routine: 'waiter', names: ['first', 'second'], until });
+    await setup.start('one', { workflow: 'waiter', names: ['first', 'second'], until });
     await setup.untilReached('one', 'recorded');
     await setup.reopen(() => setup.place.advance(120));
     expectEqual(await setup.result('one'), ['timed out', 'timed out'], 'the result');

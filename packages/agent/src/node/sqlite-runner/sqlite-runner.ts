@@ -8,7 +8,7 @@ import { statSync } from 'node:fs';
 import type { RunRetention } from '../../runner/inbox.ts';
 import { filledRetention } from '../../runner/inbox.ts';
 import { InboxRunner } from '../../runner/inbox-runner.ts';
-import type { Routine, Runner } from '../../runner/runner.ts';
+import type { Runner, Workflow } from '../../runner/runner.ts';
 import type { Json } from '../../values/json.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
@@ -21,7 +21,7 @@ import { SqliteInbox } from './sqlite-inbox.ts';
 export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
   /** Path of the database. A missing directory or file is created, accessible only to its owner. */
   readonly file: string;
-  readonly routine: Routine<Input, Output>;
+  readonly workflow: Workflow<Input, Output>;
   /** Clock and randomness. Default: the real ones. */
   readonly runtime?: Runtime;
   /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
@@ -43,12 +43,12 @@ export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
 export function sqliteRunner<Input extends Json, Output extends Json>(
   options: SqliteRunnerOptions<Input, Output>,
 ): Runner<Input, Output> {
-  const { file, routine, runtime = systemRuntime, retention } = options;
+  const { file, workflow, runtime = systemRuntime, retention } = options;
   const { busyMs = 4000, lookMs = 100, onWrite = () => {} } = options;
   const kept = filledRetention(retention);
   const inbox = new SqliteInbox({ file, runtime, retention: kept, busyMs, lookMs, onWrite });
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  const own = { inbox, runtime, routine: routine as unknown as Routine };
+  const own = { inbox, runtime, workflow: workflow as unknown as Workflow };
   return new InboxRunner(own) as unknown as Runner<Input, Output>;
 }
 

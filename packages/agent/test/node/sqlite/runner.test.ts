@@ -18,7 +18,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { WriteMoment } from '../../../src/node/index.ts';
 import type { SqliteRunnerOptions } from '../../../src/node/sqlite-runner/sqlite-runner.ts';
 import { sqliteRunner } from '../../../src/node/sqlite-runner/sqlite-runner.ts';
-import type { Routine, Runner } from '../../../src/runner/runner.ts';
+import type { Runner, Workflow } from '../../../src/runner/runner.ts';
 import type { Json } from '../../../src/values/json.ts';
 import { stillRuntime } from '../../support/still-runtime.ts';
 import { refusal } from './rig.ts';
@@ -33,8 +33,8 @@ const runtime = stillRuntime();
 
 type Options = Partial<SqliteRunnerOptions<Json, Json>>;
 
-function open(file: string, routine: Routine, more: Options = {}): Runner {
-  const runner = sqliteRunner({ file, routine, runtime, ...more });
+function open(file: string, workflow: Workflow, more: Options = {}): Runner {
+  const runner = sqliteRunner({ file, workflow, runtime, ...more });
   onTestFinished(() => runner.close());
   return runner;
 }
@@ -61,10 +61,10 @@ function locks(file: string): string[] {
   return readdirSync(dirname(file)).filter((name) => name.includes('-owner-'));
 }
 
-const waits: Routine = async (_input, steps) => (await steps.waitFor('go')) ?? null;
+const waits: Workflow = async (_input, steps) => (await steps.waitFor('go')) ?? null;
 
 /** Returns a workflow that records its steps and waits for a signal between them. */
-function counting(into: string[], name: string): Routine {
+function counting(into: string[], name: string): Workflow {
   return async (_input, steps) => {
     await steps.run('first', () => into.push(`${name} first`));
     const came = await steps.waitFor('go');
@@ -198,15 +198,15 @@ test('a process detects a cancellation by another process within 200 ms', async 
 test('a run that is due after its process ended starts on time in the next process [P13]', async () => {
   const file = newFile();
   const began: number[] = [];
-  const routine: Routine = async (_input, steps) => steps.run('only', () => began.push(runtime.now()));
-  const one = open(file, routine);
+  const workflow: Workflow = async (_input, steps) => steps.run('only', () => began.push(runtime.now()));
+  const one = open(file, workflow);
   const dueAt = runtime.now() + 5000;
   await one.start(null, { runId: 'later', key: 'k', dueAt });
   await one.start(null, { runId: 'now', key: 'k' });
   await until(async () => (await one.status('now')).state === 'done');
   expect(await one.status('later')).toEqual({ state: 'queued' });
   await one.close();
-  const two = open(file, routine);
+  const two = open(file, workflow);
   await until(async () => (await two.status('later')).state === 'done');
   expect(began[1]).toBeGreaterThanOrEqual(dueAt);
   expect(began[1]).toBeLessThanOrEqual(dueAt + 1000);
@@ -224,7 +224,7 @@ test('unfinished runs in a file of version 1 continue, with the signals that the
 
 test('ended runs are kept within the retention limits and then removed with all their data', async () => {
   const file = newFile();
-  const done: Routine = async (_input, steps) => steps.run('one', () => 1);
+  const done: Workflow = async (_input, steps) => steps.run('one', () => 1);
   const runner = open(file, done, { retention: { maxRuns: 3 } });
   for (let at = 0; at < 6; at += 1) {
     await runner.start(null, { runId: `r${at}` });
@@ -289,7 +289,7 @@ test('a file that is newer, damaged, missing or of another program is rejected a
     await open(file, waits).close();
     damage(file);
     const before = bytesOf(file);
-    const { code, message } = await refusal(() => sqliteRunner({ file, routine: waits, runtime }));
+    const { code, message } = await refusal(() => sqliteRunner({ file, workflow: waits, runtime }));
     expect(code).toBe(expected);
     expect(message).toContain(file);
     expect(message).not.toContain('session');
@@ -304,13 +304,13 @@ test('a temporary write failure of the inbox only delays a run [P13]', async () 
   const onWrite = () => {
     if (isBroken) throw new Error('the disk is gone');
   };
-  const routine: Routine = async (_input, steps) => {
+  const workflow: Workflow = async (_input, steps) => {
     calls += 1;
     await steps.waitFor('go');
     isBroken = calls === 2;
     return 'through';
   };
-  const runner = open(file, routine, { onWrite });
+  const runner = open(file, workflow, { onWrite });
   await runner.start(null, { runId: 'a' });
   await runner.signal('a', 'go', null);
   await until(() => isBroken);
@@ -325,7 +325,7 @@ test('a process exits after it closes its runner, and leaves no lock or log file
   const source = new URL('../../../src/node/sqlite-runner/sqlite-runner.ts', import.meta.url).href;
   const text = `
     import { sqliteRunner } from ${JSON.stringify(source)};
-    const runner = sqliteRunner({ file: ${JSON.stringify(file)}, routine: (input, steps) => steps.waitFor('go', { until: Date.now() + 1e9 }) });
+    const runner = sqliteRunner({ file: ${JSON.stringify(file)}, workflow: (input, steps) => steps.waitFor('go', { until: Date.now() + 1e9 }) });
     await runner.start(null, { runId: 'a' });
     await runner.close();
   `;

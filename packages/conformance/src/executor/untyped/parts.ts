@@ -109,15 +109,15 @@ const storePlaces: readonly Place[] = [
 type Options = MemoryRunnerOptions<null, null>;
 
 function runner(): ReturnType<typeof memoryRunner> {
-  return memoryRunner({ routine: async () => null });
+  return memoryRunner({ workflow: async () => null });
 }
 
 const runnerPlaces: readonly Place[] = [
   place('memoryRunner: options', (_, options) => void memoryRunner(untyped<Options>(options))),
-  ...['routine', 'runtime', 'retention', 'maxOpen'].map((field) =>
+  ...['workflow', 'runtime', 'retention', 'maxOpen'].map((field) =>
     place(
       `memoryRunner: options.${field}`,
-      (_, value) => void memoryRunner(untyped<Options>({ routine: async () => null, [field]: value })),
+      (_, value) => void memoryRunner(untyped<Options>({ workflow: async () => null, [field]: value })),
     ),
   ),
   place(

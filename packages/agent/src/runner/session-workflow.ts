@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
-import type { Routine, StepSettings } from './runner.ts';
+import type { StepSettings, Workflow } from './runner.ts';
 import { runInSteps } from './stepped-run.ts';
 
 /** The next task of a session: process a prompt, or continue. Plain data. */
@@ -14,8 +14,8 @@ export interface SessionWork {
   readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
 
-/** Options of {@link sessionRoutine}. */
-export interface SessionRoutineOptions {
+/** Options of {@link sessionWorkflow}. */
+export interface SessionWorkflowOptions {
   readonly store: Store;
   /** Returns the executor of a session over that store, with the same model, tools and permissions in every process. */
   readonly executor: (sessionId: string) => Executor;
@@ -27,7 +27,7 @@ export interface SessionRoutineOptions {
  * Returns the workflow that runs sessions on a runner; {@link runnerHarness} starts it. It ends with its run, even one
  * that waits for the user: a wait of days needs no engine, because the log contains the request.
  */
-export function sessionRoutine({ store, executor, settings }: SessionRoutineOptions): Routine {
+export function sessionWorkflow({ store, executor, settings }: SessionWorkflowOptions): Workflow {
   return async (input, steps) => {
     // Only a harness starts runs.
     const { sessionId, content, answers } = input as unknown as SessionWork;

@@ -1,12 +1,12 @@
 import type { ErrorData, Json, JsonObject } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { isObject } from '@cobbler/agent/provider';
-import type { Routine, StepCall, Steps } from '@cobbler/agent/runner';
+import type { StepCall, Steps, Workflow } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
 import type { Counter } from './environment.ts';
 
-/** The input and functions of a contract routine. */
-export interface RoutineContext {
+/** The input and functions of a contract workflow. */
+export interface ContractWorkflowContext {
   readonly input: JsonObject;
   readonly steps: Steps;
   /** Adds a line to a mark of this run. Returns the number of its lines. */
@@ -24,15 +24,15 @@ export interface RoutineContext {
   noteShared(mark: string, text: string): Promise<number>;
 }
 
-/** Returns the routine that an environment deploys. Its input names one of {@link contractRoutines}. */
-export function contractRoutine(counter: Counter): Routine {
+/** Returns the workflow that an environment deploys. Its input names one of {@link contractWorkflows}. */
+export function contractWorkflow(counter: Counter): Workflow {
   return (input, steps) => {
     const given = isObject(input) ? (input as JsonObject) : {};
-    const routine = contractRoutines[String(given['routine'])];
-    if (routine === undefined) throw new Error(`There is no routine ${JSON.stringify(given['routine'])}.`);
+    const workflow = contractWorkflows[String(given['workflow'])];
+    if (workflow === undefined) throw new Error(`There is no workflow ${JSON.stringify(given['workflow'])}.`);
     const note = (mark: string, text = '') => counter.add(markOf(steps.runId, mark), text);
     const has = async (mark: string) => (await counter.list(markOf(steps.runId, mark))).length > 0;
-    return routine({
+    return workflow({
       input: given,
       steps,
       note,
@@ -54,11 +54,11 @@ export function markOf(runId: string, mark: string): string {
 }
 
 /**
- * The contract routines by name, so that runners in other processes or engines can use them too. A runner may call
+ * The contract workflows by name, so that runners in other processes or engines can use them too. A runner may call
  * them any number of times; their marks tell them what they have done. They write `recorded` when they reach a wait,
  * and write it again with each call.
  */
-export const contractRoutines: Readonly<Record<string, (means: RoutineContext) => Promise<Json>>> = {
+export const contractWorkflows: Readonly<Record<string, (run: ContractWorkflowContext) => Promise<Json>>> = {
   /** One step that returns the input value. */
   async echo({ input, steps, note }) {
     const value = await steps.run('echo', async () => {
@@ -217,12 +217,12 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return await Promise.all(done);
   },
 
-  /** A routine that throws. */
+  /** A workflow that throws. */
   async throwing({ input }) {
     throw thrownOf(input['error']);
   },
 
-  /** A routine whose output cannot be stored. */
+  /** A workflow whose output cannot be stored. */
   async oddOutput({ input }) {
     if (input['size'] !== undefined) return 'x'.repeat(Number(input['size']));
     return new Map() as unknown as Json;

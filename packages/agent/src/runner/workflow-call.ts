@@ -7,10 +7,10 @@ import type { Runtime } from '../values/runtime.ts';
 import type { StepWork } from './attempts.ts';
 import { attemptStep, ignoreRejection, pause, runEnded, toSerializableError } from './attempts.ts';
 import type { RunEndState } from './inbox.ts';
-import type { Routine, StepCall, StepSettings, Steps } from './runner.ts';
+import type { StepCall, StepSettings, Steps, Workflow } from './runner.ts';
 
 /** A signal that a workflow waits for. */
-export interface RoutineWait {
+export interface WorkflowWait {
   readonly name: string;
   /** Time at which the wait ends without the signal, in milliseconds since 1970. */
   readonly until?: number;
@@ -20,11 +20,11 @@ export interface RoutineWait {
  * The end of a call of a workflow: the end of the run, or waits. The next call starts as soon as one wait is over;
  * immediately if there is none.
  */
-export type CallEnd = RunEndState | { readonly state: 'waiting'; readonly waits: readonly RoutineWait[] };
+export type CallEnd = RunEndState | { readonly state: 'waiting'; readonly waits: readonly WorkflowWait[] };
 
 /** A workflow, and the run that it is called for. */
-export interface RoutineCallOptions {
-  readonly routine: Routine;
+export interface WorkflowCallOptions {
+  readonly workflow: Workflow;
   readonly runId: string;
   /** The input as JSON. */
   readonly input: string;
@@ -43,7 +43,7 @@ export interface RoutineCallOptions {
  * Calls a workflow once. Every runner uses it, so that all of them treat retries, waits, outputs and errors alike.
  * Never rejects. If the signal aborts, the end means nothing: another call, here or elsewhere, continues the run.
  */
-export async function callRoutine(options: RoutineCallOptions): Promise<CallEnd> {
+export async function callWorkflow(options: WorkflowCallOptions): Promise<CallEnd> {
   const { runtime, signal } = options;
   for (let attempt = 1; ; attempt += 1) {
     const { end, code } = await callOnce(options);
@@ -57,11 +57,11 @@ export async function callRoutine(options: RoutineCallOptions): Promise<CallEnd>
 const fencedTries = 5;
 const fencedMs = 200;
 
-async function callOnce(options: RoutineCallOptions): Promise<{ end: CallEnd; code?: string | undefined }> {
-  const { routine, runId, input } = options;
-  const call = new RoutineCall(options);
+async function callOnce(options: WorkflowCallOptions): Promise<{ end: CallEnd; code?: string | undefined }> {
+  const { workflow, runId, input } = options;
+  const call = new WorkflowCall(options);
   try {
-    const output = await routine(JSON.parse(input), call);
+    const output = await workflow(JSON.parse(input), call);
     return { end: { state: 'done', text: plainJson(output, `The output of run ${runId}`) } };
   } catch (thrown) {
     if (isWaiting(thrown)) return { end: { state: 'waiting', waits: call.waits } };
@@ -78,14 +78,14 @@ export function isWaiting(thrown: unknown): boolean {
 }
 
 /** The steps of one call. Invariant: no step starts after the call has ended or the run was stopped. */
-class RoutineCall implements Steps {
+class WorkflowCall implements Steps {
   readonly signal: AbortSignal;
   /** The waits of this call that are not over. */
-  readonly waits: RoutineWait[] = [];
-  readonly #options: RoutineCallOptions;
+  readonly waits: WorkflowWait[] = [];
+  readonly #options: WorkflowCallOptions;
   readonly #ended = new AbortController();
 
-  constructor(options: RoutineCallOptions) {
+  constructor(options: WorkflowCallOptions) {
     this.#options = options;
     this.signal = AbortSignal.any([this.#ended.signal, options.signal]);
   }
