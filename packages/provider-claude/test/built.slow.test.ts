@@ -47,6 +47,7 @@ describe('the published package', () => {
     const names = imports.flatMap(({ path, external }) => (external ? path : []));
     expect([...new Set(names)].sort()).toEqual([
       '@cobbler/agent',
+      '@cobbler/agent/harness',
       '@cobbler/agent/provider',
       '@cobbler/agent/values',
     ]);

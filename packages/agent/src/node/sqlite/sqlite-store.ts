@@ -5,6 +5,7 @@ import type { SessionInfo } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
+import { read, text } from '../../values/input.ts';
 import { storeError } from './database-error.ts';
 import { fileWatch, openDatabase } from './database-file.ts';
 import { scalar, sqlite } from './engine.ts';
@@ -104,7 +105,8 @@ class SqliteStore implements SessionStore {
   }
 
   async read(sessionId: string, afterSeq = 0, limit?: number): Promise<readonly Event[]> {
-    return this.#read(() => this.#log.read(sessionId, afterSeq, limit ?? -1));
+    const id = read(sessionId, text, 'sessionId');
+    return this.#read(() => this.#log.read(id, afterSeq, limit ?? -1));
   }
 
   async sessions(): Promise<readonly string[]> {
@@ -137,7 +139,8 @@ class SqliteStore implements SessionStore {
   }
 
   async info(sessionId: string): Promise<SessionInfo | undefined> {
-    return this.#read(() => this.#table.info(sessionId));
+    const id = read(sessionId, text, 'sessionId');
+    return this.#read(() => this.#table.info(id));
   }
 
   rename(sessionId: string, title: string): Promise<boolean> {

@@ -230,15 +230,10 @@ const factoryPlaces: readonly Place[] = [
   }),
 ];
 
-/** Methods of a store in memory, which a program can call itself. */
+/** Methods of a store, which a program can call itself. */
 const storePlaces: readonly Place[] = [
-  place(
-    'store.claim: sessionId',
-    (setup, id) => void memory(setup).claim(untyped(id)),
-    'sessionId',
-    'session id',
-  ),
-  place('store.read: sessionId', (setup, id) => void memory(setup).read(untyped(id))),
+  place('store.claim: sessionId', (setup, id) => memory(setup).claim(untyped(id)), 'sessionId', 'session id'),
+  place('store.read: sessionId', (setup, id) => memory(setup).read(untyped(id))),
 ];
 
 /** Harnesses, sessions, stores and the functions that create parts of the options. */
