@@ -1,5 +1,5 @@
 /**
- * Durable workflows: runners, the steps that they record, and agent runs as such steps.
+ * Durable workflows: runners, agent runs as workflows, and building blocks for other runners.
  *
  * @module
  */
