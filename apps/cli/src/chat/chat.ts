@@ -112,13 +112,11 @@ export class InteractiveChat {
   }
 
   #openConversation(sessionId: string | undefined): Conversation {
-    return this.#createConversation((conversation) =>
-      this.#parts.host.open(sessionId, this.#listenerOf(conversation)),
-    );
+    return this.#create((conversation) => this.#parts.host.open(sessionId, this.#listenerOf(conversation)));
   }
 
   /** Opens a conversation over a harness. It ignores later events of the previous one. */
-  #createConversation(open: (conversation: Conversation) => Harness): Conversation {
+  #create(open: (conversation: Conversation) => Harness): Conversation {
     const { io, host, screen, style } = this.#parts;
     return new Conversation(
       {
@@ -294,9 +292,8 @@ export class InteractiveChat {
       conversation: this.#conversation,
       columns: () => screen.columns(),
       say: (lines) => this.#page.lines(lines),
-      pick: (title, items, onPick) =>
-        this.#prompter.pick(title, items, (name) => this.#complete(onPick(name))),
-      ask: (question, onYes) => this.#prompter.ask(question, () => this.#complete(onYes())),
+      pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#settle(onPick(name))),
+      ask: (question, onYes) => this.#prompter.ask(question, () => this.#settle(onYes())),
       open: (sessionId, how) => this.#open(sessionId, how),
       adopt: (harness, how) => this.#adopt(harness, how),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
@@ -304,7 +301,7 @@ export class InteractiveChat {
     };
   }
 
-  #complete(result: void | Promise<void>): void {
+  #settle(result: void | Promise<void>): void {
     Promise.resolve(result)
       .catch((error) => this.#complain(error))
       .finally(() => this.#draw());

@@ -2,7 +2,7 @@ import type { StopReason } from '../interfaces/agent.ts';
 import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
 import { currentParts } from '../values/file-part.ts';
-import type { AssistantMessage, Message, TextPart, ToolResultMessage, UserPart } from '../values/message.ts';
+import type { AssistantMessage, Message, ToolResultMessage, UserPart } from '../values/message.ts';
 import { callsOf, textOf, userMessage } from '../values/message.ts';
 import { owned } from '../values/owned.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
@@ -267,8 +267,7 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
 
 function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
   const call = openCallAt(state, event);
-  if (call === undefined) return;
-  change(state, call, { approval: { request: event } });
+  if (call !== undefined) change(state, call, { approval: { request: event } });
 }
 
 function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
@@ -366,7 +365,7 @@ function notRunText(state: State, call: OpenCall): string {
 
 function answerCall(state: State, call: OpenCall, result: ToolResultMessage): void {
   let content = partsToPlace(result.content);
-  if (content.length === 0) content = [noOutput];
+  if (content.length === 0) content = [{ type: 'text', text: '(no output)' }];
   change(state, call, { result: content === result.content ? result : { ...result, content } });
   if (unanswered(state).length > 0) return;
   for (const { result } of state.calls) if (result !== undefined) place(state, result);
@@ -376,8 +375,6 @@ function answerCall(state: State, call: OpenCall, result: ToolResultMessage): vo
   state.calls = [];
   placeSteering(state);
 }
-
-const noOutput: TextPart = { type: 'text', text: '(no output)' };
 
 function placeSteering(state: State): void {
   if (state.steering.length === 0 || state.calls.length > 0) return;

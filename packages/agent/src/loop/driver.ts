@@ -97,7 +97,7 @@ class Driver<Output> implements RunControl {
   /** Performs actions until the run has ended. Never rejects. */
   async run(): Promise<RunResult<Output>> {
     await this.#session(
-      (reason) => void this.stop(isDeadline(reason) ? 'timeout' : 'cancelled'),
+      (reason) => void this.stop(summarize(reason).name === 'TimeoutError' ? 'timeout' : 'cancelled'),
       async () => {
         await this.#performUpTo(Number.POSITIVE_INFINITY);
       },
@@ -388,10 +388,6 @@ function finishAsFailed(thrown: unknown): Finish {
 
 function isCancel(reason: unknown): boolean {
   return AgentError.is(reason) && reason.code === 'cancelled';
-}
-
-function isDeadline(reason: unknown): boolean {
-  return summarize(reason).name === 'TimeoutError';
 }
 
 function saysSomething(content: readonly UserPart[]): boolean {

@@ -119,7 +119,7 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'if (content.length === 0) content = [noOutput];',
+    find: "if (content.length === 0) content = [{ type: 'text', text: '(no output)' }];",
     replace: '',
     why: 'a result without content is added empty',
     breaks: ['P12'],

@@ -128,7 +128,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: "isDeadline(reason) ? 'timeout' : 'cancelled'",
+    find: "summarize(reason).name === 'TimeoutError' ? 'timeout' : 'cancelled'",
     replace: "'cancelled'",
     why: "a deadline in the caller's signal ends a run as cancelled",
     breaks: ['P4'],
