@@ -326,7 +326,7 @@ async function start(run: RunContext, group: readonly Plan[]): Promise<boolean> 
     type: 'tool_started' as const,
     ...identityOf(plan.call),
     arguments: plan.given,
-    ...defined({ waitUntil: plan.waitUntil }),
+    ...(plan.waitUntil !== undefined && { waitUntil: plan.waitUntil }),
   }));
   return (await run.record(started, { durable })) && !run.signal.aborted;
 }

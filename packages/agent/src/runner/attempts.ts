@@ -1,4 +1,5 @@
 import { backoff } from '../values/backoff.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { shown } from '../values/invalid-value.ts';
 import { plainJson } from '../values/json-text.ts';
@@ -95,7 +96,7 @@ export function toSerializableError(thrown: unknown): AgentError {
     const { kind, code, retryable, message } = error;
     return new AgentError({
       kind,
-      ...(code !== undefined && { code: code.slice(0, 100) }),
+      ...defined({ code: code?.slice(0, 100) }),
       retryable,
       message: message.slice(0, keptMessage),
     });
