@@ -1,5 +1,4 @@
 import { backoff } from '../values/backoff.ts';
-import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { shown } from '../values/invalid-value.ts';
 import { plainJson } from '../values/json-text.ts';
@@ -96,7 +95,7 @@ export function toSerializableError(thrown: unknown): AgentError {
     const { kind, code, retryable, message } = error;
     return new AgentError({
       kind,
-      ...defined({ code: code?.slice(0, 100) }),
+      ...(code !== undefined && { code: code.slice(0, 100) }),
       retryable,
       message: message.slice(0, keptMessage),
     });
