@@ -115,10 +115,10 @@ async function main(): Promise<void> {
       process.stdout.write(`${calls.toFixed(2).padStart(8)}  ${name}\n`);
   let isMissed = false;
   for (const [name, count] of Object.entries(counts)) {
-    const most = maxCounts[name as keyof TurnCounts];
-    isMissed ||= count > most;
+    const limit = maxCounts[name as keyof TurnCounts];
+    isMissed ||= count > limit;
     process.stdout.write(
-      `${name.padEnd(10)} ${String(count).padStart(5)}  ${count > most ? 'MISSED' : 'kept'} <= ${most}\n`,
+      `${name.padEnd(10)} ${String(count).padStart(5)}  ${count > limit ? 'MISSED' : 'kept'} <= ${limit}\n`,
     );
   }
   process.exitCode = isMissed ? 1 : 0;
