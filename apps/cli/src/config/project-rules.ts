@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rules } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { readFailure } from './attachment.ts';
@@ -56,7 +57,7 @@ export async function readProjectRules(folder: string, env: Environment): Promis
     deny: ruleList(deny, path),
     allow: allowed.filter((rule) => trusted.includes(rule)),
     strange: allowed.filter((rule) => !trusted.includes(rule)),
-    ...(mode !== undefined && { mode: mode as PermissionMode }),
+    ...defined({ mode: mode as PermissionMode | undefined }),
   };
 }
 
