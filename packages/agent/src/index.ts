@@ -22,7 +22,7 @@ export type { AgentConfig, Environment } from './interfaces/config.ts';
 export type { Gate, GateCall, GateContext, GateRules, Verdict } from './interfaces/gate.ts';
 export { allowAll, planMode, readOnly, rules } from './interfaces/gate.ts';
 export type { LimitName, Limits, Price, Pricing } from './interfaces/limits.ts';
-export { Budget, costOf, defaultLimits } from './interfaces/limits.ts';
+export { Budget, defaultLimits } from './interfaces/limits.ts';
 export type { ExecutionMetrics } from './interfaces/metrics.ts';
 export type { OutputOption } from './interfaces/output.ts';
 export type { StandardSchema } from './interfaces/standard-schema.ts';
@@ -49,14 +49,21 @@ export type {
   RunOptions,
 } from './run/options.ts';
 export type { Prompt } from './run/prompt.ts';
-export { type Advance, type CompleteResult, Run, type RunResult } from './run/run.ts';
+export type { Advance, CompleteResult, Run, RunResult } from './run/run.ts';
+export {
+  addUsage,
+  callsOf,
+  costOf,
+  fileKind,
+  sniffMediaType,
+  textOf,
+} from './run/value-functions.ts';
 export { forkSession } from './store/fork-session.ts';
 export { memoryStore } from './store/memory-store.ts';
 export { openSession } from './store/open-session.ts';
 export type { SessionInfo, SessionStatus } from './store/session-info.ts';
 export type { SessionStore, Store } from './store/store.ts';
 export { AgentError, type ErrorData, type ErrorKind } from './values/errors.ts';
-export { fileKind, sniffMediaType } from './values/file-part.ts';
 export type { Json, JsonObject } from './values/json.ts';
 export type {
   AssistantMessage,
@@ -72,6 +79,6 @@ export type {
   UserMessage,
   UserPart,
 } from './values/message.ts';
-export { callsOf, textOf, userMessage } from './values/message.ts';
+export { userMessage } from './values/message.ts';
 export { type Runtime, systemRuntime } from './values/runtime.ts';
-export { addUsage, noUsage, type Usage } from './values/usage.ts';
+export { noUsage, type Usage } from './values/usage.ts';

@@ -84,7 +84,11 @@ export type LiveEvent =
 /** Any event that a reader of a run can receive. */
 export type RunEvent = Event | UnstoredEnd | LiveEvent;
 
-/** Returns whether a store has accepted the event: only then does it have a `seq`. */
+/** Returns whether a store has accepted the event: only then does it have a `seq`. False for any other value. */
 export function isStored(event: RunEvent | UnstoredEvent): event is Event {
-  return 'seq' in event;
+  try {
+    return 'seq' in event;
+  } catch {
+    return false;
+  }
 }

@@ -4,10 +4,10 @@ import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from 
 import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
 import { costOf, dearestInput, limitError } from '../interfaces/limits.ts';
 import { assistantContent } from '../run/content.ts';
+import { readPrice, readUsage } from '../run/value-functions.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
-import type { Reader } from '../values/input.ts';
-import { any, count, data, flag, read, record, text, when } from '../values/input.ts';
+import { any, count, data, read, record, text } from '../values/input.ts';
 import type { AssistantMessage } from '../values/message.ts';
 import { frozen } from '../values/owned.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
@@ -220,24 +220,11 @@ function checkResponse(given: unknown, { model }: Agent): ModelResponse {
   });
 }
 
-const usageFields = record<Usage>(
-  {
-    inputTokens: count,
-    outputTokens: count,
-    cacheReadTokens: count,
-    cacheWriteTokens: count,
-    cacheWriteLongTokens: count,
-    reasoningTokens: count,
-    estimated: flag,
-  },
-  ['inputTokens', 'outputTokens'],
-);
-
 const responseFields = record<ModelResponse>(
   {
     content: text,
     toolCalls: data,
-    usage: usageFields,
+    usage: readUsage,
     stopReason: any,
     message: record<AssistantMessage>(
       {
@@ -248,7 +235,7 @@ const responseFields = record<ModelResponse>(
     ),
     model: text,
     attempts: count,
-    wasted: usageFields,
+    wasted: readUsage,
     requestId: text,
     rateLimits: data,
   },
@@ -281,23 +268,11 @@ export function priceOf(
   try {
     const price =
       pricing(agent.provider, model, inputTokens) ?? pricing(agent.provider, agent.model, inputTokens);
-    return price === undefined ? price : read(price, priceFields);
+    return price === undefined ? price : read(price, readPrice);
   } catch {
     return undefined;
   }
 }
-
-/** At most a million US dollars per million tokens, so that sums stay finite. */
-const rate: Reader<number> = when(
-  (value) => typeof value === 'number' && value >= 0 && value <= 1e6,
-  'a price',
-);
-
-/** Amounts that are not numbers make the price unknown, not free. */
-const priceFields = record<Price>(
-  { input: rate, output: rate, cacheRead: rate, cacheWrite: rate, cacheWriteLong: rate },
-  ['input', 'output'],
-);
 
 /** A request that fits the budget. */
 interface ReservedRequest {

@@ -1,5 +1,18 @@
 import type { GateCall } from '@cobbler/agent';
-import { Budget, memoryStore, planMode, readOnly, rules } from '@cobbler/agent';
+import {
+  addUsage,
+  Budget,
+  callsOf,
+  costOf,
+  fileKind,
+  isStored,
+  memoryStore,
+  planMode,
+  readOnly,
+  rules,
+  sniffMediaType,
+  textOf,
+} from '@cobbler/agent';
 import { parseModel, resolveAgent } from '@cobbler/agent/config';
 import { memoryBlobs } from '@cobbler/agent/context';
 import type { AgentFactory } from '@cobbler/agent/provider';
@@ -148,7 +161,44 @@ const runnerPlaces: readonly Place[] = [
   place('runner.status: runId', async (_, runId) => void (await runner().status(untyped(runId)))),
 ];
 
-/** Budgets, gates, blobs, stores, runners and the functions that choose an agent. */
+const usage = { inputTokens: 1, outputTokens: 1 };
+const price = { input: 1, output: 1 };
+
+/** The functions that only compute something. */
+const helperPlaces: readonly Place[] = [
+  place('addUsage: left', (_, left) => void addUsage(untyped(left), usage)),
+  place('addUsage: right', (_, right) => void addUsage(usage, untyped(right))),
+  ...Object.keys(usage).map((field) =>
+    place(
+      `addUsage: left.${field}`,
+      (_, value) => void addUsage(untyped({ ...usage, [field]: value }), usage),
+    ),
+  ),
+  place('costOf: usage', (_, value) => void costOf(untyped(value), price)),
+  place('costOf: price', (_, value) => void costOf(usage, untyped(value))),
+  ...Object.keys(price).map((field) =>
+    place(`costOf: price.${field}`, (_, value) => void costOf(usage, untyped({ ...price, [field]: value }))),
+  ),
+  place('fileKind: mediaType', (_, value) => void fileKind(untyped(value))),
+  place('sniffMediaType: bytes', (_, value) => void sniffMediaType(untyped(value))),
+  place('isStored: event', (_, value) => void isStored(untyped(value))),
+  ...[textOf, callsOf].flatMap((work) => [
+    place(`${work.name}: message`, (_, value) => void work(untyped(value))),
+    place(`${work.name}: message.content`, (_, content) => void work(untyped({ content }))),
+    place(
+      `${work.name}: message.content[0]`,
+      (_, part) => void work(untyped({ content: [part] })),
+      'content',
+    ),
+    place(
+      `${work.name}: message.content[0].text`,
+      (_, text) => void work(untyped({ content: [{ type: 'text', text }] })),
+      'content',
+    ),
+  ]),
+];
+
+/** Budgets, gates, blobs, stores, runners, and the functions that choose an agent or compute something. */
 export const partPlaces: readonly Place[] = [
   ...budgetPlaces,
   ...gatePlaces,
@@ -156,4 +206,5 @@ export const partPlaces: readonly Place[] = [
   ...blobPlaces,
   ...storePlaces,
   ...runnerPlaces,
+  ...helperPlaces,
 ];
