@@ -87,6 +87,12 @@ export interface Outbox {
     send: SendPiece,
     options?: DeliverOptions,
   ): Promise<Delivery>;
+  /**
+   * Records that the part that was being sent has arrived, because someone responded to it, although the channel did not
+   * confirm it: the response can arrive before the confirmation, and the process can crash between the two.
+   * @param keys what the keys of all parts of the message start with
+   */
+  confirm(keys: string, chatId: string, messageId: string): Promise<void>;
   /** Abandons a planned part, so that it is not sent again. Returns false if it is not planned. */
   giveUp(key: string, error: ErrorData): Promise<boolean>;
   /** Returns message parts, oldest first; at most 100 by default. */
@@ -101,7 +107,10 @@ export interface Outbox {
   answer(chatId: string, messageId?: string): Promise<KeptAnswer | undefined>;
   /** Deletes a chat's parts and answers. Returns the number of parts. */
   forget(chatId: string): Promise<number>;
-  /** Deletes ended parts, and answers, older than a time in milliseconds since 1970. Returns the number of parts. */
+  /**
+   * Deletes parts older than a time in milliseconds since 1970, unless they are planned, and answers. Returns the number
+   * of parts.
+   */
   prune(before: number): Promise<number>;
 }
 
@@ -170,6 +179,13 @@ export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
       pendingDeliveries.set(key, delivery);
       return delivery;
     },
+    async confirm(keys, chatId, messageId) {
+      await sql.run(
+        `UPDATE outbox SET state = 'sent', message_id = ?3, next_try_at = NULL, updated_at = ?4
+         WHERE substr(key, 1, length(?1)) = ?1 AND chat_id = ?2 AND state IN ('sending', 'maybe_sent')`,
+        [keys, chatId, messageId, runtime.now()],
+      );
+    },
     async giveUp(key, error) {
       const { changes } = await sql.run(
         `UPDATE outbox SET state = CASE doubts WHEN 0 THEN 'given_up' ELSE 'maybe_sent' END, error = ?2,
@@ -206,7 +222,8 @@ export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
       return removed?.changes ?? 0;
     },
     async prune(before) {
-      const ended = "state IN ('sent', 'maybe_sent', 'given_up')";
+      // A part that is still being sent after so long was left behind by a process that crashed.
+      const ended = "state <> 'planned'";
       const [removed] = await sql.batch([
         { text: `${remove} updated_at < ?1 AND ${ended}`, params: [before] },
         { text: 'DELETE FROM answers WHERE created_at < ?1', params: [before] },

@@ -135,6 +135,30 @@ const definitions: readonly PlaceCase<Outbox>[] = [
   }),
   the(
     'doubt',
+    'counts a part as sent when someone responds before the channel confirms it',
+    async ({ store, again }) => {
+      const dead = hanging();
+      const delivery = store.deliver('run/ask/one/1', 'chat', part, dead.send);
+      await dead.started;
+      const { sent, send } = counter();
+      const next = await again();
+      for (const [keys, chatId] of [
+        ['run/ask/one%', 'chat'],
+        ['run/ask/two/', 'chat'],
+        ['run/ask/one/', 'other'],
+      ] as const)
+        await next.confirm(keys, chatId, '5');
+      expectSame(await stateOf(next, 'run/ask/one/1'), 'sending', 'the state after other confirmations');
+      await next.confirm('run/ask/one/', 'chat', '7');
+      const outcome = { state: 'sent', messageId: '7' };
+      expectSame(await next.deliver('run/ask/one/1', 'chat', part, send), outcome, 'the next delivery');
+      expectSame(sent, [], 'the messages of the next process');
+      dead.end.resolve('7');
+      expectSame(await delivery, outcome, 'the result of the slow sender');
+    },
+  ),
+  the(
+    'doubt',
     'sends a part that may have been sent again as a repeat',
     async ({ store, again, runtime }) => {
       for (const [key, thrown] of Object.entries({ unsure, odd: new TypeError('odd') })) {
@@ -296,6 +320,20 @@ const definitions: readonly PlaceCase<Outbox>[] = [
     };
     expectSame(entry, expected, 'an entry');
   }),
+  the(
+    'forget',
+    'deletes an old part that a crashed process was sending',
+    async ({ store, again, runtime }) => {
+      const dead = hanging();
+      void store.deliver('key', 'chat', part, dead.send).catch(() => {});
+      await dead.started;
+      const next = await again();
+      expectSame(await next.prune(runtime.now()), 0, 'the number of pruned parts that are being sent');
+      await runtime.advance(1000);
+      expectSame(await next.prune(runtime.now()), 1, 'the number of pruned parts that were left behind');
+      expectSame(await next.list(), [], 'the remaining parts');
+    },
+  ),
   the('forget', 'deletes the parts of a chat, and old parts of all chats', async ({ store, runtime }) => {
     const { send } = counter();
     await store.deliver('a', 'one', part, send);

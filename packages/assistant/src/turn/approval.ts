@@ -86,6 +86,11 @@ function partsOf(text: string, length: number): string[] {
   return [...parts, text.slice(at)];
 }
 
+/** Returns what the keys of all parts of a question start with. */
+export function questionKeys(runId: string, approvalId: string): string {
+  return `${runId}/ask/${approvalId}/`;
+}
+
 /** Returns the decision of a button press, if the button belongs to a question about a call. */
 export function approvalDecision(
   data: string,

@@ -4,7 +4,7 @@ import { defined } from '@cobbler/agent/values';
 import type { MessagePart } from '../channel/channel.ts';
 import type { ChatMessage } from '../storage/chat-message.ts';
 import type { SendPiece } from '../storage/outbox.ts';
-import { approvalDecision } from './approval.ts';
+import { approvalDecision, questionKeys } from './approval.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { AssistantDependencies } from './dependencies.ts';
 import * as words from './messages.ts';
@@ -115,17 +115,21 @@ export async function handleButtonPress(
 type ControlReply = { short: string; long: string };
 
 async function decide(dependencies: AssistantDependencies, work: ButtonPressWork): Promise<ControlReply> {
+  const { chatId, message } = work;
   const approval = approvalDecision(work.data);
   if (approval !== undefined) {
-    const runId = await dependencies.chats.running(work.chatId);
-    const signal = approvalSignal(approval.approvalId);
+    const { approvalId } = approval;
+    const runId = await dependencies.chats.running(chatId);
+    if (runId !== undefined && message !== undefined)
+      await dependencies.outbox.confirm(questionKeys(runId, approvalId), chatId, message);
+    const signal = approvalSignal(approvalId);
     const isDelivered =
       runId !== undefined && (await dependencies.runner().signal(runId, signal, approval.decision));
     if (!isDelivered) return { short: words.isOver, long: '' };
     const isAllowed = work.data.startsWith('allow:');
     return isAllowed ? same(`✓ ${words.allowYes}`) : same(`✗ ${words.allowNo}`);
   }
-  if (work.data === 'forget:yes') return same(await forget(dependencies, work.chatId));
+  if (work.data === 'forget:yes') return same(await forget(dependencies, chatId));
   if (work.data === 'forget:no') return same(words.kept);
   return { short: words.isOver, long: '' };
 }

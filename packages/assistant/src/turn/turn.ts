@@ -7,7 +7,7 @@ import { defined, isoTime } from '@cobbler/agent/values';
 import type { MessagePart, SendOptions } from '../channel/channel.ts';
 import { recallFor } from '../memory/recall.ts';
 import type { SendPiece } from '../storage/outbox.ts';
-import { approvalQuestion } from './approval.ts';
+import { approvalQuestion, questionKeys } from './approval.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { AssistantDependencies } from './dependencies.ts';
 import { contextMessages, conversation } from './history.ts';
@@ -190,7 +190,7 @@ async function askPerson(
 ): Promise<void> {
   const { channel, outbox } = dependencies;
   const { parts, file, buttons, withheld, denyButtons } = approvalQuestion(channel, request);
-  const key = `${runId}/ask/${request.approvalId}`;
+  const keys = questionKeys(runId, request.approvalId);
   let isShown = buttons !== undefined;
   const post = async (
     name: string,
@@ -199,7 +199,7 @@ async function askPerson(
   ) => {
     const sendPart: SendPiece = (planned, { isRepeat }) =>
       send(planned, { signal, ...(isRepeat && { note: words.mayBeRepeat }) });
-    const { state } = await outbox.deliver(`${key}/${name}`, chatId, part, sendPart);
+    const { state } = await outbox.deliver(keys + name, chatId, part, sendPart);
     isShown &&= state === 'sent';
   };
   for (const [index, part] of parts.entries()) {

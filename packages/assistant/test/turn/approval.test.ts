@@ -130,4 +130,20 @@ describe('a user who is asked to approve a call [P21]', () => {
     expect(last.buttons.map(({ label }) => label)).toEqual(['Allow', 'Deny']);
     expect(channel.messages[1]?.text).toBe(`This may be a duplicate.\n\n${channel.messages[0]?.text}`);
   });
+
+  test('responds before the channel confirms the question, which then counts as sent [P13]', async () => {
+    const { say, channel, tap, options } = calling('date');
+    const { send } = channel;
+    const unconfirmed: Channel['send'] = async (chatId, part, rest) => {
+      const id = await send(chatId, part, rest);
+      return rest?.buttons === undefined ? id : await new Promise<never>(() => {});
+    };
+    Object.assign(channel, { send: unconfirmed });
+    await say('Go.');
+    const question = await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
+    const entry = async () => (await options.outbox.list()).find(({ key }) => key.includes('/ask/'));
+    expect(await entry()).toMatchObject({ state: 'sending' });
+    await tap(question.buttons[0]?.data ?? '');
+    expect(await entry()).toMatchObject({ state: 'sent', messageId: question.id });
+  });
 });
