@@ -1,5 +1,6 @@
 import type { Tool } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
+import { amount, callable, read, record, text } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -10,7 +11,7 @@ import { Stillness } from './idle.ts';
 import type { RecordedRequest } from './outgoing.ts';
 import type { Port, PortPlan, Ports } from './ports.ts';
 import { noNetwork } from './recorded-runtime.ts';
-import { turnOf, uniqueName } from './recorder.ts';
+import { recordingReaders, turnOf, uniqueName } from './recorder.ts';
 import type { Recording } from './recording.ts';
 import { createRecording } from './recording.ts';
 import { Redaction } from './redaction.ts';
@@ -45,14 +46,17 @@ export interface Player extends Recording {
   readonly miss: AgentError | undefined;
 }
 
+const playerFields = record<PlayerOptions>({ ...recordingReaders, liveTools: callable, patienceMs: amount });
+
 /**
  * Replays a cassette: all inputs arrive as recorded, in the same order and at the same times of the recorded clock,
  * without network access and without delays.
  * @throws AgentError `invalid`, code `cassette`, if the text is not a cassette.
  */
 export function player(cassette: string, options: PlayerOptions = {}): Player {
-  const { runtime = systemRuntime } = options;
-  const ports = new ReplayPorts(readCassette(cassette), options, runtime);
+  const given = read(options, playerFields);
+  const { runtime = systemRuntime } = given;
+  const ports = new ReplayPorts(readCassette(read(cassette, text, 'cassette')), given, runtime);
   const recording = createRecording(ports, { runtime, transport: noNetwork, fetch: noNetwork });
   return {
     ...recording,

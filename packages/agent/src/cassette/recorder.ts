@@ -1,5 +1,7 @@
 import { defaultTransport } from '#transport';
 import type { Transport } from '../provider/wire/transport.ts';
+import type { Readers } from '../values/input.ts';
+import { callable, listOf, read, record, text, withMethods } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -30,11 +32,24 @@ export interface RecorderOptions {
   readonly turn?: () => Promise<void>;
 }
 
+/** The readers of the options that a recorder and a player share. */
+export const recordingReaders: Readers<Pick<RecorderOptions, 'secrets' | 'runtime' | 'turn'>> = {
+  secrets: listOf(text),
+  runtime: withMethods('now', 'monotonic', 'timer', 'random', 'id', 'digest', 'fetch'),
+  turn: callable,
+};
+
+const recorderFields = record<RecorderOptions>(
+  { ...recordingReaders, write: callable, transport: callable },
+  ['write'],
+);
+
 /** Records all inputs of a run. */
 export function recorder(options: RecorderOptions): Recording {
-  const { runtime = systemRuntime } = options;
-  const transport = options.transport ?? defaultTransport(runtime);
-  return createRecording(new RecordingPorts(options, runtime), { runtime, transport, fetch: runtime.fetch });
+  const given = read(options, recorderFields);
+  const { runtime = systemRuntime } = given;
+  const transport = given.transport ?? defaultTransport(runtime);
+  return createRecording(new RecordingPorts(given, runtime), { runtime, transport, fetch: runtime.fetch });
 }
 
 /** Returns a function that resolves in a macrotask of the runtime. */

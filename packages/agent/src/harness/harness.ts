@@ -1,7 +1,7 @@
 import type { RunEvent } from '../events/event.ts';
 import { Executor } from '../loop/executor.ts';
 import { runOptions } from '../run/option-readers.ts';
-import type { ExecutorOptions, ResumeOptions } from '../run/options.ts';
+import type { ExecutorOptions } from '../run/options.ts';
 import { readUserContent } from '../run/prompt.ts';
 import type { Run } from '../run/run.ts';
 import { cancelled } from '../run/run.ts';
@@ -10,7 +10,7 @@ import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
-import { any, callable, count, oneOf, read, record, text, when } from '../values/input.ts';
+import { any, oneOf, read, record } from '../values/input.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -18,6 +18,8 @@ import type { HarnessHandler } from './handler.ts';
 import { notifyHandler } from './handler.ts';
 import type { RunIds } from './pending-run.ts';
 import { busyError, closedError, PendingRun, refusedRun } from './pending-run.ts';
+import type { HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
+import { forkOptions, harnessReaders } from './prompt-options.ts';
 
 /** The features of a harness. The contract suite skips the test cases of features that it does not support. */
 export interface HarnessCapabilities {
@@ -29,19 +31,6 @@ export interface HarnessCapabilities {
   readonly fork: boolean;
   /** True if text is shown as it arrives. */
   readonly deltas: boolean;
-}
-
-/** Options of one prompt. */
-export interface PromptOptions {
-  /** Aborting it cancels this prompt. */
-  readonly signal?: AbortSignal;
-  /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
-  readonly runId?: string;
-}
-
-/** Options for resuming a conversation. */
-export interface HarnessResumeOptions extends PromptOptions {
-  readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
 
 /**
@@ -97,15 +86,11 @@ type OwnOptions = Pick<HarnessOptions, 'handler' | 'sessionId' | 'whenBusy' | 'r
 
 /** The executor reads the other options. */
 const ownOptions = record<OwnOptions>({
-  handler: when((value) => typeof value === 'object', 'an object with functions such as onText'),
-  sessionId: text,
+  ...harnessReaders,
   whenBusy: oneOf('reject', 'queue'),
-  report: callable,
   store: any,
   runtime: any,
 });
-
-const forkOptions = record<{ readonly upToSeq?: number }>({ upToSeq: count });
 
 /** Starts a run of a harness and passes on its events. */
 type Start = (runId: string, onEvent: (event: RunEvent) => void) => Run;

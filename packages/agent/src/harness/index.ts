@@ -12,6 +12,5 @@ export {
   type Harness,
   type HarnessCapabilities,
   type HarnessOptions,
-  type HarnessResumeOptions,
-  type PromptOptions,
 } from './harness.ts';
+export type { HarnessResumeOptions, PromptOptions } from './prompt-options.ts';

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
 import { AgentError } from '../values/errors.ts';
+import { read, record, text as string, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { unusable } from './loaded-config.ts';
@@ -25,6 +26,13 @@ function systemHome(): string | undefined {
   }
 }
 
+const environment = when<Environment>(isObject, 'an object');
+
+const homeFields = record<{ readonly home?: string; readonly env?: Environment }>({
+  home: string,
+  env: (value) => ({ ...environment(value) }),
+});
+
 /**
  * Reads `config.yaml` from the given directory or {@link cobblerHome}. A missing file is an empty configuration.
  * @throws AgentError `invalid` with code `config` for anything in the file that cannot be used; the message names the
@@ -33,7 +41,7 @@ function systemHome(): string | undefined {
 export async function loadConfig(
   options: { readonly home?: string; readonly env?: Environment } = {},
 ): Promise<LoadedConfig> {
-  const home = options.home ?? cobblerHome(options.env ?? process.env);
+  const { env = process.env, home = cobblerHome(env) } = read(options, homeFields);
   if (home === undefined) return { values: {}, exists: false, lines: {} };
   const path = join(home, 'config.yaml');
   const text = readText(path);
@@ -58,5 +66,5 @@ function readText(path: string): string | undefined {
  */
 export async function parseConfig(text: string, path: string): Promise<LoadedConfig> {
   const { readConfig } = await import('./config-text.ts');
-  return readConfig(text, path);
+  return readConfig(read(text, string, 'text'), read(path, string, 'path'));
 }

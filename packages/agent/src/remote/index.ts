@@ -4,4 +4,5 @@
  * @module
  */
 
-export { connectHarness, type RemoteOptions } from './remote-harness.ts';
+export { connectHarness } from './remote-harness.ts';
+export type { RemoteOptions } from './remote-options.ts';

@@ -3,15 +3,11 @@ import { isStored } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, openRequests } from '../events/state.ts';
-import type { HarnessHandler } from '../harness/handler.ts';
 import { notifyHandler } from '../harness/handler.ts';
-import type {
-  Harness,
-  HarnessCapabilities,
-  HarnessResumeOptions,
-  PromptOptions,
-} from '../harness/harness.ts';
+import type { Harness, HarnessCapabilities } from '../harness/harness.ts';
 import { busyError, closedError, refusedRun } from '../harness/pending-run.ts';
+import type { HarnessResumeOptions, PromptOptions } from '../harness/prompt-options.ts';
+import { forkOptions, promptOptions, resumeOptions } from '../harness/prompt-options.ts';
 import type { ApprovalDecision } from '../run/approvals.ts';
 import { readDecisions } from '../run/approvals.ts';
 import { readUserContent } from '../run/prompt.ts';
@@ -19,38 +15,16 @@ import type { Run } from '../run/run.ts';
 import { cancelled } from '../run/run.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { read } from '../values/input.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { ApiLink } from './api-link.ts';
 import { catchUp } from './catch-up.ts';
 import { EventLine } from './event-line.ts';
+import type { RemoteOptions } from './remote-options.ts';
+import { remoteOptions } from './remote-options.ts';
 import { RemoteRun } from './remote-run.ts';
-
-/** Options of {@link connectHarness}. */
-export interface RemoteOptions {
-  /** URL of the server, such as `http://127.0.0.1:4370`. */
-  readonly url: string;
-  /** A token with the scopes `read` and `prompt`, and `approve` to answer approval requests. */
-  readonly token: string;
-  /** The session to continue, or the id of a new one. Default: a new session. */
-  readonly sessionId?: string;
-  /** Receives all events of the session after the connection is made, whichever client started the run. */
-  readonly handler?: HarnessHandler | null;
-  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
-  readonly report?: (error: AgentError) => void;
-  /** Called each time the connection is lost. It reconnects automatically. */
-  readonly onLost?: (error: AgentError) => void;
-  /** Called when the connection is restored, with the number of stored events that were missed. */
-  readonly onBack?: (events: number) => void;
-  /** Delays before a reconnect grow from base to max. Default 250 and 5,000 ms. */
-  readonly back?: { readonly baseMs: number; readonly maxMs: number };
-  /** Maximum time for which a run may send no events before it counts as failed, in milliseconds. Default 300,000. */
-  readonly patienceMs?: number;
-  /** Maximum time that a cancelled run may take to end, in milliseconds. Default 5,000. */
-  readonly stopMs?: number;
-  readonly runtime?: Runtime;
-}
 
 /**
  * Connects to a conversation on a Cobbler server. Requires only `fetch`, reconnects automatically after lost
@@ -100,7 +74,8 @@ class RemoteHarness implements Harness {
   #isStopping = false;
   #isClosed = false;
 
-  constructor(options: RemoteOptions) {
+  constructor(given: RemoteOptions) {
+    const options = read(given, remoteOptions);
     this.#options = options;
     this.#runtime = options.runtime ?? systemRuntime;
     this.sessionId = options.sessionId ?? this.#runtime.id();
@@ -113,9 +88,10 @@ class RemoteHarness implements Harness {
   }
 
   resume(options: HarnessResumeOptions = {}): Run {
+    const { answers } = read(options, resumeOptions);
     return this.#take(options, () => ({
       path: 'resume',
-      body: this.#answers(readDecisions(options.answers ?? [])),
+      body: this.#answers(readDecisions(answers ?? [])),
     }));
   }
 
@@ -128,8 +104,8 @@ class RemoteHarness implements Harness {
     return run !== undefined && this.#cancel(run);
   }
 
-  async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
-    const body = upToSeq === undefined ? {} : { upToSeq };
+  async fork(options: { readonly upToSeq?: number } = {}): Promise<Harness> {
+    const body = read(options, forkOptions);
     const { id } = await this.#link.post(this.#path('fork'), { body });
     return new RemoteHarness({ ...this.#options, sessionId: String(id) });
   }
@@ -144,7 +120,8 @@ class RemoteHarness implements Harness {
     this.#line?.end();
   }
 
-  #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => ServerRequest): Run {
+  #take(options: PromptOptions, wanted: () => ServerRequest): Run {
+    const { signal, runId = this.#runtime.id() } = read(options, promptOptions);
     const ids = { id: runId, sessionId: this.sessionId };
     if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
     if (this.#current !== undefined) return refusedRun(ids, busyError(), this.#runtime);

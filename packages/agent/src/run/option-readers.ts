@@ -15,6 +15,7 @@ import {
   listOf,
   oneOf,
   record,
+  signal,
   text,
   when,
   withMethods,
@@ -86,12 +87,6 @@ const executorFields: Readers<ExecutorOptions> = {
 
 /** Reads the options of an executor. */
 export const executorOptions: Reader<ExecutorOptions> = record<ExecutorOptions>(executorFields, ['agent']);
-
-/** A signal of another realm is not accepted, because its listeners cannot be trusted to be called. */
-const signal: Reader<AbortSignal> = when(
-  (value) => value instanceof AbortSignal && typeof value.aborted === 'boolean',
-  'the signal of an AbortController',
-);
 
 const runFields: Readers<AdvanceOptions> = {
   signal,

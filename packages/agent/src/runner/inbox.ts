@@ -1,4 +1,6 @@
 import { AgentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { amount, record } from '../values/input.ts';
 
 /** A run that this runner works on, until another runner takes it over. */
 export interface ClaimedRun {
@@ -95,6 +97,12 @@ export function fencedRun(runId: string): AgentError {
   const message = `Run ${runId} no longer belongs to this runner.`;
   return new AgentError({ kind: 'invalid', code: 'fenced', message });
 }
+
+/** Reads a retention. */
+export const readRunRetention: Reader<RunRetention> = record<RunRetention>({
+  maxAgeMs: amount,
+  maxRuns: amount,
+});
 
 /**
  * Returns the options with defaults filled in.

@@ -5,7 +5,7 @@ import type { Json } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord, RunRetention } from './inbox.ts';
-import { fencedRun, filledRetention } from './inbox.ts';
+import { fencedRun, filledRetention, readRunRetention } from './inbox.ts';
 import { InboxRunner } from './inbox-runner.ts';
 import type { Runner, Workflow } from './runner.ts';
 
@@ -46,7 +46,7 @@ const runnerFields = record<RunnerFields>(
   {
     workflow: callable,
     runtime: withMethods('now', 'timer', 'random', 'digest'),
-    retention: record<RunRetention>({ maxAgeMs: amount, maxRuns: amount }),
+    retention: readRunRetention,
     maxOpen: amount,
   },
   ['workflow'],

@@ -7,13 +7,10 @@
 import type { Event, RunEvent } from '../events/event.ts';
 import type { HarnessHandler } from '../harness/handler.ts';
 import { notifyHandler } from '../harness/handler.ts';
-import type {
-  Harness,
-  HarnessCapabilities,
-  HarnessResumeOptions,
-  PromptOptions,
-} from '../harness/harness.ts';
+import type { Harness, HarnessCapabilities } from '../harness/harness.ts';
 import { busyError, closedError, PendingRun, refusedRun } from '../harness/pending-run.ts';
+import type { HarnessResumeOptions, PromptOptions } from '../harness/prompt-options.ts';
+import { forkOptions, harnessReaders, promptOptions, resumeOptions } from '../harness/prompt-options.ts';
 import type { Executor } from '../loop/executor.ts';
 import { readDecisions } from '../run/approvals.ts';
 import { readUserContent } from '../run/prompt.ts';
@@ -21,10 +18,11 @@ import { outcomeOf } from '../run/result.ts';
 import type { Run } from '../run/run.ts';
 import { cancelled } from '../run/run.ts';
 import { forkSession } from '../store/fork-session.ts';
-import { openSession } from '../store/open-session.ts';
+import { openSession, readStore } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { amount, callable, read, record, withMethods } from '../values/input.ts';
 import type { Json } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -75,6 +73,19 @@ export function runnerHarness(options: RunnerHarnessOptions): RunnerHarness {
   return new FollowingHarness(options);
 }
 
+const harnessFields = record<RunnerHarnessOptions>(
+  {
+    ...harnessReaders,
+    runner: withMethods('start', 'cancel', 'status'),
+    store: readStore,
+    executor: withMethods('advance'),
+    watch: callable,
+    pollMs: amount,
+    runtime: withMethods('now', 'timer', 'id'),
+  },
+  ['runner', 'store', 'executor'],
+);
+
 /** Maximum time to keep following a run while neither the log nor the runner is reachable, in milliseconds. */
 const followTimeoutMs = 60_000;
 
@@ -105,7 +116,8 @@ class FollowingHarness implements RunnerHarness {
   #current: FollowedRun | undefined;
   #isClosed = false;
 
-  constructor(options: RunnerHarnessOptions) {
+  constructor(given: RunnerHarnessOptions) {
+    const options = read(given, harnessFields);
     this.#options = options;
     this.#runtime = options.runtime ?? systemRuntime;
     this.sessionId = options.sessionId ?? this.#runtime.id();
@@ -116,7 +128,8 @@ class FollowingHarness implements RunnerHarness {
     return this.#take(options, () => ({ sessionId: this.sessionId, content: readUserContent(content) }));
   }
 
-  resume({ answers, ...options }: HarnessResumeOptions = {}): Run {
+  resume(options: HarnessResumeOptions = {}): Run {
+    const { answers } = read(options, resumeOptions);
     return this.#take(options, () => ({
       sessionId: this.sessionId,
       ...(answers !== undefined && { answers: readDecisions(answers) }),
@@ -132,7 +145,8 @@ class FollowingHarness implements RunnerHarness {
     return this.#current !== undefined && this.#cancel(this.#current);
   }
 
-  async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
+  async fork(options: { readonly upToSeq?: number } = {}): Promise<Harness> {
+    const { upToSeq } = read(options, forkOptions);
     const sessionId = this.#runtime.id();
     const fork = { from: this.sessionId, to: sessionId, ...defined({ upToSeq }) };
     await forkSession(this.#options.store, fork, this.#runtime);
@@ -146,7 +160,8 @@ class FollowingHarness implements RunnerHarness {
     await run?.result;
   }
 
-  #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => SessionWork): Run {
+  #take(options: PromptOptions, wanted: () => SessionWork): Run {
+    const { signal, runId = this.#runtime.id() } = read(options, promptOptions);
     const ids = { id: runId, sessionId: this.sessionId };
     if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
     if (this.#current !== undefined) return refusedRun(ids, busyError(), this.#runtime);

@@ -104,6 +104,12 @@ export const count: Reader<number> = when(
   'a whole number of at least 0',
 );
 
+/** A signal of another realm is not accepted, because its listeners cannot be trusted to be called. */
+export const signal: Reader<AbortSignal> = when(
+  (value) => value instanceof AbortSignal && typeof value.aborted === 'boolean',
+  'the signal of an AbortController',
+);
+
 const isFunction = when<() => unknown>((value) => typeof value === 'function', 'a function');
 
 /** Reads a function. It stays bound to the object from which it is read. */

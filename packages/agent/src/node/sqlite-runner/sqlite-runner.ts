@@ -6,9 +6,10 @@
 
 import { statSync } from 'node:fs';
 import type { RunRetention } from '../../runner/inbox.ts';
-import { filledRetention } from '../../runner/inbox.ts';
+import { filledRetention, readRunRetention } from '../../runner/inbox.ts';
 import { InboxRunner } from '../../runner/inbox-runner.ts';
 import type { Runner, Workflow } from '../../runner/runner.ts';
+import { amount, callable, read, record, text, withMethods } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
@@ -43,14 +44,31 @@ export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
 export function sqliteRunner<Input extends Json, Output extends Json>(
   options: SqliteRunnerOptions<Input, Output>,
 ): Runner<Input, Output> {
-  const { file, workflow, runtime = systemRuntime, retention } = options;
-  const { busyMs = 4000, lookMs = 100, onWrite = () => {} } = options;
+  const given = read(options, runnerFields);
+  const { file, workflow, runtime = systemRuntime, retention } = given;
+  const { busyMs = 4000, lookMs = 100, onWrite = () => {} } = given;
   const kept = filledRetention(retention);
   const inbox = new SqliteInbox({ file, runtime, retention: kept, busyMs, lookMs, onWrite });
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  const own = { inbox, runtime, workflow: workflow as unknown as Workflow };
-  return new InboxRunner(own) as unknown as Runner<Input, Output>;
+  return new InboxRunner({ inbox, runtime, workflow }) as unknown as Runner<Input, Output>;
 }
+
+interface RunnerFields extends Omit<SqliteRunnerOptions<Json, Json>, 'workflow'> {
+  readonly workflow: Workflow;
+}
+
+const runnerFields = record<RunnerFields>(
+  {
+    file: text,
+    workflow: callable,
+    runtime: withMethods('now', 'timer', 'random', 'digest'),
+    retention: readRunRetention,
+    busyMs: amount,
+    lookMs: amount,
+    onWrite: callable,
+  },
+  ['file', 'workflow'],
+);
 
 /** An unfinished run. */
 export interface OpenRun {
@@ -66,9 +84,10 @@ export interface OpenRun {
  * @throws AgentError with the codes of `sqliteStore`.
  */
 export function openRuns(file: string): readonly OpenRun[] {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return [];
+  const path = read(file, text, 'file');
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return [];
   try {
-    const db = new (sqlite().DatabaseSync)(file, { readOnly: true, timeout: 5000 });
+    const db = new (sqlite().DatabaseSync)(path, { readOnly: true, timeout: 5000 });
     try {
       const rows = db.prepare("SELECT id, queue, owner FROM runs WHERE state = 'open' ORDER BY number").all();
       return rows.map(({ id, queue, owner }) => ({
@@ -80,6 +99,6 @@ export function openRuns(file: string): readonly OpenRun[] {
       db.close();
     }
   } catch (error) {
-    throw storeError(error, file, 'runs');
+    throw storeError(error, path, 'runs');
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { AgentError } from '../../values/errors.ts';
+import { read, text } from '../../values/input.ts';
 import { storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import { schemaVersion } from './schema.ts';
@@ -22,6 +23,8 @@ const copyWaitMs = 10_000;
  */
 export function copyDatabase(from: string, to: string): DatabaseFacts {
   const { DatabaseSync } = sqlite();
+  read(from, text, 'from');
+  read(to, text, 'to');
   try {
     // SQLite copies into an empty file and keeps its permissions.
     closeSync(openSync(to, 'wx', 0o600));

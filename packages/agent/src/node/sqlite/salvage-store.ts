@@ -1,3 +1,4 @@
+import { read, text } from '../../values/input.ts';
 import type { SalvagedSession } from './salvage.ts';
 
 export type { SalvagedSession } from './salvage.ts';
@@ -13,5 +14,6 @@ export type { SalvagedSession } from './salvage.ts';
  * of `sqliteStore` if the new store cannot be written
  */
 export async function salvageStore(from: string, to: string): Promise<readonly SalvagedSession[]> {
-  return await (await import('./salvage.ts')).salvage(from, to);
+  const { salvage } = await import('./salvage.ts');
+  return await salvage(read(from, text, 'from'), read(to, text, 'to'));
 }

@@ -5,7 +5,7 @@ import type { SessionInfo } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
-import { read, text } from '../../values/input.ts';
+import { amount, callable, read, record, text } from '../../values/input.ts';
 import { storeError } from './database-error.ts';
 import { fileWatch, openDatabase } from './database-file.ts';
 import { scalar, sqlite } from './engine.ts';
@@ -41,8 +41,15 @@ export interface SqliteStoreOptions {
  * method rejects with the same codes.
  */
 export function sqliteStore(file: string, options: SqliteStoreOptions = {}): SessionStore {
-  return new SqliteStore(file, options);
+  return new SqliteStore(read(file, text, 'file'), read(options, storeFields));
 }
+
+const storeFields = record<SqliteStoreOptions>({
+  maxBytes: amount,
+  busyMs: amount,
+  now: callable,
+  onWrite: callable,
+});
 
 class SqliteStore implements SessionStore {
   readonly #file: string;
@@ -143,16 +150,19 @@ class SqliteStore implements SessionStore {
     return this.#read(() => this.#table.info(id));
   }
 
-  rename(sessionId: string, title: string): Promise<boolean> {
-    return this.#write(() => this.#table.rename(sessionId, title));
+  async rename(sessionId: string, title: string): Promise<boolean> {
+    const id = read(sessionId, text, 'sessionId');
+    const given = read(title, text, 'title');
+    return this.#write(() => this.#table.rename(id, given));
   }
 
-  delete(sessionId: string): Promise<boolean> {
-    return this.#write(() => this.#table.remove(sessionId, this.#owner?.row.lock));
+  async delete(sessionId: string): Promise<boolean> {
+    const id = read(sessionId, text, 'sessionId');
+    return this.#write(() => this.#table.remove(id, this.#owner?.row.lock));
   }
 
   async prune(retention: Retention): Promise<readonly string[]> {
-    checkRetention(retention);
+    read(retention, () => checkRetention(retention), 'retention');
     return await this.#write(() => this.#table.prune(retention, this.#now()));
   }
 

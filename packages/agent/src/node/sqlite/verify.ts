@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../values/errors.ts';
+import { read, text } from '../../values/input.ts';
 import { isIntact } from './checksum.ts';
 import { storeError } from './database-error.ts';
 import { openDatabase } from './database-file.ts';
@@ -41,7 +42,7 @@ const pageLength = 1000;
 export function verifyStore(file: string): StoreReport {
   let db: DatabaseSync;
   try {
-    db = openDatabase(file, { maxBytes: undefined, onWrite: () => {} });
+    db = openDatabase(read(file, text, 'file'), { maxBytes: undefined, onWrite: () => {} });
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'store_damaged') throw error;
     return { ok: false, sessions: [], problems: [error.message] };

@@ -1,0 +1,48 @@
+import type { ResumeOptions } from '../run/options.ts';
+import type { AgentError } from '../values/errors.ts';
+import type { Reader, Readers } from '../values/input.ts';
+import { any, callable, count, record, signal, text, when } from '../values/input.ts';
+import type { HarnessHandler } from './handler.ts';
+
+/** Options of one prompt. */
+export interface PromptOptions {
+  /** Aborting it cancels this prompt. */
+  readonly signal?: AbortSignal;
+  /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
+  readonly runId?: string;
+}
+
+/** Options for resuming a conversation. */
+export interface HarnessResumeOptions extends PromptOptions {
+  readonly answers?: NonNullable<ResumeOptions['answers']>;
+}
+
+/** The options that every harness has. */
+interface HarnessConfig {
+  readonly sessionId?: string;
+  readonly handler?: HarnessHandler | null;
+  readonly report?: (error: AgentError) => void;
+}
+
+/** The readers of the options that every harness has. */
+export const harnessReaders: Readers<HarnessConfig> = {
+  sessionId: text,
+  handler: when((value) => typeof value === 'object', 'an object with functions such as onText'),
+  report: callable,
+};
+
+const promptFields: Readers<PromptOptions> = { signal, runId: text };
+
+/** Reads the options of a prompt. */
+export const promptOptions: Reader<PromptOptions> = record<PromptOptions>(promptFields);
+
+/** Reads the options for resuming a conversation, except for the answers. */
+export const resumeOptions: Reader<HarnessResumeOptions> = record<HarnessResumeOptions>({
+  ...promptFields,
+  answers: any,
+});
+
+/** Reads the options of a fork. */
+export const forkOptions: Reader<{ readonly upToSeq?: number }> = record<{ readonly upToSeq?: number }>({
+  upToSeq: count,
+});
