@@ -15,7 +15,8 @@ export const servesHere: Fill = [[' serve', ' serve --port 4370']];
 
 /** A background server, for pages with commands that connect to a server without starting it. */
 export const serves: string = [
-  'cobbler serve --port 4370 >"$DOCS_HOME/serve.log" 2>&1 & DOCS_BESIDE=$!',
+  // Removed first: until the server has opened it, it holds the token of an earlier server.
+  'rm -f "$DOCS_HOME/serve.log"; cobbler serve --port 4370 >"$DOCS_HOME/serve.log" 2>&1 & DOCS_BESIDE=$!',
   'until grep -q "#token=" "$DOCS_HOME/serve.log"; do sleep 0.1; kill -0 $DOCS_BESIDE || exit 1; done',
   'DOCS_TOKEN=$(sed -n "s/.*#token=//p" "$DOCS_HOME/serve.log") TOKEN=$DOCS_TOKEN DOCS_URL=http://127.0.0.1:4370',
 ].join('\n');

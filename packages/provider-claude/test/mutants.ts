@@ -119,11 +119,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "out.text(at, textOf(block['text']));",
+    find: "out.begin(at, 'text');\n  out.text(at, textOf(block['text']));",
     replace: '',
     why: 'a text block is ordered by its first delta instead of its start',
     breaks: [],
     by: 'claude: stream',
+  },
+  {
+    file: event,
+    find: "out.text(at, textOf(block['text']));",
+    replace: '',
+    why: 'text in the start of a block is lost',
+    breaks: [],
+    by: 'test/stream-event.test.ts',
   },
   {
     file: event,

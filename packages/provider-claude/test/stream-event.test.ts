@@ -59,6 +59,16 @@ describe('blocks', () => {
     ]);
   });
 
+  test('keeps the text in a block start', () => {
+    expect(
+      calls(start({ type: 'text', text: 'Well' }), delta({ type: 'text_delta', text: ', yes.' })),
+    ).toEqual([
+      ['begin', 0, 'text'],
+      ['text', 0, 'Well'],
+      ['text', 0, ', yes.'],
+    ]);
+  });
+
   test('emits the arguments in a block start unless they are empty', () => {
     const use = { type: 'tool_use', id: 'toolu_1', name: 'put', caller: { type: 'direct' } };
     expect(calls(start({ ...use, input: { value: 1 } }))).toEqual([

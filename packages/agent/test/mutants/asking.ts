@@ -32,7 +32,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: '',
     why: 'a permanent error is retried',
     breaks: ['P6'],
-    by: 'contract: errors',
+    by: 'contract: status',
   },
   {
     file: retry,
@@ -144,7 +144,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: '',
     why: '408 is final',
     breaks: ['P5'],
-    by: 'contract: errors',
+    by: 'contract: status',
   },
   {
     file: fault,
@@ -152,7 +152,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: 'status >= 500',
     why: '409 is final',
     breaks: ['P5'],
-    by: 'contract: errors',
+    by: 'contract: status',
   },
   {
     file: fault,

@@ -102,7 +102,7 @@ const longHints: readonly Hint[] = [
 
 /** A status that is retried, with hints of each form. */
 function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHints): CaseDefinition {
-  return the(`status ${status} is ${kind} and follows every form of retry-after [P7]`, async (subject) => {
+  return the(`status ${status} is ${kind} and follows every form of retry-after [P5, P7]`, async (subject) => {
     let hint: Hint = { what: '', headers: () => ({}) };
     let current: WireFixture | undefined;
     const script = (_: unknown, index: number): MockReply =>
