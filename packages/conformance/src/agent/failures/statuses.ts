@@ -102,31 +102,34 @@ const longHints: readonly Hint[] = [
 
 /** A status that is retried, with hints of each form. */
 function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHints): CaseDefinition {
-  return the(`status ${status} is ${kind} and follows every form of retry-after [P5, P7]`, async (subject) => {
-    let hint: Hint = { what: '', headers: () => ({}) };
-    let current: WireFixture | undefined;
-    const script = (_: unknown, index: number): MockReply =>
-      index % 2 === 0 ? answersStatus(status, current && hint.headers(current)) : fine;
-    await withSetup(subject, script, async (setup) => {
-      current = setup;
-      for (hint of given) {
-        const { response, error, events } = await setup.ask();
-        expect(response?.attempts === 2, `a response after ${hint.what}, found ${error?.message}`);
-        const retry = events.find((event) => event.type === 'retry');
-        expectEqual(
-          [retry?.error.kind, retry?.error.status, retry?.error.retryable],
-          [kind, status, true],
-          `kind, status and retryable with ${hint.what}`,
-        );
-        const [min, max] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
-        const pause = retry?.delayMs ?? -1;
-        expect(
-          pause >= min && pause <= max,
-          `a delay of ${min} to ${max} ms for ${hint.what}, found ${pause}`,
-        );
-      }
-    });
-  });
+  return the(
+    `status ${status} is ${kind} and follows every form of retry-after [P5, P7]`,
+    async (subject) => {
+      let hint: Hint = { what: '', headers: () => ({}) };
+      let current: WireFixture | undefined;
+      const script = (_: unknown, index: number): MockReply =>
+        index % 2 === 0 ? answersStatus(status, current && hint.headers(current)) : fine;
+      await withSetup(subject, script, async (setup) => {
+        current = setup;
+        for (hint of given) {
+          const { response, error, events } = await setup.ask();
+          expect(response?.attempts === 2, `a response after ${hint.what}, found ${error?.message}`);
+          const retry = events.find((event) => event.type === 'retry');
+          expectEqual(
+            [retry?.error.kind, retry?.error.status, retry?.error.retryable],
+            [kind, status, true],
+            `kind, status and retryable with ${hint.what}`,
+          );
+          const [min, max] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
+          const pause = retry?.delayMs ?? -1;
+          expect(
+            pause >= min && pause <= max,
+            `a delay of ${min} to ${max} ms for ${hint.what}, found ${pause}`,
+          );
+        }
+      });
+    },
+  );
 }
 
 /** A status that is never retried, whatever hint the service sends. */
