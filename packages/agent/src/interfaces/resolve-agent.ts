@@ -38,11 +38,17 @@ export function resolveAgent(
 ): Agent {
   read(config, settings, 'config');
   read(chosen, settings, 'config');
-  const [factory, given] = read(config, () => chosenFactory(config, factories, env, chosen), 'config');
+  const known = read(factories, (value) => ({ ...factoryMap(value) }), 'factories');
+  const [factory, given] = read(config, () => chosenFactory(config, known, env, chosen), 'config');
   return factory(given);
 }
 
 const settings = when<AgentConfig>(isObject, 'an object');
+
+const factoryMap = when<Readonly<Record<string, AgentFactory>>>(
+  isObject,
+  'an object with a function for each provider',
+);
 
 function chosenFactory(
   config: AgentConfig,

@@ -25,6 +25,11 @@ describe('resolveAgent', () => {
     expect(resolve({}).agent.provider).toBe('claude');
   });
 
+  it('rejects factories that are not an object at once, however long they are [P26]', () => {
+    const long = 'long '.repeat(200_000);
+    expect(() => resolveAgent({}, long as never, {})).toThrow(/^factories is invalid: .{1,100}Use an object/);
+  });
+
   it('passes model, limits, temperature, timeout and address to the factory [S0.28]', () => {
     const config = {
       model: 'm',

@@ -64,7 +64,7 @@ const configPlaces: readonly Place[] = [
   place(
     'resolveAgent: factories',
     (_, factories) => void resolveAgent({}, untyped(factories), {}),
-    'config',
+    'factories',
     'provider',
   ),
   place('resolveAgent: env', (_, env) => void resolveAgent({}, { claude: factory }, untyped(env)), 'config'),
