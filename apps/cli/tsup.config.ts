@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import { bundle } from '../../tsup.base.ts';
+import { clientsWithoutFetch } from '../../tsup.clients.ts';
 import { notices } from '../../tsup.notices.ts';
 
 /** The browser modules of yaml, because its Node build is CommonJS, which cannot be tree-shaken. */
@@ -50,7 +51,7 @@ const config: Options = {
   noExternal: [/^[^.]/],
   minify: true,
   plugins: [nodeRequire],
-  esbuildPlugins: [process, notices('NOTICES.txt')],
+  esbuildPlugins: [process, clientsWithoutFetch, notices('NOTICES.txt')],
   esbuildOptions(options) {
     // Bundles from the sources, to exclude package files that no command imports.
     options.conditions = ['@cobbler/source'];

@@ -29,8 +29,8 @@ export async function askClient(account: ClaudeAccount): Promise<Endpoint> {
   });
   const { req, url } = await client.buildRequest({ method: 'post', path: '/v1/messages' });
   const headers: Record<string, string> = {};
-  for (const [name, value] of new Headers(req.headers))
-    if (!name.startsWith(aboutTheClient)) headers[name] = value;
+  // The names and values are the same as in `Headers`, whose class the bundled client does not load.
+  for (const [name, value] of req.headers) if (!name.startsWith(aboutTheClient)) headers[name] = value;
   headers['accept'] = 'text/event-stream';
   headers['content-type'] = 'application/json';
   return { url, headers, secrets: [account.apiKey] };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +53,9 @@ describe('the published package', () => {
     ]);
   });
 
+  const isImportOfClient = ({ path, kind }: { path: string; kind: string }) =>
+    path === './client.js' && kind === 'dynamic-import';
+
   test('contains only the used part of the vendor’s client, loaded on demand', () => {
     const hasClient = ({ inputs }: Output) =>
       Object.keys(inputs).some((path) => path.includes('@anthropic-ai/sdk'));
@@ -60,8 +63,31 @@ describe('the published package', () => {
     expect(eager.size).toBeGreaterThan(0);
     expect([...eager].filter((name) => hasClient(outputOf(name)))).toEqual([]);
     const client = [...outputs.keys()].filter((name) => hasClient(outputOf(name)));
-    expect(client.length).toBeGreaterThan(0);
-    expect(client.reduce((sum, name) => sum + outputOf(name).bytes, 0)).toBeLessThan(300_000);
+    expect(client).toEqual([]);
+    expect([...eager].some((name) => outputOf(name).imports.some(isImportOfClient))).toBe(true);
+    expect(statSync(join(folder, 'client.js')).size).toBeLessThan(150_000);
+  });
+
+  test('describes a request with the same headers as the vendor’s client, without loading fetch', () => {
+    const program = `
+      const account = { apiKey: 'key', baseURL: 'http://127.0.0.1:1', maxRetries: 0, logLevel: 'off', webhookKey: null };
+      const describe = async ({ BaseAnthropic }) => {
+        const { url, req } = await new BaseAnthropic(account).buildRequest({ method: 'post', path: '/v1/messages' });
+        return { url, headers: [...req.headers] };
+      };
+      const ours = await describe(await import(${JSON.stringify(join(folder, 'client.js'))}));
+      const hasFetch = process.moduleLoadList.some((name) => name.includes('undici'));
+      const theirs = await describe(await import('@anthropic-ai/sdk'));
+      console.log(JSON.stringify({ ours, hasFetch, theirs }));`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+      cwd: source,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    const { ours, hasFetch, theirs } = JSON.parse(stdout);
+    expect(ours.headers.length).toBeGreaterThan(5);
+    expect(ours).toEqual(theirs);
+    expect(hasFetch).toBe(false);
   });
 
   test('includes the name, version and license of bundled code in NOTICES.txt', () => {

@@ -66,7 +66,7 @@ export async function endpointOf(address: OpenAIAddress, path: string): Promise<
   });
   const { url, req } = await client.buildRequest({ method: 'post', path });
   const headers: Record<string, string> = {};
-  for (const [name, value] of new Headers(req.headers)) {
+  for (const [name, value] of req.headers) {
     if (!perRequest.has(name)) headers[name] = value;
   }
   if (address.apiKey === undefined) delete headers['authorization'];
