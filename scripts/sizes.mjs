@@ -6,12 +6,11 @@
 // The size is what a program loads when it imports the entry: bundled, minified, compressed, without its dependencies.
 // Code that is loaded later, with import(), has a budget of its own.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { publishedPackages } from './api/exports.mjs';
 import { readProject } from './api/source.mjs';
+import { bundleSize } from './bundle-size.mjs';
 
 /**
  * Returns the budget for a size: 3 % more, or 50 bytes.
@@ -66,43 +65,11 @@ async function sizes(root) {
  * @param {any} manifest
  * @param {string} contents
  */
-async function sizeOf(folder, { dependencies, peerDependencies }, contents) {
+function sizeOf(folder, { dependencies, peerDependencies }, contents) {
   if (!existsSync(join(folder, 'dist')))
     throw new Error(`${folder} is not built. Run: npm run exec -- turbo run build`);
-  const { outputFiles, metafile } = await build({
-    stdin: { contents, resolveDir: folder },
-    external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
-    absWorkingDir: folder,
-    outdir: '.',
-    bundle: true,
-    splitting: true,
-    metafile: true,
-    minify: true,
-    format: 'esm',
-    platform: 'node',
-    legalComments: 'none',
-    logLevel: 'error',
-    write: false,
-  });
-  const first = loadedAtStart(metafile.outputs);
-  /** @param {boolean} isFirst */
-  const gzipped = (isFirst) => {
-    const files = outputFiles.filter(({ path }) => first.has(relative(folder, path)) === isFirst);
-    return files.length && gzipSync(Buffer.concat(files.map((file) => file.contents)), { level: 9 }).length;
-  };
-  return { atStart: gzipped(true), later: gzipped(false) };
-}
-
-/**
- * Returns the output files that an import of the entry loads.
- * @param {import('esbuild').Metafile['outputs']} outputs
- */
-function loadedAtStart(outputs) {
-  const found = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'));
-  for (const path of found)
-    for (const { kind, path: next } of outputs[path]?.imports ?? [])
-      if (kind === 'import-statement' && next in outputs) found.add(next);
-  return found;
+  const outside = Object.keys({ ...dependencies, ...peerDependencies });
+  return bundleSize({ contents, folder, external: outside.flatMap((name) => [name, `${name}/*`]) });
 }
 
 async function main() {

@@ -1,5 +1,5 @@
 import type { Bench, Entrant, Place, Sample } from './round.ts';
-import { sample, sampleStart, startOnce } from './round.ts';
+import { sample, sampleStart, sampleWaiting, startOnce } from './round.ts';
 import { digits } from './summary.ts';
 import type { WorkName } from './work.ts';
 import { workNamed } from './work.ts';
@@ -44,6 +44,7 @@ function* scheduleOf({ works, rounds }: Plan): Generator<{ work: WorkName; round
 }
 
 function take(bench: Bench, place: Place): Promise<Sample> {
+  if (place.work === 'waiting') return sampleWaiting(bench, place);
   const work = workNamed(place.work);
   return work === undefined ? sampleStart(bench, place) : sample(bench, work, place);
 }
@@ -57,7 +58,8 @@ export function entrantsFor(work: WorkName, { peers }: Pick<Plan, 'peers'>, hasC
   return ['floor-with-sdk', 'floor', ...others, 'cobbler', ...clis];
 }
 
-function summed({ cost, startMs = Number.NaN }: Sample): string {
+function summed({ cost, heapBytes, startMs = Number.NaN }: Sample): string {
+  if (heapBytes !== undefined) return `${digits(heapBytes / 1000)} KB of heap for each waiting run`;
   if (cost === undefined) return `${digits(startMs)} ms to the first request`;
   const megabytes = (cost.peakBytes / 1e6).toFixed(0);
   return `${digits(cost.cpuMs)} ms CPU, ${digits(cost.wallMs)} ms, ${megabytes} MB`;

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { defined } from '@cobbler/agent/values';
 import type { Done, Job } from './job.ts';
 import type { Received } from './model-server.ts';
+import type { WaitingJob } from './waiting.ts';
 
 /** The measured programs. */
 export interface Programs {
@@ -45,21 +46,34 @@ export async function startServer(programs: Programs): Promise<ServerProcess> {
 }
 
 /** The launch of a measured process. */
-export interface Launch {
+export interface Launch<AnyJob = Job> {
   readonly programs: Programs;
-  readonly job: Job;
+  readonly job: AnyJob;
 }
 
 /**
  * Runs one job in a separate process.
  * @throws Error with the output of the process if it fails.
  */
-export async function runJob({ programs, job }: Launch): Promise<Done> {
+export async function runJob(launch: Launch): Promise<Done> {
+  return (await measured(launch)) as Done;
+}
+
+/**
+ * Returns the heap that each of many waiting runs takes in a separate process, in bytes.
+ * @throws Error with the output of the process if it fails.
+ */
+export async function runWaiting(launch: Launch<WaitingJob>): Promise<number> {
+  const { heapBytes } = (await measured(launch)) as { heapBytes: number };
+  return heapBytes;
+}
+
+async function measured({ programs, job }: Launch<Job | WaitingJob>): Promise<unknown> {
   const args = ['--expose-gc', ...programs.flags, programs.child, JSON.stringify(job)];
   const { code, stdout, stderr } = await runProgram(args);
   if (code !== 0)
     throw new Error(`${job.contestant} failed:\n${stderr.trim().split('\n').slice(-15).join('\n')}`);
-  return JSON.parse(stdout) as Done;
+  return JSON.parse(stdout);
 }
 
 /** The exit of a program and its output. */

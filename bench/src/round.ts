@@ -6,7 +6,7 @@ import type { ContestantName, Outcome } from './contestant.ts';
 import type { Cost } from './job.ts';
 import { machineTime } from './model-server.ts';
 import type { Programs, ServerProcess } from './processes.ts';
-import { runJob, runProgram } from './processes.ts';
+import { runJob, runProgram, runWaiting } from './processes.ts';
 import type { Work, WorkName } from './work.ts';
 import { startScript, warmUpScript } from './work.ts';
 
@@ -23,6 +23,8 @@ export interface Sample {
   readonly entrant: Entrant;
   /** For starts: time from the start of the process to the arrival of its first request, in milliseconds. */
   readonly startMs?: number;
+  /** For waiting runs: the heap of each, in bytes. */
+  readonly heapBytes?: number;
   /** For all other workloads. */
   readonly cost?: Cost;
   /** Number of requests that the server received. */
@@ -93,6 +95,17 @@ function checkDone(
     throw new Error(
       `${entrant} did not perform ${name} correctly: ${JSON.stringify({ ...did, text: did.text.length })}`,
     );
+}
+
+/** Number of runs that wait at the same time. */
+const waiting = 1000;
+
+/** Measures the heap of runs that wait. */
+export async function sampleWaiting({ programs }: Bench, place: Place): Promise<Sample> {
+  const { entrant } = place;
+  if (!isContestant(entrant)) throw new Error(`${entrant} cannot wait.`);
+  const heapBytes = await runWaiting({ programs, job: { contestant: entrant, waiting } });
+  return { ...place, heapBytes, requests: waiting, sentBytes: Number.NaN };
 }
 
 /** Measures one start. */

@@ -1,15 +1,15 @@
-import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
+import { bundleSize } from '../../scripts/bundle-size.mjs';
 import type { Entrant } from './round.ts';
 
-/** The size that a dependency adds to a program. */
+/** The size that a dependency adds to a program that is bundled, minified and compressed, in bytes. */
 export interface Size {
   readonly entrant: Entrant;
-  /** Bundled and minified, for Node. */
-  readonly bytes: number;
-  /** The same, compressed. */
+  /** What the program loads at its start. */
   readonly gzipBytes: number;
+  /** What it loads later, with `import()`. */
+  readonly laterBytes: number;
 }
 
 /** A package that an entry of another package loads. */
@@ -36,7 +36,7 @@ const programs: Readonly<Partial<Record<Entrant, Program>>> = {
     without: ['zod'],
   },
   'cobbler-and-sdk': { imports: cobbler, without: ['zod'] },
-  cobbler: { imports: cobbler, without: ['zod', '@anthropic-ai/sdk', './client-*'] },
+  cobbler: { imports: cobbler, without: ['zod', '@anthropic-ai/sdk', './client.js'] },
 };
 
 /** Measures the size of the requested entrants from the built packages in `folder`. */
@@ -44,34 +44,15 @@ export async function sizesOf(entrants: readonly Entrant[], folder: string): Pro
   const sizes: Size[] = [];
   for (const entrant of entrants) {
     const program = programs[entrant];
-    if (program !== undefined) sizes.push({ entrant, ...(await weigh(program, folder)) });
+    if (program === undefined) continue;
+    const { atStart, later } = await bundleSize({
+      contents: program.imports,
+      folder,
+      external: [...program.without],
+    });
+    sizes.push({ entrant, gzipBytes: atStart, laterBytes: later });
   }
   return sizes;
-}
-
-/** Bundles a program from the built packages in `folder` and measures its size. */
-export async function weigh({ imports, without }: Program, folder: string): Promise<Omit<Size, 'entrant'>> {
-  const { outputFiles } = await build({
-    stdin: { contents: imports, resolveDir: folder },
-    external: [...without],
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'node',
-    legalComments: 'none',
-    logLevel: 'error',
-    write: false,
-  });
-  return compressedSize(outputFiles.map(({ contents }) => contents));
-}
-
-/** Returns the size of a bundle's files in bytes, before and after compression. */
-export function compressedSize(files: readonly Uint8Array[]): {
-  readonly bytes: number;
-  readonly gzipBytes: number;
-} {
-  const whole = Buffer.concat(files);
-  return { bytes: whole.length, gzipBytes: gzipSync(whole, { level: 9 }).length };
 }
 
 /** Returns the packages that an entry loads, without its own package. */

@@ -1,16 +1,19 @@
+import { defined } from '@cobbler/agent/values';
 import type { Report } from './report.ts';
 import type { Entrant, Sample } from './round.ts';
 import type { Reached, Size } from './size.ts';
 import type { Work } from './work.ts';
-import { coldBudget, growthBudget, sizeBudget, workNamed, workNames } from './work.ts';
+import { coldBudget, growthBudget, sizeBudget, waitingBudget, workNamed, workNames } from './work.ts';
 
 /** One row of the result: the cost of one workload for one entrant. */
 export interface Row {
   readonly work: string;
   readonly entrant: Entrant;
-  /** CPU time of one turn or of the workload, or the duration of a start; growth; or compressed size. */
+  /** CPU time of one turn or of the workload, the duration of a start, growth, heap, or compressed size. */
   readonly figure: number;
   readonly unit: 'ms' | 'x' | 'KB';
+  /** Compressed code that is loaded later, in KB. */
+  readonly later?: number;
   /** As a multiple of the floor, measured in the same rounds. */
   readonly timesFloor?: number;
   /** Median of the peak resident memory, in megabytes of 10^6 bytes. */
@@ -34,6 +37,7 @@ export interface Verdict {
 export function rowsIn({ samples, sizes, reached }: Report): Row[] {
   const of = (name: string) => samples.filter(({ work }) => work === name).sort(byRank);
   return workNames.flatMap((name): Row[] => {
+    if (name === 'waiting') return waitingRows(of('waiting'));
     if (name === 'cold') return startRows(of('cold'));
     if (name === 'size') return sizeRows(sizes, reached);
     const work = workNamed(name);
@@ -71,25 +75,26 @@ export function rowsOf(work: Work, samples: readonly Sample[]): Row[] {
     const own = samples.filter((sample) => sample.entrant === entrant);
     const costs = own.map((sample) => cpuOf(work, sample));
     const timesFloor = ratio(work, own, floor);
-    const megabytes = median(own.map(({ cost }) => (cost?.peakBytes ?? 0) / 1e6));
+    const peak = ({ cost }: Sample) => cost?.peakBytes ?? Number.NaN;
     return {
       work: work.name,
       entrant,
       figure: work.judgedBy === 'best' ? Math.min(...costs) : median(costs),
       unit: 'ms',
       timesFloor,
-      megabytes,
+      megabytes: median(own.map(peak)) / 1e6,
       wallMs: median(own.map(({ cost }) => (cost?.wallMs ?? 0) / parts(work))),
       sentBytes: sentPerTurn(own),
-      verdicts: entrant === 'cobbler' ? verdictsOf(work, timesFloor, megabytes) : [],
+      verdicts: entrant === 'cobbler' ? verdictsOf(work, timesFloor, ratioByRound(own, floor, peak)) : [],
     };
   });
 }
 
-function verdictsOf({ budget }: Work, timesFloor: number, megabytes: number): Verdict[] {
+function verdictsOf({ budget }: Work, timesFloor: number, memoryTimesFloor: number): Verdict[] {
   const verdicts: Verdict[] = [];
   if (budget.timesFloor !== undefined) verdicts.push(atMost(timesFloor, budget.timesFloor, 'x floor'));
-  if (budget.megabytes !== undefined) verdicts.push(atMost(megabytes, budget.megabytes, 'MB'));
+  if (budget.memoryTimesFloor !== undefined)
+    verdicts.push(atMost(memoryTimesFloor, budget.memoryTimesFloor, 'x floor MB'));
   return verdicts;
 }
 
@@ -97,48 +102,43 @@ function atMost(value: number, bound: number, unit: string): Verdict {
   return { bound: `<= ${bound} ${unit}`, is: `${digits(value)} ${unit}`, kept: value <= bound };
 }
 
-/** Returns the rows of the starts. */
-export function startRows(samples: readonly Sample[]): Row[] {
-  /** Returns each start of an entrant as a multiple of the floor's start in the same round. */
-  const floors = (name: Entrant) =>
-    new Map(
-      samples.flatMap(({ entrant, round, startMs }) => {
-        const beside = samples.find((one) => one.entrant === 'floor' && one.round === round)?.startMs;
-        return entrant !== name || startMs === undefined || beside === undefined
-          ? []
-          : [[round, startMs / beside]];
-      }),
-    );
-  const withSdk = floors('floor-with-sdk');
-  return entrantsOf(samples).map((entrant) => {
-    const own = samples.filter((sample) => sample.entrant === entrant);
-    const times = floors(entrant);
-    const timesFloor = median([...times.values()]);
-    const more = median([...times].flatMap(([round, value]) => value - (withSdk.get(round) ?? Number.NaN)));
-    return {
-      work: 'cold',
-      entrant,
-      figure: median(startTimes(own)),
-      unit: 'ms',
-      timesFloor,
-      sentBytes: sentPerTurn(own),
-      verdicts: startVerdicts(entrant, timesFloor, withSdk.size === 0 ? undefined : more),
-    };
+/** Returns the rows of the waiting runs. */
+export function waitingRows(samples: readonly Sample[]): Row[] {
+  return comparedRows(samples, 'KB', ({ heapBytes = Number.NaN }) => heapBytes / 1000, {
+    cobbler: waitingBudget,
   });
 }
 
-/** `more` is the difference to the floor with the SDK, as a multiple of the floor. */
-function startVerdicts(entrant: Entrant, timesFloor: number, more: number | undefined): Verdict[] {
-  const { cliTimesFloor, overFloorWithSdk } = coldBudget;
-  if (entrant === 'cobbler-cli') return [atMost(timesFloor, cliTimesFloor, 'x floor')];
-  if (entrant !== 'cobbler' || more === undefined) return [];
-  return [
-    {
-      bound: `<= floor-with-sdk + ${overFloorWithSdk} x floor`,
-      is: `floor-with-sdk + ${digits(more)} x floor`,
-      kept: more <= overFloorWithSdk,
-    },
-  ];
+/** Returns the rows of the starts. */
+export function startRows(samples: readonly Sample[]): Row[] {
+  return comparedRows(samples, 'ms', ({ startMs = Number.NaN }) => startMs, {
+    cobbler: coldBudget.library,
+    'cobbler-cli': coldBudget.cli,
+  });
+}
+
+/** Returns a row for each entrant: the median of a figure, and its budget as a multiple of the floor's figure. */
+function comparedRows(
+  samples: readonly Sample[],
+  unit: Row['unit'],
+  figure: (sample: Sample) => number,
+  budgets: Readonly<Partial<Record<Entrant, number>>>,
+): Row[] {
+  const floor = samples.filter(({ entrant }) => entrant === 'floor');
+  return entrantsOf(samples).map((entrant) => {
+    const own = samples.filter((sample) => sample.entrant === entrant);
+    const timesFloor = ratioByRound(own, floor, figure);
+    const budget = budgets[entrant];
+    return {
+      work: own[0]?.work ?? '',
+      entrant,
+      figure: median(own.map(figure)),
+      unit,
+      timesFloor,
+      ...defined({ sentBytes: unit === 'ms' ? sentPerTurn(own) : undefined }),
+      verdicts: budget === undefined ? [] : [atMost(timesFloor, budget, 'x floor')],
+    };
+  });
 }
 
 /** Returns the cost of a turn in the long loop as a multiple of one in the short loop in the same round. */
@@ -165,11 +165,12 @@ export function growthRows(short: readonly Sample[], long: readonly Sample[]): R
 export function sizeRows(sizes: readonly Size[], reached: readonly Reached[]): Row[] {
   return [...sizes]
     .sort((left, right) => ranks.indexOf(left.entrant) - ranks.indexOf(right.entrant))
-    .map(({ entrant, gzipBytes }) => ({
+    .map(({ entrant, gzipBytes, laterBytes }) => ({
       work: 'size',
       entrant,
       figure: gzipBytes / 1000,
       unit: 'KB',
+      ...(laterBytes > 0 && { later: laterBytes / 1000 }),
       verdicts:
         entrant === 'cobbler'
           ? [atMost(gzipBytes / 1000, sizeBudget.gzipBytes / 1000, 'KB'), reachVerdict(reached)]
@@ -193,10 +194,19 @@ function ratio(work: Work, own: readonly Sample[], floor: readonly Sample[]): nu
       Math.min(...own.map((one) => cpuOf(work, one))) / Math.min(...floor.map((one) => cpuOf(work, one)))
     );
   }
+  return ratioByRound(own, floor, (sample) => cpuOf(work, sample));
+}
+
+/** Returns the median of the ratios of a figure to the floor's figure in the same round. */
+function ratioByRound(
+  own: readonly Sample[],
+  floor: readonly Sample[],
+  figure: (sample: Sample) => number,
+): number {
   return median(
     own.flatMap((sample) => {
       const beside = floor.find(({ round }) => round === sample.round);
-      return beside === undefined ? [] : [cpuOf(work, sample) / cpuOf(work, beside)];
+      return beside === undefined ? [] : [figure(sample) / figure(beside)];
     }),
   );
 }
@@ -208,10 +218,6 @@ function cpuOf(work: Work, { cost }: Sample): number {
 
 function parts(work: Work): number {
   return work.per === 'turn' ? work.runs * work.script.turns : 1;
-}
-
-function startTimes(samples: readonly Sample[]): number[] {
-  return samples.flatMap(({ startMs }) => (startMs === undefined ? [] : [startMs]));
 }
 
 function sentPerTurn(samples: readonly Sample[]): number {

@@ -51,7 +51,7 @@ function cellsOf(rows: readonly Row[]): string[][] {
   return rows.map((row, index) => [
     rows[index - 1]?.work === row.work ? '' : row.work,
     row.entrant,
-    `${digits(row.figure)} ${row.unit}`,
+    `${digits(row.figure)} ${row.unit}${row.later === undefined ? '' : ` + ${digits(row.later)} later`}`,
     ifAny(row.timesFloor, digits),
     ifAny(row.megabytes, (megabytes) => megabytes.toFixed(0)),
     ifAny(row.wallMs, digits),

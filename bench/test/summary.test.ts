@@ -17,7 +17,7 @@ const work: Work = {
   runs: 1,
   per: 'turn',
   judgedBy: 'median',
-  budget: { timesFloor: 2, megabytes: 100 },
+  budget: { timesFloor: 2, memoryTimesFloor: 1.1 },
 };
 
 /** Returns samples with the CPU time of each round in milliseconds. */
@@ -90,16 +90,25 @@ describe('budgets', () => {
     const [, cobbler] = rowsOf(work, [...samples('floor', [10]), ...samples('cobbler', [15], 120)]);
     expect(cobbler?.verdicts).toEqual([
       { bound: '<= 2 x floor', is: '1.50 x floor', kept: true },
-      { bound: '<= 100 MB', is: '120 MB', kept: false },
+      { bound: '<= 1.1 x floor MB', is: '2.40 x floor MB', kept: false },
     ]);
-    expect(tableOf(cobbler === undefined ? [] : [cobbler])).toContain('<= 2 x floor kept, <= 100 MB MISSED');
+    expect(tableOf(cobbler === undefined ? [] : [cobbler])).toContain(
+      '<= 2 x floor kept, <= 1.1 x floor MB MISSED',
+    );
   });
 
-  test('judge a start against the floor that has loaded the same SDK', () => {
+  test('judge a start and a waiting run against the floor', () => {
+    const waits = (entrant: Entrant, heapBytes: number): Sample => ({
+      ...start(entrant, 0),
+      work: 'waiting',
+      heapBytes,
+    });
+    const report = { ...empty, samples: [waits('floor', 10_000), waits('cobbler', 16_100)] };
+    expect(missedIn(rowsIn(report))).toEqual(['waiting, cobbler: 1.61 x floor, not <= 1.6 x floor']);
     const rows = startRows([
       start('floor', 70),
       start('floor-with-sdk', 160),
-      start('cobbler', 180),
+      start('cobbler', 92),
       start('cobbler-cli', 140),
       start('cobbler-cli-first', 400),
     ]);
@@ -114,25 +123,26 @@ describe('budgets', () => {
 
   test('judge a size by its compressed bytes and by the packages that the main entry loads', () => {
     const sizes = (gzipBytes: number) => [
-      { entrant: 'cobbler' as const, bytes: 100_000, gzipBytes },
-      { entrant: 'ai-sdk' as const, bytes: 500_000, gzipBytes: 130_000 },
+      { entrant: 'cobbler' as const, gzipBytes, laterBytes: 3400 },
+      { entrant: 'ai-sdk' as const, gzipBytes: 130_000, laterBytes: 0 },
     ];
     const lazyZod = [{ name: 'zod', lazily: true }];
-    expect(kept(sizeRows(sizes(25_000), []))).toEqual({ cobbler: [true, true], 'ai-sdk': [] });
-    expect(kept(sizeRows(sizes(25_001), lazyZod))).toEqual({ cobbler: [false, true], 'ai-sdk': [] });
+    expect(kept(sizeRows(sizes(30_000), []))).toEqual({ cobbler: [true, true], 'ai-sdk': [] });
+    expect(kept(sizeRows(sizes(30_001), lazyZod))).toEqual({ cobbler: [false, true], 'ai-sdk': [] });
     expect(kept(sizeRows(sizes(1), [{ name: 'zod', lazily: false }]))['cobbler']).toEqual([true, false]);
     expect(kept(sizeRows(sizes(1), [{ name: 'yaml', lazily: true }]))['cobbler']).toEqual([true, false]);
+    expect(tableOf(sizeRows(sizes(30_000), []))).toMatch(/cobbler +30\.0 KB \+ 3\.40 later/);
   });
 
   test('report the measured value if they are missed', () => {
     const report: Report = {
       ...empty,
       samples: [...samples('floor', [10]), ...samples('cobbler', [31])],
-      sizes: [{ entrant: 'cobbler', bytes: 90_000, gzipBytes: 30_000 }],
+      sizes: [{ entrant: 'cobbler', gzipBytes: 35_000, laterBytes: 0 }],
     };
     expect(missedIn(rowsIn(report))).toEqual([
-      't400, cobbler: 3.10 x floor, not <= 2 x floor',
-      'size, cobbler: 30.0 KB, not <= 25 KB',
+      't400, cobbler: 3.10 x floor, not <= 1.4 x floor',
+      'size, cobbler: 35.0 KB, not <= 30 KB',
     ]);
     expect(textOf(report)).toContain('2 of 4 budgets were missed: t400, cobbler: 3.10 x floor');
     expect(textOf({ ...empty, samples: samples('floor', [10]) })).toContain(
@@ -144,7 +154,7 @@ describe('budgets', () => {
 test('rows are in the order of the workloads, with growth after the loops that it compares', () => {
   const report: Report = {
     ...empty,
-    sizes: [{ entrant: 'cobbler', bytes: 9, gzipBytes: 8 }],
+    sizes: [{ entrant: 'cobbler', gzipBytes: 8, laterBytes: 0 }],
     samples: [
       start('floor', 70),
       ...samples('cobbler', [5], 50, 's20k'),
