@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { keepCompiled } from './compiled.ts';
-import { checkNode } from './node-version.ts';
+import { keepCompiled } from './start/compiled.ts';
+import { checkNode } from './start/node-version.ts';
 import { visible } from './terminal/escape.ts';
 import type { Io } from './terminal/io.ts';
 import { processIo } from './terminal/process-io.ts';

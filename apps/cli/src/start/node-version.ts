@@ -1,4 +1,4 @@
-import { UsageError } from './terminal/usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** The oldest supported version of Node. `engines` in package.json says the same, but npm only warns about it. */
 export const oldestNode = '22.18';

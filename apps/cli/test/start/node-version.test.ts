@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { checkNode, oldestNode } from '../src/node-version.ts';
+import { checkNode, oldestNode } from '../../src/start/node-version.ts';
 
 test.each(['22.18.0', '22.19.1', '24.0.0', '26.3.0'])('accepts Node %s', (version) => {
   expect(() => checkNode(version)).not.toThrow();
@@ -11,6 +11,6 @@ test.each(['22.17.9', '20.19.4', '18.0.0'])('rejects Node %s and names the requi
 });
 
 test('the minimum version matches engines.node of the package', () => {
-  const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(engines.node).toBe(`>=${oldestNode}`);
 });

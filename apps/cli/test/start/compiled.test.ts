@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { cobblerHome } from '@cobbler/agent/node';
 import { expect, test } from 'vitest';
-import { compiledFolder } from '../src/compiled.ts';
+import { compiledFolder } from '../../src/start/compiled.ts';
 
 test.each([
   [{ COBBLER_HOME: '/kept', HOME: '/home/someone' }],

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 // A default import: an older Node lacks these names and must still get as far as the error message about its version.
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Environment } from './terminal/io.ts';
+import type { Environment } from '../terminal/io.ts';
 
 /**
  * Enables Node's compile cache in Cobbler's home directory, so that the next start is faster. The directory is

@@ -17,7 +17,7 @@ function loadedWith(file: URL, loaded: Set<string> = new Set()): Set<string> {
   return loaded;
 }
 
-const main = new URL('../src/main.ts', import.meta.url);
+const main = new URL('../../src/main.ts', import.meta.url);
 
 test('--version and --help load no package and fewer than 12 files', () => {
   const loaded = [...loadedWith(main)];
@@ -26,6 +26,6 @@ test('--version and --help load no package and fewer than 12 files', () => {
 });
 
 test('the search finds a package that a command loads', () => {
-  const run = fileURLToPath(new URL('../src/commands/run.ts', import.meta.url));
+  const run = fileURLToPath(new URL('../../src/commands/run.ts', import.meta.url));
   expect(loadedWith(new URL(`file://${run}`))).toContain('@cobbler/agent');
 });
