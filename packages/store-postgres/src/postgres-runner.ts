@@ -34,8 +34,8 @@ export interface PostgresRunnerOptions<Input extends Json, Output extends Json> 
 
 /**
  * Runs workflows durably on any number of machines, with the runs in PostgreSQL beside the sessions. One process works
- * on each run. If it stops renewing its lease, another one continues the run; the epoch keeps the first one from
- * ending it, and the store's epoch from writing to its session.
+ * on each run. If it stops renewing its lease, another one continues the run; epochs then prevent the first one from ending
+ * the run and from writing to its session.
  * @throws AgentError `invalid`, code `store_address`, `store_schema` or `retention`. Methods reject with the codes of
  * `postgresStore`.
  */

@@ -41,7 +41,7 @@ const endingMs = 5000;
 const progressMs = 100;
 
 /**
- * Runs a shell command in the workspace. The command can access everything that its user can. The gate decides about
+ * Runs a shell command in the workspace. The command can access everything that its user can. The gate decides on
  * it; this function does not inspect it.
  */
 export function runCommand(workspace: Workspace, options: RunCommandOptions = {}): Tool {

@@ -19,10 +19,10 @@ export interface WaitUntilArgs {
 export const maxWaitMs: number = 30 * 86_400_000;
 
 /**
- * Creates wait_until, with which the model waits until a time or for a number of seconds without spending turns. A
- * message of the user ends the wait early. The run's time limit `limits.ms` continues during the wait, so a longer wait
- * is refused at once. With a runner, the wait survives restarts and no process is needed for it.
- * @throws AgentError `invalid` if `maxMs` is not between 1 and 30 days.
+ * Creates wait_until, with which the model waits until a time or for a number of seconds without spending turns. A message
+ * from the user ends the wait early. The wait counts toward the run's time limit `limits.ms`, so a wait that would exceed it is
+ * rejected immediately. With a runner, the wait survives restarts and needs no process.
+ * @throws AgentError `invalid` if `maxMs` is not between 1 millisecond and 30 days.
  */
 export function waitTool({ maxMs = maxWaitMs }: WaitToolOptions = {}): Tool {
   if (!(maxMs >= 1 && maxMs <= maxWaitMs)) {

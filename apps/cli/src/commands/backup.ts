@@ -98,8 +98,8 @@ interface KeptFile {
 
 /**
  * Returns everything in a home directory that outlives a process, in an order that is safe to copy while it is in
- * use: a journal before the data that its steps write (a step missing from the journal runs again, a recorded step
- * never does), and databases before the files that they refer to. The copy is then a state that a crash could have
+ * use: the runs before the data that they write (an unfinished run continues, a finished one never runs again), and
+ * databases before the files that they refer to. The copy is then a state that a crash could have
  * left.
  */
 function keptFiles(home: string): KeptFile[] {

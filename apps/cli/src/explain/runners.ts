@@ -28,7 +28,7 @@ export const runners: Area = {
     {
       code: 'run_over',
       kinds: ['invalid'],
-      what: 'A step started after its run, or the call of the workflow that it belongs to, had ended, so its result would be lost.',
+      what: 'A step started after its run, or the current call of its workflow, had ended. Its result would be lost.',
       todo: 'Wait for each step before the workflow returns. Usually an `await` is missing.',
       see: 'docs/runners.md',
     },
@@ -36,7 +36,7 @@ export const runners: Area = {
       code: 'run_waiting',
       kinds: ['aborted'],
       what: 'The workflow waits for a signal. The runner calls it again when the wait is over.',
-      todo: 'Let the error through: a workflow that catches it does not wait.',
+      todo: 'Do not catch the error, or rethrow it: otherwise, the workflow does not wait.',
       see: 'docs/runners.md',
     },
     {
@@ -49,21 +49,21 @@ export const runners: Area = {
     {
       code: 'until',
       kinds: ['invalid'],
-      what: 'The end of a wait is not a time.',
-      todo: 'Pass milliseconds since 1970.',
+      what: 'The end of a wait is not a valid time.',
+      todo: 'Pass `until` in milliseconds since 1970.',
     },
     {
       code: 'too_many_runs',
       kinds: ['invalid'],
-      what: 'The memory runner holds as many runs that have not ended as it can.',
-      todo: 'Wait for some to end, raise `maxOpen` of `memoryRunner`, or use a runner on disk such as `sqliteRunner`.',
+      what: 'The memory runner has reached its maximum number of runs that have not ended.',
+      todo: 'Wait for some runs to end, raise `maxOpen` of `memoryRunner`, or use a runner on disk such as `sqliteRunner`.',
       see: 'docs/runners.md',
     },
     {
       code: 'due_at',
       kinds: ['invalid'],
-      what: 'The due time of a run is not a time.',
-      todo: 'Pass milliseconds since 1970.',
+      what: 'The due time of a run is not a valid time.',
+      todo: 'Pass `dueAt` in milliseconds since 1970.',
     },
     {
       code: 'attempt',

@@ -20,8 +20,8 @@ export const runs: Area = {
     {
       code: 'too_many_watchers',
       kinds: ['invalid'],
-      what: 'The run has as many readers and listeners as it can have.',
-      todo: 'Call the function that `subscribe` returned, or leave the loop over the events, when a watcher is no longer needed.',
+      what: 'The run has the maximum number of readers and listeners (1,000).',
+      todo: 'When a listener or reader is no longer needed, call the function that `subscribe` returned, or leave the loop over the events.',
       see: 'docs/limits.md',
     },
     {
@@ -141,13 +141,13 @@ export const runs: Area = {
       code: 'text_discarded',
       kinds: ['agent'],
       what: 'Reading `run.text()` ended early: a response was cut off after a part of it was read, and the next attempt at it began differently. The run continues.',
-      todo: 'Await `run.text()` for the complete text, or read the events of the run: `retry` reports that a part of the text is void.',
+      todo: 'Await `run.text()` for the complete text, or read the events of the run: a `retry` event means that the text of the failed attempt is void.',
       see: 'docs/first-agent.md',
     },
     {
       code: 'sub_agent_waits',
       kinds: ['tool'],
-      what: "An agent that runs as a tool needs a user's decision about a call, and no user can be asked within a tool. The model sees this as the result of the tool.",
+      what: "An agent that runs as a tool needs a user's decision on a call, but no user can be asked during a tool call. The model sees this as the result of the tool.",
       todo: 'Give the executor of that agent a gate that allows or denies its calls.',
       see: 'docs/tools.md',
     },
@@ -215,7 +215,7 @@ export const runs: Area = {
     {
       code: 'bad_tool',
       kinds: ['invalid'],
-      what: 'A tool has no `execute` function, or its `effect` is unknown, or `once` although it has `waitUntil`.',
+      what: 'A tool has no `execute` function, its `effect` is unknown, or its `effect` is `once` although it has `waitUntil`.',
       todo: 'Set `execute`. Set `effect` to `read`, `idempotent` or `once`, or remove it. With `waitUntil`, set it to `read` or `idempotent`.',
       see: 'docs/tools.md',
     },

@@ -28,15 +28,15 @@ export const sessions: Area = {
     {
       code: 'session_removed',
       kinds: ['invalid'],
-      what: 'The session was in memory and was removed, because the memory store held too many or too large sessions.',
-      todo: 'Repeat the call to start the session again. To keep sessions, use a store on disk such as `sqliteStore`, or raise `keepLast` and `keepBytes` of `memoryStore`.',
+      what: 'The session was stored in memory and was removed, because the memory store contained too many sessions or too much data.',
+      todo: 'Repeat the call to start a new session with this id. To keep sessions, use a store on disk such as `sqliteStore`, or raise `keepLast` and `keepBytes` of `memoryStore`.',
       see: 'docs/limits.md',
     },
     {
       code: 'memory_full',
       kinds: ['invalid'],
-      what: 'The running and waiting sessions in memory have no room for the next event.',
-      todo: 'Raise `maxBytes` of `memoryStore`, run less at the same time, or use a store on disk such as `sqliteStore`.',
+      what: 'The memory store has no room for the next event, because running and waiting sessions cannot be removed.',
+      todo: 'Raise `maxBytes` of `memoryStore`, run fewer sessions at the same time, or use a store on disk such as `sqliteStore`.',
       see: 'docs/limits.md',
     },
     {

@@ -13,8 +13,8 @@ export const tools: Area = {
     {
       code: 'bad_wait',
       kinds: ['tool'],
-      what: 'The call of `wait_until` names no time, or one that is too far away or after the time limit of the run.',
-      todo: 'The model chooses another time. To allow longer waits, raise `limits.ms` of the run.',
+      what: 'The call of `wait_until` contains no valid time, or a time that is too far away or later than the time limit of the run.',
+      todo: 'Do nothing: the model sees the reason and can choose another time. To allow longer waits, raise `limits.ms` of the run.',
       see: 'docs/long-work.md',
     },
     {

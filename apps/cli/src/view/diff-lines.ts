@@ -62,7 +62,7 @@ export function diffLines(diff: string, style: Style, columns: number, maxLines?
   return left === 0 ? rendered : [...rendered, style.dim(moreLines(left))];
 }
 
-/** Formats a diff for a user who decides about it: nothing is cut, and every character is visible. */
+/** Formats a diff for a user who decides on it: nothing is cut, and every character is visible. */
 export function wholeDiffLines(diff: string, style: Style, columns: number): string[] {
   const lines = parseDiff(visibleText(diff));
   const digits = Math.max(1, ...lines.slice(-1).map((line) => String(line?.number ?? '').length));

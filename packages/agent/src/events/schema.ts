@@ -127,7 +127,7 @@ const bodies = [
   ),
   withTypeName(
     'ApprovalRequestedEvent',
-    'A user must decide about a call. The decision must name this id, and only the first one counts.',
+    'A user must decide on a call. The decision must name this id, and only the first one counts.',
     z.looseObject({
       ...place,
       ...subject,
@@ -176,7 +176,7 @@ const bodies = [
   ),
   withTypeName(
     'StopRequestedEvent',
-    'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. The event is stored so that the run does not revive after a crash.',
+    'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. The event is stored so that it still applies after a crash.',
     z.looseObject({
       type: z.literal('stop_requested'),
       reason: z.enum(['cancelled', 'timeout', 'limit']),

@@ -116,7 +116,7 @@ export function unanswered(state: State): OpenCall[] {
   return state.calls.filter((call) => call.result === undefined);
 }
 
-/** Returns the time until which the run only waits, in milliseconds since 1970; undefined if it has something to do. */
+/** Returns the time at which the run's wait ends, in milliseconds since 1970; undefined if the run has something to do. */
 export function waitingUntil(state: State): number | undefined {
   if (state.stop !== undefined || state.steering.length > 0) return undefined;
   return unanswered(state).find((call) => call.started)?.waitUntil;

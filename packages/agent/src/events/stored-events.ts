@@ -120,7 +120,7 @@ export interface BlobReference {
   readonly bytes: number;
 }
 
-/** A user must decide about a call. The decision must name this id, and only the first one counts. */
+/** A user must decide on a call. The decision must name this id, and only the first one counts. */
 export interface ApprovalRequestedEvent {
   readonly turn: number;
   readonly index: number;
@@ -164,7 +164,7 @@ export interface CompactedEvent {
 
 /**
  * The run was cancelled, its time limit was reached, or another limit was reached and one closing response is
- * still needed. The event is stored so that the run does not revive after a crash.
+ * still needed. The event is stored so that it still applies after a crash.
  */
 export interface StopRequestedEvent {
   readonly type: 'stop_requested';

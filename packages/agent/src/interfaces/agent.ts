@@ -163,7 +163,7 @@ export interface Agent {
   run(request: ModelRequest, context?: RequestContext): Promise<ModelResponse>;
 }
 
-/** Reads an agent. Its capabilities and its function are those of this moment. */
+/** Reads an agent. Later changes to its capabilities or its function have no effect. */
 export const readAgent: Reader<Agent> = record<Agent>(
   {
     provider: text,

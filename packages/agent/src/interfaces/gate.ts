@@ -10,11 +10,11 @@ export interface GateCall {
   readonly effect: ToolEffect;
   /** The one argument that matters; empty if the tool names none. */
   readonly subject: string;
-  /** The reason why the tool requires a user to decide about this call; absent for an ordinary call. */
+  /** The reason why the tool requires a user to decide on this call; absent for an ordinary call. */
   readonly mustAsk?: string;
 }
 
-/** The context in which a gate decides about a call. */
+/** The context in which a gate decides on a call. */
 export interface GateContext {
   readonly signal: AbortSignal;
   /** Id of the session, for gates that serve several. */
@@ -44,7 +44,7 @@ interface Ask {
 }
 
 /**
- * Decides about one tool call, before anything of its batch starts. The string `allow`, `deny` or `ask` stands for a
+ * Decides on one tool call before any call of its batch starts. The string `allow`, `deny` or `ask` stands for a
  * verdict with no other fields. A gate that throws or returns anything else denies the call.
  */
 export type Gate = (

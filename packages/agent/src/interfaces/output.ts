@@ -17,7 +17,7 @@ export interface OutputOption<Output> {
   /** Name of the shape. Default `answer`. */
   readonly name?: string;
   readonly schema: StandardSchema<Output> | JsonObject;
-  /** Converts the schema to JSON Schema, for a library whose schemas do not convert themselves. */
+  /** Converts the schema to JSON Schema. Needed for a library that does not provide this conversion. */
   toJsonSchema?(schema: unknown): unknown;
 }
 

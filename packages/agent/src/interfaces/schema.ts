@@ -22,7 +22,7 @@ type Combined<Fields extends FieldSchemas, Side extends 'input' | 'output', Opti
 } & { [Name in Optional]?: TypeOf<Fields[Name], Side> };
 
 /**
- * The types of the values that schemas by name describe. A value that can be undefined is optional. The result is one
+ * The types of the values that a record of schemas describes. A value that can be undefined is optional. The result is one
  * object type, so that messages of the compiler show its fields and not how they were computed.
  */
 export type FieldTypes<Fields extends FieldSchemas, Side extends 'input' | 'output'> =
@@ -30,7 +30,7 @@ export type FieldTypes<Fields extends FieldSchemas, Side extends 'input' | 'outp
     ? { [Name in keyof Types]: Types[Name] }
     : never;
 
-/** Either usable arguments or the reason why they are not, written for the model. */
+/** Either usable arguments, or the reason why they cannot be used, written for the model. */
 export type Validation =
   | { readonly ok: true; readonly value: Record<string, unknown> }
   | { readonly ok: false; readonly problem: string };
@@ -147,7 +147,7 @@ function jsonSchemaOf(schema: StandardSchema<unknown>, place: SchemaPlace): Json
   const convert = converterOf(schema, place);
   if (convert === undefined) {
     const { vendor } = schema['~standard'];
-    const why = `${place.path} is a schema of ${vendor} that cannot convert itself to JSON Schema`;
+    const why = `${place.path} is a ${vendor} schema, which has no conversion to JSON Schema`;
     throw invalid(
       place,
       why,

@@ -57,8 +57,8 @@ export interface WaitStart {
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
   /**
-   * Milliseconds until the run reaches its time limit. A run that is performed in steps has no such limit during a wait:
-   * infinity.
+   * Milliseconds until the run reaches its time limit. `Infinity` if the run is performed in steps, because it then has no
+   * time limit during a wait.
    */
   readonly msLeft: number;
 }
@@ -69,7 +69,7 @@ export interface ToolWait {
   readonly until: number;
   /** The time at which the wait ended. */
   readonly endedAt: number;
-  /** `message` if the wait ended early, because the user sent a message. */
+  /** `message` if the wait ended early because the user sent a message. */
   readonly endedBy: 'time' | 'message';
 }
 
@@ -83,8 +83,8 @@ export interface ToolPreview {
 
 /**
  * A function that the model may call. A plain object with `name`, `description`, `parameters` and `execute` is
- * already a tool; `defineTool` adds typed arguments. `Name` and `Input`, the arguments before they are converted, are
- * the types that the events of a run have.
+ * already a tool; `defineTool` adds typed arguments. `Name` and `Input`, the type of
+ * the arguments before conversion, are the types in the events of a run.
  */
 export interface Tool<Name extends string = string, Input = Record<string, unknown>> {
   /** 1 to 64 letters, digits, `_` and `-`, which every provider accepts. */
@@ -110,7 +110,7 @@ export interface Tool<Name extends string = string, Input = Record<string, unkno
   /** Returns the one argument that matters, as one line. Users see it, and permission rules match it. */
   subject?(args: Record<string, unknown>): string;
   /**
-   * Returns the reason why a user must decide about this call, whatever else is allowed, for example because it
+   * Returns the reason why a user must decide on this call, whatever else is allowed, for example because it
    * writes a file that other programs execute. Undefined for an ordinary call. It is called again before the call
    * runs; a reason that was not known when the call was decided prevents it from running.
    */
@@ -148,7 +148,7 @@ type ArgsOf<Args, Fields extends FieldSchemas> = string extends keyof Fields
   ? Args
   : FieldTypes<Fields, 'output'>;
 
-/** The same before a schema has converted them. */
+/** The same types, before a schema has converted the arguments. */
 type InputOf<Args, Fields extends FieldSchemas, Input> = string extends keyof Fields
   ? unknown extends Input
     ? Args
@@ -175,7 +175,7 @@ export interface ToolDefinition<
   mustAsk?(args: ArgsOf<Args, Fields>): string | undefined;
   waitUntil?(args: ArgsOf<Args, Fields>, start: WaitStart): number | undefined;
   preview?(args: ArgsOf<Args, Fields>): Promise<ToolPreview>;
-  /** Converts a schema to JSON Schema, for a library whose schemas do not convert themselves. */
+  /** Converts a schema to JSON Schema. Needed for a library that does not provide this conversion. */
   toJsonSchema?(schema: unknown): unknown;
 }
 
@@ -280,8 +280,8 @@ interface KnownTool {
 const known = new WeakMap<object, KnownTool>();
 
 /**
- * Reads a tool: its fields are those of this moment. An object with the same fields as the last time gives the same
- * tool, because providers find cached bytes by it.
+ * Reads a tool. Later changes to its fields have no effect on the result. An object whose fields have not changed since it was
+ * last read gives the same tool, because providers use its identity to find cached bytes.
  * @throws AgentError `invalid` if no provider would accept the tool.
  */
 export const readTool: Reader<Tool> = coded('bad_tool', (value) => {

@@ -31,7 +31,7 @@ import { openAction, openAgain, openPrompt } from './opening.ts';
 /** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;
 
-/** Number of tools that run at the same time, if no option changes it: enough to hide latency, and gentle on files and services. */
+/** Default number of `read` tools that run at the same time: enough to hide latency without overloading files and services. */
 export const defaultToolConcurrency = 16;
 
 const subAgentParameters: JsonObject = {
@@ -208,7 +208,7 @@ function checkNames(tools: readonly Tool[]): void {
       throw new AgentError({
         kind: 'invalid',
         code: 'duplicate_tool',
-        message: `Two tools are named ${name}. Rename one of options.tools.`,
+        message: `Two tools are named ${name}. Rename one of the tools in options.tools.`,
       });
     names.add(name);
   }

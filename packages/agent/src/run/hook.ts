@@ -22,7 +22,7 @@ export interface RequestDraft extends Pick<ModelRequest, 'messages' | 'system'> 
   readonly config: RequestConfig;
 }
 
-/** Changes of a hook to one model request; absent fields stay. Each tool must be one of the executor's tools. */
+/** A hook's changes to one model request; absent fields remain unchanged. Each tool must be one of the executor's tools. */
 export type RequestChange = Partial<Omit<RequestDraft, 'messages'>>;
 
 /** A tool call that has run, with the output that the model and users will receive. */
@@ -43,8 +43,8 @@ export interface RunEnd {
 type Returned<Value> = Value | undefined | Promise<Value | undefined>;
 
 /**
- * Code that changes what a run does. Each function is called at one place of every run of the executor, the hooks in
- * the order of `hooks`, and each receives what those before it returned; undefined changes nothing.
+ * Code that changes what a run does. Each function is called at one point of every run of the executor. Hooks are called in
+ * the order of `hooks`, and each receives what the previous ones returned; undefined changes nothing.
  *
  * A function that throws fails closed: nothing is sent, run or passed on, and the error names the hook (code
  * `hook_failed`). The functions must be pure, because they may be called again when a run continues after a crash.
@@ -54,7 +54,7 @@ export interface Hook {
   readonly name: string;
   /** Before the first model request of a run. Throw to refuse the run. */
   beforeRun?(start: Pick<RequestDraft, 'messages'>, context: HookContext): Returned<never>;
-  /** Before each model request, closing responses included. Returns what is different in this request only. */
+  /** Before each model request, including that for a closing response. Returns what differs in this request only. */
   beforeRequest?(draft: RequestDraft, context: HookContext): Returned<RequestChange>;
   /**
    * After each complete response, before it is recorded. Throw to reject it, which ends the run; its usage is counted.
@@ -67,8 +67,8 @@ export interface Hook {
   /** Before each call, and before the gate, which receives the arguments that the hooks set. Undefined: no opinion. */
   beforeTool?(call: GateCall, context: HookContext): ReturnType<Gate> | undefined;
   /**
-   * After each call that has run, before long output is offloaded. Returns content that replaces it; absent fields stay,
-   * except `summary` and `diff`, which could repeat what the content no longer has.
+   * After each call that has run, before long output is offloaded. Returns content that replaces it; absent fields are
+   * kept, except `summary` and `diff`, which could repeat what was removed from the content.
    */
   afterTool?(outcome: CallOutcome, context: HookContext): Returned<Partial<ToolOutput> | string>;
   /** Before the conversation is shortened. `skip` leaves it as it is until the next response. */
@@ -88,7 +88,7 @@ export interface Hook {
   afterRun?(end: RunEnd, context: HookContext): Returned<{ readonly continueWith?: string }>;
 }
 
-/** Reads a hook. Its functions are those of this moment. */
+/** Reads a hook. Later changes to its functions have no effect. */
 export const readHook: Reader<Hook> = record<Hook>(
   {
     name: text,

@@ -34,10 +34,10 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly toolConcurrency?: number;
   /** Decides about tool calls. Default `allowAll`, because the caller provides the tools. */
   readonly gate?: Gate;
-  /** Code that changes what a run does, in the order in which it is called. Default: none. */
+  /** Hooks, which change what a run does, in the order in which they are called. Default: none. */
   readonly hooks?: readonly Hook[];
   /**
-   * True if a user can decide about approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
+   * True if a user can decide on approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
    */
   readonly attended?: boolean;
   /** Time in milliseconds after which a pending approval counts as denied. Default: no limit. */
@@ -100,7 +100,7 @@ export interface AsToolOptions<Name extends string = string>
   readonly effect?: ToolEffect;
   /** Time limit in milliseconds. Default: `limits.ms` of the executor. */
   readonly timeoutMs?: number;
-  /** The shape of the response. Default: a text. */
+  /** The shape of the response. Default: text. */
   readonly output?: OutputOption<unknown>;
 }
 

@@ -67,7 +67,7 @@ interface LimitResult extends Unfinished, Omit<NoDetails, 'error' | 'limit'> {
 /** The result of a run that waits for a user's decision: pass it to `Executor.resume`. */
 interface WaitingResult extends Unfinished, Omit<NoDetails, 'approvals'> {
   readonly status: 'waiting';
-  /** The calls to decide about. */
+  /** The calls that need a decision. */
   readonly approvals: readonly ApprovalRequestedEvent[];
 }
 
@@ -77,7 +77,7 @@ interface CutResult extends Unfinished, NoDetails {
 }
 
 /**
- * The outcome of a run. Every run ends with one; it never throws. The status tells which fields it has: `complete`
+ * The outcome of a run. Every run ends with one and never throws. The status determines which fields it has: `complete`
  * has `output`, `waiting` has `approvals`, `limit` has `limit`, and `failed`, `cancelled`, `timeout` and `limit` have
  * `error`.
  */
@@ -89,8 +89,7 @@ export type RunResult<Output = unknown> =
   | CutResult;
 
 /**
- * The result of one action of a run: the end of the run, or the position in its session from which it continues. With
- * `waitUntil`, the next action is not before this time, in milliseconds since 1970.
+ * The result of one action of a run: the end of the run, or the position in its session from which it continues. With `waitUntil`, the next action must not be performed before this time, in milliseconds since 1970.
  */
 export type Advance<Output = unknown> =
   | { readonly over: true; readonly result: RunResult<Output> }
@@ -153,7 +152,7 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
   }
 
   /**
-   * The text of all responses of the run, with an empty line between two. Read it in chunks as it arrives
+   * The text of all responses of the run, separated by empty lines. Read it in chunks as it arrives
    * (`for await`), or await all of it. Both throw the error of a run that does not complete, as `unwrap` does.
    *
    * Chunks never repeat: if a response is cut off and requested again, the part of the new attempt that was already

@@ -12,14 +12,14 @@ export function reportTo({ progress }: ToolContext): (event: RunEvent) => void {
 }
 
 /**
- * Returns what a sub-agent responded: its output, or its text.
+ * Returns the response of a sub-agent: its output, or its text.
  * @throws AgentError the reason why it did not complete, which the model sees.
  */
 export async function responseOf(run: Run): Promise<unknown> {
   const result = await run.result;
   if (result.status === 'waiting') {
     const names = [...new Set(result.approvals.map(({ toolName }) => toolName))].join(', ');
-    const message = `The agent stopped: a user must decide about its call of ${names}, and no user can be asked within a tool.`;
+    const message = `The agent stopped: a user must decide on its call of ${names}, but no user can be asked during a tool call.`;
     throw new AgentError({ kind: 'tool', code: 'sub_agent_waits', message });
   }
   const { output, text } = result.unwrap();

@@ -191,7 +191,7 @@ function pauseOf(
 }
 
 function timedOut(name: string, timeoutMs: number): AgentError {
-  const message = `Step ${quoteName(name)} took longer than ${timeoutMs} ms.`;
+  const message = `Step ${quoteName(name)} took longer than its time limit of ${timeoutMs} ms.`;
   return new AgentError({ kind: 'timeout', code: 'step', message, retryable: true });
 }
 

@@ -51,7 +51,7 @@ export interface Steps {
   ): Promise<Value>;
   /**
    * Returns the first signal of this name, whether it was sent before or after the call; undefined if none was sent by
-   * the time `until`, in milliseconds since 1970. A later one is rejected. While it waits, no process needs to: the
+   * the time `until`, in milliseconds since 1970. A later one is rejected. No process is needed during the wait: the
    * method ends this call of the workflow by throwing, and the runner calls the workflow again afterwards. To wait for the
    * first of several signals, catch the error, ask for the next one, and rethrow the error at the end.
    * @throws AgentError `aborted`, code `run_waiting`: rethrow it; `invalid`, code `until`.
@@ -66,8 +66,8 @@ export interface Steps {
 }
 
 /**
- * A workflow. The runner calls it until it returns its output or throws the error of the run: at first, after each
- * wait, and after a crash. Each call begins at the beginning, so actions must be safe to repeat, or skipped if the
+ * A workflow. The runner calls it until it returns its output or throws the error of the run: when the run starts, after
+ * each wait, and after a crash. Each call starts from the beginning, so actions must be safe to repeat, or be skipped if the
  * workflow's own data shows that they are done.
  */
 export type Workflow<Input extends Json = Json, Output extends Json = Json> = (

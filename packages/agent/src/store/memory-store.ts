@@ -47,8 +47,9 @@ interface StoredSession extends ListCursor, HeldSession {
 }
 
 /**
- * Creates a store that lasts until the process ends, within limits. A claim of a session that was removed throws AgentError
- * `invalid`, code `session_removed`, once; then the session is new. An append for which there is no room throws `memory_full`.
+ * Creates a store in memory, which lasts until the process ends and has limits. Claiming a session that was removed throws
+ * AgentError `invalid`, code `session_removed`, once; claiming it again starts a new session. An append for which there is
+ * no room throws `memory_full`.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   const { now = systemRuntime.now, ...limits } = read(options, storeOptions);

@@ -16,8 +16,8 @@ export interface MemoryLimits {
    */
   readonly keepBytes?: number;
   /**
-   * Maximum number of bytes if that leaves too many, because their runs have not ended. A run that would exceed it
-   * fails. Default 268,435,456.
+   * Maximum number of bytes including the sessions that cannot be removed, because their runs have not ended. A run whose
+   * next event would exceed it fails. Default 268,435,456.
    */
   readonly maxBytes?: number;
 }
@@ -93,7 +93,7 @@ export function sessionMemory<Session extends HeldSession>({
       if (removed.delete(id))
         throw refusal(
           'session_removed',
-          `Session ${id} was removed to free memory. Repeat the call to start it again; raise keepBytes or use sqliteStore to keep more.`,
+          `Session ${id} was removed to free memory. Repeat the call to start a new session with this id. To keep more sessions, raise keepBytes or use sqliteStore.`,
         );
       session.isFull = false;
       held.delete(id);
@@ -104,7 +104,7 @@ export function sessionMemory<Session extends HeldSession>({
       const bytes = sizeOf(events);
       add(session, bytes);
       if (total > maxBytes) {
-        const message = `The running and waiting sessions in memory would need ${total} bytes, and maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;
+        const message = `The running and waiting sessions in memory would need ${total} bytes, but maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;
         add(session, -bytes);
         session.isFull = true;
         throw refusal('memory_full', message);

@@ -170,7 +170,7 @@ export function data<Value>(value: unknown): Value {
     return plainCopy(value, isFine) as Value;
   } catch (thrown) {
     if (thrown instanceof NotPlain)
-      throw invalid(thrown.value, 'Use plain data, as JSON has it, at most 128 levels deep', thrown.message);
+      throw invalid(thrown.value, 'Use plain JSON data, at most 128 levels deep', thrown.message);
     throw thrown;
   }
 }

@@ -75,7 +75,7 @@ describe('defineTool', () => {
     );
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
-    ).toThrow('Tool "a" is invalid: parameters is a schema of v that cannot convert itself to JSON Schema.');
+    ).toThrow('Tool "a" is invalid: parameters is a v schema, which has no conversion to JSON Schema.');
   });
 
   it('accepts a flat tool [S4.3]', async () => {

@@ -48,7 +48,7 @@ describe('the bytes of a memory store', () => {
     const full = await executor.run('x'.repeat(26_000), { sessionId: 'b' });
     expect(full.error).toMatchObject({ kind: 'agent', code: 'store' });
     expect(full.error?.message).toMatch(
-      /^The event store failed: The running and waiting sessions in memory would need 26\d\d\d bytes, and maxBytes is 25000\. Raise it, or use sqliteStore\.$/,
+      /^The event store failed: The running and waiting sessions in memory would need 26\d\d\d bytes, but maxBytes is 25000\. Raise it, or use sqliteStore\.$/,
     );
     // The failed run does not use memory that other runs need.
     expect((await executor.run('x'.repeat(13_000), { sessionId: 'c' })).status).toBe('complete');
@@ -111,7 +111,7 @@ describe('the bytes of a memory store', () => {
     const gone = await executor.run('Go on.', { sessionId: 'a' });
     expect(gone.error).toMatchObject({ kind: 'invalid', code: 'session_removed' });
     expect(gone.error?.message).toBe(
-      'Session a was removed to free memory. Repeat the call to start it again; raise keepBytes or use sqliteStore to keep more.',
+      'Session a was removed to free memory. Repeat the call to start a new session with this id. To keep more sessions, raise keepBytes or use sqliteStore.',
     );
     expect((await executor.run('Go on.', { sessionId: 'a' })).messages).toHaveLength(2);
     expect((await executor.resume('b')).error?.code).toBe('no_session');

@@ -35,7 +35,7 @@ export interface ChannelFile {
 }
 
 /**
- * The connection to a messaging platform. Each call is attempted once; the caller decides about retries. Calls reject
+ * The connection to a messaging platform. Each call is attempted once; the caller decides whether to retry. Calls reject
  * with AgentError: `rate_limit` with `retryAfterMs`; `network` or `agent`, with `retryable` true if nothing was sent;
  * code `maybe_sent` if the outcome is unknown; `auth` for an invalid token; `invalid` with code `chat_gone` if the
  * user has blocked the bot or the chat no longer exists. Every implementation must pass `channelContract` in the

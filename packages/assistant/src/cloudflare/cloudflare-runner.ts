@@ -48,8 +48,7 @@ const sweptAtOnce = 100;
 const ended: ReadonlySet<string> = new Set(['errored', 'terminated', 'complete']);
 
 /**
- * Runs a workflow on Cloudflare Workflows. D1 stores the runs, their order, signals and outcomes; the engine calls
- * `runWorkflow`, which executes each run, again after a crash.
+ * Runs a workflow on Cloudflare Workflows. D1 stores the runs, their order, signals and outcomes; the engine calls `runWorkflow`, which executes each run and continues it after a crash.
  */
 export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRunner {
   return new RunnerOnWorkflows(options);

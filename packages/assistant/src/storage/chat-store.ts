@@ -57,7 +57,7 @@ export interface ChatStore {
   running(chatId: string): Promise<string | undefined>;
   /** Allows and counts a turn, or refuses it. Concurrent calls never allow more than `count` turns. */
   takeTurn(userId: string, now: number, limit: RateLimit): Promise<TurnPermission>;
-  /** Returns what was noted under a key. */
+  /** Returns the value noted under a key; undefined if there is none. */
   noted(key: string): Promise<Json | undefined>;
   /**
    * Notes a value for 30 days, for a run that must find the same value when it continues. Of several values for one

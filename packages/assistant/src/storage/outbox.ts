@@ -90,7 +90,7 @@ export interface Outbox {
   /**
    * Records that the part that was being sent has arrived, because someone responded to it, although the channel did not
    * confirm it: the response can arrive before the confirmation, and the process can crash between the two.
-   * @param keys what the keys of all parts of the message start with
+   * @param keys the prefix of the keys of all parts of the message
    */
   confirm(keys: string, chatId: string, messageId: string): Promise<void>;
   /** Abandons a planned part, so that it is not sent again. Returns false if it is not planned. */

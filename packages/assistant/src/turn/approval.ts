@@ -86,7 +86,7 @@ function partsOf(text: string, length: number): string[] {
   return [...parts, text.slice(at)];
 }
 
-/** Returns what the keys of all parts of a question start with. */
+/** Returns the prefix of the keys of all parts of a question. */
 export function questionKeys(runId: string, approvalId: string): string {
   return `${runId}/ask/${approvalId}/`;
 }

@@ -42,11 +42,11 @@ import type { CaseDefinition, ContractSubject } from './setup/subject.ts';
 
 /** Options of {@link agentContract}. */
 export interface AgentContractOptions {
-  /** Maximum number of unsupported features. More fail the contract. Default 6. */
+  /** Maximum number of unsupported features. With more, the contract fails. Default 6. */
   readonly maxLacks?: number;
   /** Seeds of the random responses and histories. Default: 100 of each. */
   readonly seeds?: Seeds;
-  /** Receives the counts of the damaged streams, as a line. Default: they are dropped. */
+  /** Receives one line with the counts of the damaged streams. Default: the line is discarded. */
   readonly print?: (line: string) => void;
 }
 

@@ -34,7 +34,7 @@ export interface ExecutorContractOptions {
    * four or five values at each place.
    */
   readonly everyValue?: number;
-  /** Receives the number of these values, as a line. Default: it is dropped. */
+  /** Receives one line with the number of these values. Default: the line is discarded. */
   readonly print?: (line: string) => void;
 }
 

@@ -3,7 +3,7 @@ import { expectEqual } from '@cobbler/agent/testing';
 import type { CallArguments } from './verdicts.ts';
 import { allowing, changing, readOnce, refusing } from './verdicts.ts';
 
-/** An implementation that lets user code decide about a call, adapted for the contract. */
+/** An implementation that lets user code decide on a call, adapted for the contract. */
 export interface GateDoor {
   /** Name for reports. */
   readonly name: string;

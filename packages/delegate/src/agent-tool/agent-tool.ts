@@ -24,7 +24,7 @@ export interface AgentToolOptions {
   /** Permissions of the backends; no call can change them. Default `read-only`. */
   readonly permission?: DelegatePermission;
   /**
-   * With permission `gate`: decides about each call of the programs. A verdict that would ask the user denies the
+   * With permission `gate`: decides on each call of the programs. A verdict that would ask the user denies the
    * call.
    */
   readonly gate?: Gate;

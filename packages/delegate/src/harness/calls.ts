@@ -16,7 +16,7 @@ interface CallState {
 }
 
 /**
- * The calls of one task. The program asks about calls and reports their outcomes; the loop decides about them and
+ * The calls of one task. The program asks about calls and reports their outcomes; the loop decides on them and
  * waits for the outcomes. These steps can occur in any order.
  */
 export class Calls {

@@ -19,7 +19,7 @@ export interface DelegatedLoopOptions {
 
 /**
  * A program as the parts of an executor, for one run after another: its agent, its tools and its prices. The
- * executor's gate decides about calls if the backend asks about them.
+ * executor's gate decides on calls if the backend asks about them.
  */
 export interface DelegatedLoop {
   readonly agent: Agent;

@@ -307,7 +307,7 @@ export class ClaudeCodeAgent implements SessionAgent {
   }
 }
 
-/** Number of conversations whose costs are kept, those used last. */
+/** Maximum number of conversations whose costs are kept; the least recently used are dropped. */
 const maxConversations = 1_000;
 
 /** Time limit for an interrupt to take effect, in milliseconds. */

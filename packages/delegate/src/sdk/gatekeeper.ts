@@ -31,7 +31,7 @@ export class Gatekeeper {
     this.#isCancelled = isCancelled;
   }
 
-  /** True if a gate decides about calls. */
+  /** True if a gate decides on calls. */
   get asks(): boolean {
     return this.#canUseTool !== undefined;
   }

@@ -38,7 +38,7 @@ export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
 /**
  * Runs workflows durably on one machine, with the runs in a file that several processes can use at the same time. One
  * process works on each run; if it crashes, another takes over. A started run survives a power failure. Unfinished runs
- * continue as soon as the runner is opened, so all processes on one file should have the same workflow.
+ * continue as soon as the runner is opened, so all processes that share a file should run the same workflow.
  * @throws AgentError that states the problem with the file and how to fix it, with the codes of {@link sqliteStore}.
  */
 export function sqliteRunner<Input extends Json, Output extends Json>(

@@ -124,7 +124,7 @@ export class Assembly implements ResponseSink {
     if (!this.#takesContent()) return;
     const known = this.#byKey.get(at);
     if (known !== undefined && (known.closed || known.kind !== kind || known.text !== ''))
-      return this.#invalid(`block ${at} was sent a second time`);
+      return this.#invalid(`block ${at} was sent twice`);
     const block = this.#open(at, kind);
     if (block !== undefined) block.mustClose = true;
   }
@@ -236,7 +236,7 @@ export class Assembly implements ResponseSink {
     const hasCalls = this.#blocks.some((block) => block.kind === 'call');
     // A response with calls requests tool use, whatever stop reason the service reports.
     const called = given === 'complete' && hasCalls ? 'tool_use' : given;
-    if (called === 'tool_use' && !hasCalls) return this.#invalid('it announces tool calls and has none');
+    if (called === 'tool_use' && !hasCalls) return this.#invalid('it announces tool calls but contains none');
     for (const block of this.#blocks) this.#close(block, notReleased[called]);
     if (this.#fault !== undefined) return;
     this.#ended = called;

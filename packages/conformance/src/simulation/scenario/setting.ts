@@ -6,7 +6,7 @@ import type { FaultRate } from './weather.ts';
 /** The settings of a simulation, which never change. */
 export interface SimulationSetting {
   readonly faultRate: FaultRate;
-  /** True if a gate decides about calls, and true if a user is attached who can decide. */
+  /** True if a gate decides on calls, and true if a user is attached who can decide. */
   readonly gated: boolean;
   readonly attended: boolean;
   readonly toolErrors: 'continue' | 'stop-batch';
