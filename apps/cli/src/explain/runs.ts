@@ -181,7 +181,7 @@ export const runs: Area = {
     {
       code: 'handler',
       kinds: ['invalid'],
-      what: 'An event listener threw. The run continues; the error is reported once.',
+      what: 'An event listener threw an error. The run continues; the error is reported once.',
       todo: 'Fix the function that the message names.',
     },
     {
@@ -208,8 +208,8 @@ export const runs: Area = {
     {
       code: 'tool_schema',
       kinds: ['invalid'],
-      what: 'The parameters of a tool are not a JSON Schema of an object, or the schema library cannot produce one.',
-      todo: 'Use zod 4.2 or later, another Standard JSON Schema library, or write the JSON Schema yourself.',
+      what: 'The parameters of a tool are not a JSON Schema of an object, or cannot be converted to one. The message names the field.',
+      todo: 'Use zod 4.2 or later, pass the converter of another schema library as `toJsonSchema`, or write the JSON Schema yourself.',
       see: 'docs/tools.md',
     },
     {

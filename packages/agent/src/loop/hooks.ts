@@ -82,7 +82,7 @@ export async function changedRequest(
     record<RequestChange>({
       agent: readAgent,
       system: systemText,
-      tools: listOf(when((name) => run.tools.has(name as string), 'the name of a tool of the executor')),
+      tools: listOf(when((name) => run.tools.has(name as string), "the name of one of the executor's tools")),
       config: requestConfig,
     }),
   );

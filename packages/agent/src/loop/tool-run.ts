@@ -200,7 +200,7 @@ function parts(given: readonly ToolResultPart[], limit: number): readonly ToolRe
   const texts = nonEmpty.filter((part) => part.type === 'text');
   const fileBytes = sizeOf(nonEmpty.filter((part) => part.type !== 'text'));
   if (fileBytes > maxFileBytes)
-    throw new TypeError(`it contains files of ${fileBytes} bytes, and the maximum is ${maxFileBytes}`);
+    throw new TypeError(`it contains files of ${fileBytes} bytes, but the maximum is ${maxFileBytes}`);
   const share = Math.floor(limit / texts.length);
   // This many truncation marks would take more space than the texts.
   if (texts.length > 1 && share < minShare) {
@@ -213,7 +213,7 @@ function parts(given: readonly ToolResultPart[], limit: number): readonly ToolRe
 /** Returns only the known fields of a file; the others can contain anything. */
 function filePart(given: ToolResultPart): ToolResultPart {
   const part = currentPart(given);
-  if (part.type !== 'file') throw new TypeError('it contains a part that is neither text nor file');
+  if (part.type !== 'file') throw new TypeError('it contains a part that is neither text nor a file');
   const { type, mediaType, data } = part;
   if (typeof mediaType !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
     throw new TypeError('it contains a file without a media type such as image/png');

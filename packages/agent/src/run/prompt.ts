@@ -39,7 +39,7 @@ const promptMessages: Reader<readonly Message[]> = (value) => {
 function notTooLarge<Content>(content: Content): Content {
   const bytes = sizeOf(content);
   if (bytes <= maxPromptBytes) return content;
-  const message = `The prompt has ${bytes} bytes, and the maximum is ${maxPromptBytes}. Send less at once.`;
+  const message = `The prompt has ${bytes} bytes, but the maximum is ${maxPromptBytes}. Send less at once.`;
   throw new AgentError({ kind: 'invalid', code: 'prompt_too_large', message });
 }
 

@@ -55,7 +55,7 @@ describe('a run', () => {
       const error = errorOf(() => executor().run(prompt));
       expect(error).toMatchObject(wanted);
       expect(error?.message).toMatch(
-        /^The prompt has 671\d{5} bytes, and the maximum is 67108864\. Send less at once\.$/,
+        /^The prompt has 671\d{5} bytes, but the maximum is 67108864\. Send less at once\.$/,
       );
     }
     const run = executor().run('x'.repeat(maxPromptBytes - 1000));
@@ -77,7 +77,7 @@ describe('a run', () => {
     }
     expect(results[0]).toBe('complete: ');
     expect(results[1]).toMatch(
-      /^complete: The tool returned a value that cannot be written as JSON: it contains files of 335\d{5} bytes, and the maximum is 33554432$/,
+      /^complete: The tool returned a value that cannot be written as JSON: it contains files of 335\d{5} bytes, but the maximum is 33554432$/,
     );
   });
 

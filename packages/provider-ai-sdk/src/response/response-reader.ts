@@ -16,7 +16,7 @@ type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
   { readonly type: Type }
 >;
 
-const empty = 'it holds none of the response';
+const empty = 'it contains no part of the response';
 
 /** Parts of the SDK that may be dropped, with the reasons. */
 export const ignored: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { broken, failWith, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
 
-const empty = 'it holds none of the response';
+const empty = 'it contains no part of the response';
 
 /** Data of a response that may be dropped, with the reasons. */
 export const chatIgnored: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-const empty = 'it holds none of the response';
-const repeats = 'other events hold the same';
+const empty = 'it contains no part of the response';
+const repeats = 'other events contain the same data';
 
 /** Data of a response that may be dropped, with the reasons. */
 export const responsesIgnored: Readonly<Record<string, string>> = {
