@@ -2,14 +2,14 @@ import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, costOf, noUsage } from '@cobbler/agent';
 import { isNoUsage } from '@cobbler/agent/testing';
 import { sameUsage } from './auditor.ts';
+import type { Disk } from './environment/disk.ts';
+import type { ModelService } from './environment/service.ts';
+import { receivedOf } from './environment/service.ts';
 import type { LifeContext } from './life.ts';
 import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf } from './scenario/record.ts';
 import { price } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
-import type { Disk } from './world/disk.ts';
-import type { ModelService } from './world/service.ts';
-import { receivedOf } from './world/service.ts';
 
 /** The cost of a run and of the runs that it continues. */
 export interface RunCost {

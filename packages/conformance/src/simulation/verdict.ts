@@ -7,12 +7,12 @@ import { isErrorKind } from '@cobbler/agent/values';
 import { checkAccount, checkAnswers } from './account.ts';
 import { slackMs } from './auditor.ts';
 import { checkCircles } from './circles.ts';
+import type { Trouble } from './environment/disk.ts';
 import type { LifeContext } from './life.ts';
 import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf, marksIn } from './scenario/record.ts';
 import { readingTool, repeatable } from './scenario/repeatable-tools.ts';
 import type { World } from './scenario/world.ts';
-import type { Trouble } from './world/disk.ts';
 
 /** A run that has ended. */
 interface Over {
