@@ -3,7 +3,7 @@ import type { Fields } from '../events/fields.ts';
 import { fieldsOf, listOf, objectIn, textOf } from '../events/fields.ts';
 import { malformedEnd, TurnEnd } from '../events/garbled.ts';
 import { readClaudeMessage } from './claude-line.ts';
-import { claudeName } from './claude-program.ts';
+import { claudeName } from './claude-environment.ts';
 
 /** Types of messages with content of a response. */
 const contentTypes: readonly unknown[] = ['assistant', 'user', 'stream_event'];
