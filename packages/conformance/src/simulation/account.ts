@@ -94,7 +94,7 @@ export function checkAccount(record: SimulatedRun, { disk, world, setting }: Lif
 }
 
 /** Every response in the log came from the service, complete, once, with its own counts. */
-export function checkAnswers(events: readonly Event[], service: ModelService, world: World): void {
+export function checkResponses(events: readonly Event[], service: ModelService, world: World): void {
   const seen = new Set<string>();
   for (const event of events) {
     if (event.type !== 'assistant') continue;
