@@ -2,8 +2,8 @@ import { systemRuntime } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import type { DelegatedHarnessOptions } from '../harness/delegated-harness.ts';
 import { delegatedHarness } from '../harness/delegated-harness.ts';
-import { SessionAgentBackend } from './session-agent-backend.ts';
 import type { SessionAgent } from './session-agent.ts';
+import { SessionAgentBackend } from './session-agent-backend.ts';
 
 /** Options of {@link buildEngine}. All are optional. */
 export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' | 'workingDir'> {
