@@ -8,19 +8,20 @@ import type { TokenStore } from './auth/token-store.ts';
 import { frontRoutes } from './front-ends/front-routes.ts';
 import { responsesRoutes } from './front-ends/responses-routes.ts';
 import { createHttpListener } from './http/http-listener.ts';
-import { docsPage } from './http/pages.ts';
 import type { Route } from './http/route.ts';
-import { route } from './http/route.ts';
 import { Cookies } from './requests/cookie.ts';
 import type { ServerLimits } from './requests/limits.ts';
 import { defaultLimits } from './requests/limits.ts';
-import { eventRoutes, plainRoutes } from './routes/event-routes.ts';
-import { openApi } from './routes/open-api.ts';
-import { approvalRoutes, operationRoutes, tokenRoutes } from './routes/other-routes.ts';
+import { approvalRoutes } from './routes/approval-routes.ts';
+import { descriptionRoutes } from './routes/description-routes.ts';
+import { eventRoutes } from './routes/event-routes.ts';
+import { operationRoutes } from './routes/operation-routes.ts';
 import { pageRoutes } from './routes/page-routes.ts';
+import { plainRoutes } from './routes/plain-routes.ts';
 import { Readiness } from './routes/readiness.ts';
 import type { Services } from './routes/services.ts';
 import { contentRoutes, runRoutes, sessionRoutes } from './routes/session-routes.ts';
+import { tokenRoutes } from './routes/token-routes.ts';
 import { ApprovalService } from './sessions/approval-service.ts';
 import type { Elsewhere } from './sessions/session-service.ts';
 import { SessionService } from './sessions/session-service.ts';
@@ -64,7 +65,7 @@ export interface CobblerServer {
 }
 
 /** The session id for requesting settings that belong to no session. */
-const defaultSessionId = 'cobbler';
+const settingsSessionId = 'cobbler';
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -167,7 +168,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     meters,
     logger,
     limits,
-    agentNames: () => [...new Set(['cobbler', options.settings(defaultSessionId).agent.model])],
+    agentNames: () => [...new Set(['cobbler', options.settings(settingsSessionId).agent.model])],
     async readiness() {
       return sessionService.isClosing ? 'The server is stopping.' : await readiness.reason();
     },
@@ -187,31 +188,8 @@ export function allRoutes(services: Services, version: string): Route[] {
     ...operationRoutes(services),
     ...plainRoutes(services),
   ];
-  const described: Route[] = [
-    route({
-      method: 'GET',
-      path: '/openapi.json',
-      name: 'openApi',
-      summary: 'Returns the OpenAPI 3.1 description of this API.',
-      answers: { 200: { text: 'The description.' } },
-      handle: () => ({ status: 200, json: document() }),
-    }),
-    route({
-      method: 'GET',
-      path: '/docs',
-      name: 'docs',
-      summary: 'Shows the documentation of this API.',
-      answers: { 200: { text: 'A page.', type: 'text/html' } },
-      handle: () => docsPage(all, document()),
-    }),
-  ];
-  const all = [...routes, ...described];
-  let cached: Record<string, unknown> | undefined;
-  const document = () => {
-    cached ??= openApi(all, version);
-    return cached;
-  };
-  return [...all, ...responsesRoutes(services), ...pageRoutes()];
+  const described = [...routes, ...descriptionRoutes(routes, version)];
+  return [...described, ...responsesRoutes(services), ...pageRoutes()];
 }
 
 /** Checks at intervals for events of other processes, one check at a time. Returns a function that stops it. */

@@ -299,7 +299,7 @@ const chat: readonly Mutant[] = [
       why: 'stop removes the text of the model',
     },
   ]),
-  ...planted('front-ends/outgoing-body', 'front-ends/ai-sdk-chat', [
+  ...planted('front-ends/front-request', 'front-ends/ai-sdk-chat', [
     {
       find: 'answer.success && answer.data.approval.isAutomatic !== true ?',
       replace: 'answer.success ?',
@@ -341,7 +341,7 @@ const requirements: readonly Mutant[] = [
     by: 'test/requirements-s4.test.ts',
   },
   {
-    file: 'src/routes/event-routes.ts',
+    file: 'src/routes/plain-routes.ts',
     find: "return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content)) } };",
     replace: "return { status: 202, json: { status: 'ok', ...(await session.prompt(body.content)) } };",
     why: 'a prompt returns 202 instead of 200',
@@ -357,7 +357,7 @@ const requirements: readonly Mutant[] = [
     by: 'test/requirements-s4.test.ts',
   },
   {
-    file: 'src/routes/event-routes.ts',
+    file: 'src/routes/plain-routes.ts',
     find: '        run?.cancel();\n',
     replace: '',
     why: 'cancel waits for the run instead of stopping it',

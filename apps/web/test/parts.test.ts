@@ -1,13 +1,13 @@
 import { itemsOf } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { nameOf } from '../src/app/composer/attachment.ts';
 import { wordsFor } from '../src/app/parts/announcer.tsx';
 import { ago, duration, money, share, size, tokens } from '../src/app/parts/format.ts';
 import { outcomeOf, subjectOf } from '../src/app/session/call-text.ts';
 import { changesIn } from '../src/app/session/changes.ts';
 import { readDiff } from '../src/app/session/diff.ts';
-import { SseReader } from '../src/app/session/event-line.ts';
+import { EventConnection, SseReader } from '../src/app/session/event-line.ts';
 import { addressOf, parseRoute, tokenIn } from '../src/app/session/route.ts';
 import { transcriptOf } from '../src/app/session/transcript-text.ts';
 import { totalsOf, turnsIn } from '../src/app/session/turns.ts';
@@ -35,6 +35,41 @@ describe('the event stream', () => {
 
   test('does not yield an incomplete frame', () => {
     expect(new SseReader().push(new TextEncoder().encode('data: {"a":1}\n'))).toEqual([]);
+  });
+
+  test.each(['data: 123456789', 'data: 1234\ndata: 56789\n'])(
+    'rejects a frame that is too large: %j',
+    (text) => {
+      const reader = new SseReader(8);
+      expect(reader.push(new TextEncoder().encode('data: 12345\n\n'))).toEqual(['12345']);
+      expect(() => reader.push(new TextEncoder().encode(text))).toThrow('too large');
+    },
+  );
+
+  test('skips frames that are not JSON objects and reads on', async () => {
+    const lines = ['{"type":"hello"}', '{"type"', 'null', '[1]', '"text"', '{"type":"user","seq":1}'];
+    const body = lines.map((line) => `data: ${line}\n\n`).join('');
+    vi.stubGlobal('localStorage', { getItem: () => null });
+    vi.stubGlobal('fetch', async () => new Response(body));
+    const frames: unknown[] = [];
+    const lost = await new Promise((resolve) => {
+      const connection = new EventConnection({
+        sessionId: 'one',
+        position: () => 0,
+        onFrame: (frame) => {
+          frames.push(frame);
+          return true;
+        },
+        onChunkEnd: () => frames.push('chunk'),
+        onLost: (reason) => {
+          connection.end();
+          resolve(reason);
+        },
+      });
+    });
+    vi.unstubAllGlobals();
+    expect(frames).toEqual([{ type: 'hello' }, { type: 'user', seq: 1 }, 'chunk']);
+    expect(lost).toMatchObject({ code: 'cut' });
   });
 });
 

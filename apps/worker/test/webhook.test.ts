@@ -16,11 +16,14 @@ const message = {
 };
 
 /** Posts an update to a worker whose assistant uses this `receive` function. */
-async function post(receive: (update: ReadUpdate) => Promise<boolean>, secret = 'secret'): Promise<Response> {
+async function post(
+  receive: (update: ReadUpdate) => Promise<boolean>,
+  { secret = 'secret', body = JSON.stringify({ update_id: 5, message }) } = {},
+): Promise<Response> {
   const request = new Request('http://worker.invalid/telegram', {
     method: 'POST',
     headers: { 'x-telegram-bot-api-secret-token': secret },
-    body: JSON.stringify({ update_id: 5, message }),
+    body,
   });
   return await takeUpdate(request, { settings, assistant: { receive } } as unknown as WorkerParts);
 }
@@ -44,14 +47,22 @@ describe('the worker webhook', () => {
     });
     expect(answer.status).toBe(503);
     expect(await answer.text()).not.toContain('D1');
-    expect(String(log.mock.calls[0]?.[0])).toContain('D1 is away');
+    expect(String(log.mock.calls[0]?.[0])).toMatch(/update 5.*D1 is away/);
     log.mockRestore();
   });
 
   it('does not process a request with a wrong secret', async () => {
     const receive = vi.fn(async () => true);
-    expect((await post(receive, 'other')).status).toBe(401);
+    expect((await post(receive, { secret: 'other' })).status).toBe(401);
     expect(receive).not.toHaveBeenCalled();
+  });
+
+  it('rejects a body that is not JSON, and confirms one that is not an update', async () => {
+    const receive = vi.fn(async () => false);
+    expect((await post(receive, { body: '{' })).status).toBe(400);
+    expect(receive).not.toHaveBeenCalled();
+    expect((await post(receive, { body: '{}' })).status).toBe(200);
+    expect(receive).toHaveBeenCalledWith({ type: 'ignored', reason: 'not an update' });
   });
 
   it('reports missing settings in its log, but not to the caller', async () => {

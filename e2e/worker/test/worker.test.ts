@@ -44,10 +44,11 @@ describe('the routes of the worker', () => {
     }
   });
 
-  it('reject a body that is too large, and ignore one that is not an update', async () => {
+  it('reject a body that is too large or not JSON, and ignore one that is not an update', async () => {
     const post = (body: string) => town.workerd.fetch(`${url}/telegram`, { method: 'POST', headers, body });
-    expect((await post(`{"x":"${'x'.repeat(300_000)}"}`)).status).toBe(413);
-    expect((await post('{')).status).toBe(200);
+    expect((await post(`{"x":"${'x'.repeat(1_048_576)}"}`)).status).toBe(413);
+    expect((await post('{')).status).toBe(400);
+    expect((await post('{}')).status).toBe(200);
   });
 });
 

@@ -28,5 +28,5 @@ export type { Counter, RunnerAbility, RunnerEnvironment, RunnerInstance } from '
 export { runnerContract } from './runner/runner-contract.ts';
 export { type ContractWorkflowContext, contractWorkflow, contractWorkflows } from './runner/workflows.ts';
 export { type BlobsSubject, blobsContract } from './store/blobs-contract.ts';
-export type { StoreInstance, StoreSubject } from './store/cases.ts';
+export type { StoreInstance, StoreSubject } from './store/case.ts';
 export { storeContract } from './store/store-contract.ts';

@@ -379,8 +379,8 @@ export const mutants: readonly Mutant[] = [
   ...sessionAgentMutants,
   {
     file: 'src/session-agent/engine.ts',
-    find: 'const backend = new AgentBackend(agent, {',
-    replace: 'const backend = new AgentBackend(structuredClone(agent), {',
+    find: 'const backend = new SessionAgentBackend(agent, {',
+    replace: 'const backend = new SessionAgentBackend(structuredClone(agent), {',
     why: 'a plain object with the three methods cannot be an agent',
     breaks: ['S1.15'],
     by: byEngine,

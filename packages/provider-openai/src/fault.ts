@@ -1,6 +1,6 @@
 import type { Fault, FaultKind } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
-import { fieldsOf, isFields } from './fields.ts';
+import { fieldsOf, isObject } from './fields.ts';
 
 /** The service's description of an error: `{ error: { message, type, code, param } }`. */
 export interface ErrorObject {
@@ -44,7 +44,7 @@ function kindIn(error: ErrorObject): FaultKind | undefined {
 /** Reads an error object. Compatible servers also send a string, or the fields without `error`. */
 export function errorObject(value: unknown): ErrorObject {
   if (typeof value === 'string') return { message: value };
-  if (!isFields(value)) return {};
+  if (!isObject(value)) return {};
   const { message, type, code, param } = value;
   return {
     ...(typeof message === 'string' && message !== '' && { message }),

@@ -1,14 +1,14 @@
+import { isObject } from '@cobbler/agent/provider';
+
+// Exported again so that the bundle imports it once.
+export { isObject };
+
 /** A JSON object of unknown content. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns true for objects that are neither null nor an array. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns the value as an object; an empty one for anything else. */
 export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 /** Returns a string field; an empty string for anything else. */
@@ -20,5 +20,5 @@ export function textIn(fields: Fields, name: string): string {
 /** Returns the objects in a list; none for anything else. */
 export function objectsIn(fields: Fields, name: string): readonly Fields[] {
   const value = fields[name];
-  return Array.isArray(value) ? value.filter(isFields) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }

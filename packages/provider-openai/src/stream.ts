@@ -1,7 +1,7 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import { errorObject, streamFault } from './fault.ts';
 import type { Fields } from './fields.ts';
-import { isFields } from './fields.ts';
+import { isObject } from './fields.ts';
 
 /** Returns the state of each response by its sink, so that a wire itself has no state. */
 export function stateOf<State>(create: () => State): (out: ResponseSink) => State {
@@ -15,7 +15,7 @@ export function stateOf<State>(create: () => State): (out: ResponseSink) => Stat
 
 /** Returns a payload of either API as an object; undefined for an end marker and for anything else. */
 export function readPayload(payload: unknown, out: ResponseSink): Fields | undefined {
-  if (isFields(payload)) return payload;
+  if (isObject(payload)) return payload;
   // Some servers end the stream of either API with this marker.
   if (payload === '[DONE]') out.ignore(payload);
   else if (typeof payload === 'string')

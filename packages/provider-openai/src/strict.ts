@@ -1,4 +1,4 @@
-import { isFields } from './fields.ts';
+import { isObject } from './fields.ts';
 
 /** Keywords of JSON Schema that OpenAI enforces (developers.openai.com/api/docs/guides/structured-outputs). */
 const enforced: ReadonlySet<string> = new Set([
@@ -32,19 +32,19 @@ const enforced: ReadonlySet<string> = new Set([
  * without enforcement; the response then probably, but not certainly, matches.
  */
 export function canBeStrict(schema: unknown): boolean {
-  return isFields(schema) && schema['type'] === 'object' && isStrict(schema);
+  return isObject(schema) && schema['type'] === 'object' && isStrict(schema);
 }
 
 function isStrict(schema: unknown): boolean {
-  if (!isFields(schema) || !Object.keys(schema).every((key) => enforced.has(key))) return false;
+  if (!isObject(schema) || !Object.keys(schema).every((key) => enforced.has(key))) return false;
   const { properties, items, anyOf } = schema;
   if (describesObject(schema) && !isClosed(schema)) return false;
-  if (isFields(properties) && !Object.values(properties).every(isStrict)) return false;
+  if (isObject(properties) && !Object.values(properties).every(isStrict)) return false;
   if (items !== undefined && !isStrict(items)) return false;
   if (anyOf !== undefined && !(Array.isArray(anyOf) && anyOf.every(isStrict))) return false;
   return [schema['$defs'], schema['definitions']].every(
     (definitions) =>
-      definitions === undefined || (isFields(definitions) && Object.values(definitions).every(isStrict)),
+      definitions === undefined || (isObject(definitions) && Object.values(definitions).every(isStrict)),
   );
 }
 
@@ -59,6 +59,6 @@ function describesObject(schema: Record<string, unknown>): boolean {
 
 function isClosed(schema: Record<string, unknown>): boolean {
   const { properties, required, additionalProperties } = schema;
-  if (additionalProperties !== false || !isFields(properties)) return false;
+  if (additionalProperties !== false || !isObject(properties)) return false;
   return Array.isArray(required) && Object.keys(properties).every((name) => required.includes(name));
 }

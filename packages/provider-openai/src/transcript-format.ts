@@ -2,7 +2,7 @@ import type { AssistantPart, Json } from '@cobbler/agent';
 import type { TranscriptFormat, Turn } from '@cobbler/agent/provider';
 import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
 import type { Fields } from './fields.ts';
-import { isFields } from './fields.ts';
+import { isObject } from './fields.ts';
 import { providerName } from './models.ts';
 import { readContent } from './transcript-part.ts';
 
@@ -38,15 +38,15 @@ export function transcriptFormat({
   turn,
 }: TranscriptRules): TranscriptFormat {
   const entriesOf = (value: unknown): readonly unknown[] | undefined => {
-    const entries = isFields(value) ? value[field] : value;
+    const entries = isObject(value) ? value[field] : value;
     if (field === 'input' && typeof entries === 'string') return [{ role: 'user', content: entries }];
     return Array.isArray(entries) ? entries : undefined;
   };
   return {
     name,
     match(value) {
-      if (field === 'input' && isFields(value) && typeof value[field] === 'string') return 1;
-      return entriesOf(value)?.filter((entry) => isFields(entry) && isOwn(entry)).length;
+      if (field === 'input' && isObject(value) && typeof value[field] === 'string') return 1;
+      return entriesOf(value)?.filter((entry) => isObject(entry) && isOwn(entry)).length;
     },
     read(value) {
       const built = new TranscriptBuilder({ joins });
@@ -55,7 +55,7 @@ export function transcriptFormat({
       for (const [at, entry] of entries.entries()) {
         const place = `${field}[${at}]`;
         if (at < lead) continue;
-        if (isFields(entry)) read({ built, value: entry, place, next: entries[at + 1] });
+        if (isObject(entry)) read({ built, value: entry, place, next: entries[at + 1] });
         else built.problem(place, `is not ${field === 'input' ? 'an item' : 'a message'}`);
       }
       return built.done();
@@ -63,14 +63,14 @@ export function transcriptFormat({
     write(value, messages) {
       const lead = leadOf(entriesOf(value) ?? []) as readonly Json[];
       const written = [...lead, ...writeTurns(messages, providerName, turn)];
-      return Array.isArray(value) || !isFields(value) ? written : ({ ...value, [field]: written } as Json);
+      return Array.isArray(value) || !isObject(value) ? written : ({ ...value, [field]: written } as Json);
     },
   };
 }
 
 /** Returns the instructions, which come before the conversation and stay unchanged. */
 function leadOf(entries: readonly unknown[]): readonly unknown[] {
-  const first = entries.findIndex((entry) => !isFields(entry) || !isInstruction(entry));
+  const first = entries.findIndex((entry) => !isObject(entry) || !isInstruction(entry));
   return first === -1 ? entries : entries.slice(0, first);
 }
 

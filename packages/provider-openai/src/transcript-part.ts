@@ -1,12 +1,12 @@
 import type { UserPart } from '@cobbler/agent';
 import type { TranscriptBuilder } from '@cobbler/agent/provider';
 import type { Fields } from './fields.ts';
-import { isFields, textIn } from './fields.ts';
+import { isObject, textIn } from './fields.ts';
 
 /** Returns the parts of content in either API, which is a string or a list of parts. */
 export function contentParts(content: unknown): readonly Fields[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return Array.isArray(content) ? content.filter(isFields) : [];
+  return Array.isArray(content) ? content.filter(isObject) : [];
 }
 
 /** Reads the content of a user message or a tool output in either API. */
@@ -15,7 +15,7 @@ export function readContent(built: TranscriptBuilder, content: unknown, place: s
 }
 
 function readPart(built: TranscriptBuilder, part: Fields, place: string): UserPart {
-  const inner = isFields(part['image_url']) ? part['image_url'] : part;
+  const inner = isObject(part['image_url']) ? part['image_url'] : part;
   switch (part['type']) {
     case 'text':
     case 'input_text':
@@ -27,7 +27,7 @@ function readPart(built: TranscriptBuilder, part: Fields, place: string): UserPa
       return readFile(built, 'image', textIn(part, 'image_url') || textIn(part, 'file_id'), place);
     case 'file':
     case 'input_file': {
-      const file = isFields(part['file']) ? part['file'] : part;
+      const file = isObject(part['file']) ? part['file'] : part;
       const found = ['file_data', 'file_url', 'file_id'].map((name) => textIn(file, name)).find(Boolean);
       return readFile(built, 'document', found ?? '', place, textIn(file, 'filename'));
     }
@@ -66,7 +66,7 @@ export function readArguments(
 ): { arguments: Record<string, unknown>; problem?: string } {
   try {
     const value: unknown = JSON.parse(typeof text === 'string' && text.trim() !== '' ? text : '{}');
-    if (isFields(value)) return { arguments: value };
+    if (isObject(value)) return { arguments: value };
   } catch {
     // Reported below, like JSON that is not an object.
   }

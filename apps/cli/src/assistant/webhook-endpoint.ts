@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { secretMatches } from '@cobbler/assistant/telegram';
+import { acceptUpdate } from '@cobbler/assistant/telegram';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export interface WebhookEndpointOptions {
@@ -22,18 +22,14 @@ export interface WebhookEndpoint {
   close(): Promise<void>;
 }
 
-/** Much larger than any text update. */
-const maxBytes = 1_048_576;
-
 /** Time limit for the headers, in milliseconds. Telegram does not send them slowly. */
 const headersMs = 10_000;
 const requestMs = 30_000;
 const closingMs = 2000;
 
 /**
- * Serves the webhook for Telegram. It responds 200 once an update is stored, and 500 if it could not be stored, so
- * that Telegram sends it again. Other responses: 401 without the secret, 404 and 405 for a wrong path or method, 413
- * if the body is too large, 400 if it is not JSON, 408 if it is too slow.
+ * Serves the webhook for Telegram, with the responses of `acceptUpdate`, and 404 and 405 for a wrong path or method, or
+ * 408 if a request is too slow.
  * @throws UsageError if the port is in use.
  */
 export async function serveWebhook(options: WebhookEndpointOptions): Promise<WebhookEndpoint> {
@@ -67,37 +63,18 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
     onRefused(status, reason);
     return { status, headers: { ...headers, connection: 'close' } };
   };
-  if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== path) return refuse(404, 'wrong path');
-  if (request.method !== 'POST') return refuse(405, `wrong method ${request.method}`, { allow: 'POST' });
-  const given = request.headers['x-telegram-bot-api-secret-token'];
-  if (!(await secretMatches(typeof given === 'string' ? given : undefined, secret)))
-    return refuse(401, given === undefined ? 'missing secret' : 'wrong secret');
-  const body = await bodyOf(request);
-  if (body === undefined) return refuse(413, 'too large');
-  let update: unknown;
-  try {
-    update = JSON.parse(body);
-  } catch {
-    return refuse(400, 'not JSON');
-  }
-  try {
-    await onUpdate(update);
-  } catch {
-    return refuse(500, 'could not be stored');
-  }
-  return { status: 200 };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const { url = '', method, headers } = request;
+  if (URL.parse(url, 'http://localhost')?.pathname !== path) return refuse(404, 'wrong path');
+  if (method !== 'POST') return refuse(405, `wrong method ${method}`, { allow: 'POST' });
+  const given = headers['x-telegram-bot-api-secret-token'];
+  const { status, reason } = await acceptUpdate({
+    secret,
+    given: typeof given === 'string' ? given : undefined,
+    length: headers['content-length'],
+    body: request,
+    onUpdate,
+  });
+  return status === 200 ? { status } : refuse(status, reason);
 }
 
 function end(response: ServerResponse, { status, headers = {} }: WebhookResponse): void {

@@ -1,12 +1,14 @@
 import { assistant } from './assistant.ts';
+import { cassettes } from './cassettes.ts';
 import { commandLine } from './command-line.ts';
+import { delegation } from './delegation.ts';
 import type { Area, Explanation } from './explanation.ts';
 import { requests, services } from './models.ts';
 import { runners } from './runners.ts';
-import { cassettes, runs } from './runs.ts';
+import { runs } from './runs.ts';
 import { server } from './server.ts';
 import { sessions, stores } from './stores.ts';
-import { delegation, tools } from './tools.ts';
+import { tools } from './tools.ts';
 
 /**
  * Every error that Cobbler raises, in the order in which users usually encounter them. A test compares it with the

@@ -1,4 +1,5 @@
 import type { Area } from './explanation.ts';
+import { toolDefinitions } from './tools.ts';
 
 /** Errors of a run, from its prompt to its end. */
 export const runs: Area = {
@@ -184,48 +185,7 @@ export const runs: Area = {
       what: 'An event listener threw an error. The run continues; the error is reported once.',
       todo: 'Fix the function that the message names.',
     },
-    {
-      code: 'no_gate',
-      kinds: ['invalid'],
-      what: 'A gate is required but not set, or a gate is set but the program never asks for approval.',
-      todo: 'Set a gate that decides on each call, and create the backend with the permission "gate".',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'bad_rule',
-      kinds: ['invalid'],
-      what: 'A permission rule does not have the form `tool` or `tool(pattern)`.',
-      todo: 'Correct it. Example: `run_command(npm test*)`.',
-      see: 'docs/gate.md',
-    },
-    {
-      code: 'tool_name',
-      kinds: ['invalid'],
-      what: 'No service accepts the name of this tool.',
-      todo: 'Use 1 to 64 letters, digits, "_" or "-".',
-      see: 'docs/tools.md',
-    },
-    {
-      code: 'tool_schema',
-      kinds: ['invalid'],
-      what: 'The parameters of a tool are not a JSON Schema of an object, or cannot be converted to one. The message names the field.',
-      todo: 'Use zod 4.2 or later, pass the converter of another schema library as `toJsonSchema`, or write the JSON Schema yourself.',
-      see: 'docs/tools.md',
-    },
-    {
-      code: 'bad_tool',
-      kinds: ['invalid'],
-      what: 'A tool has no `execute` function, its `effect` is unknown, or its `effect` is `once` although it has `waitUntil`.',
-      todo: 'Set `execute`. Set `effect` to `read`, `idempotent` or `once`, or remove it. With `waitUntil`, set it to `read` or `idempotent`.',
-      see: 'docs/tools.md',
-    },
-    {
-      code: 'duplicate_tool',
-      kinds: ['invalid'],
-      what: 'Two tools have the same name, so a call would be ambiguous.',
-      todo: 'Rename or remove one of them.',
-      see: 'docs/tools.md',
-    },
+    ...toolDefinitions,
     {
       code: 'script_over',
       kinds: ['agent'],
@@ -239,34 +199,6 @@ export const runs: Area = {
       what: 'A function in the script of a scripted agent threw an error.',
       todo: 'Fix the function; the message contains its error.',
       see: 'docs/testing.md',
-    },
-  ],
-};
-
-/** Errors of recording and replay. */
-export const cassettes: Area = {
-  title: 'Record and replay',
-  entries: [
-    {
-      code: 'cassette',
-      kinds: ['invalid'],
-      what: 'The file is not a cassette, is damaged, or was written by an incompatible version.',
-      todo: 'Record it again: `cobbler --record FILE "…"`.',
-      see: 'docs/record-and-replay.md',
-    },
-    {
-      code: 'replay_miss',
-      kinds: ['agent'],
-      what: 'The replay differs from the recording: the program, the prompt or a tool has changed. The message shows the difference.',
-      todo: 'If the change is intended, record again: `cobbler --replay FILE --refresh`. Otherwise, undo the change.',
-      see: 'docs/record-and-replay.md',
-    },
-    {
-      code: 'not_on_replay',
-      kinds: ['tool'],
-      what: 'A replay called an MCP tool that the cassette does not contain. A replay starts no MCP server.',
-      todo: 'Record the run again, so that the cassette contains this call.',
-      see: 'docs/record-and-replay.md',
     },
   ],
 };

@@ -1,4 +1,43 @@
-import type { Area } from './explanation.ts';
+import type { Area, Explanation } from './explanation.ts';
+
+/** Errors of defining tools and the rules for their calls, which the page shows with those of a run. */
+export const toolDefinitions: readonly Explanation[] = [
+  {
+    code: 'bad_rule',
+    kinds: ['invalid'],
+    what: 'A permission rule does not have the form `tool` or `tool(pattern)`.',
+    todo: 'Correct it. Example: `run_command(npm test*)`.',
+    see: 'docs/gate.md',
+  },
+  {
+    code: 'tool_name',
+    kinds: ['invalid'],
+    what: 'No service accepts the name of this tool.',
+    todo: 'Use 1 to 64 letters, digits, "_" or "-".',
+    see: 'docs/tools.md',
+  },
+  {
+    code: 'tool_schema',
+    kinds: ['invalid'],
+    what: 'The parameters of a tool are not a JSON Schema of an object, or cannot be converted to one. The message names the field.',
+    todo: 'Use zod 4.2 or later, pass the converter of another schema library as `toJsonSchema`, or write the JSON Schema yourself.',
+    see: 'docs/tools.md',
+  },
+  {
+    code: 'bad_tool',
+    kinds: ['invalid'],
+    what: 'A tool has no `execute` function, its `effect` is unknown, or its `effect` is `once` although it has `waitUntil`.',
+    todo: 'Set `execute`. Set `effect` to `read`, `idempotent` or `once`, or remove it. With `waitUntil`, set it to `read` or `idempotent`.',
+    see: 'docs/tools.md',
+  },
+  {
+    code: 'duplicate_tool',
+    kinds: ['invalid'],
+    what: 'Two tools have the same name, so a call would be ambiguous.',
+    todo: 'Rename or remove one of them.',
+    see: 'docs/tools.md',
+  },
+];
 
 /** Errors of file and command tools. The model reads them; users see them in the transcript. */
 export const tools: Area = {
@@ -130,105 +169,6 @@ export const tools: Area = {
       what: 'The configuration of an MCP server refers to an environment variable that is not set.',
       todo: 'Set that variable where Cobbler is started.',
       see: 'docs/mcp.md',
-    },
-  ],
-};
-
-/** Errors of work that is delegated to other programs. */
-export const delegation: Area = {
-  title: 'Delegation to other programs',
-  entries: [
-    {
-      code: 'bypass_as_root',
-      kinds: ['invalid'],
-      what: 'Claude Code refuses the permission "bypass" when it runs as root.',
-      todo: 'Run Cobbler as another user, or declare that the machine is a sandbox (`sandboxed`).',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'no_folder',
-      kinds: ['tool'],
-      what: 'The working directory of the program does not exist, or is not a directory.',
-      todo: 'Choose an existing directory.',
-    },
-    {
-      code: 'media',
-      kinds: ['invalid'],
-      what: 'A backend accepts text only, but the prompt contains an image or a document.',
-      todo: 'Leave the content out, or put the file in the working directory and name it in the prompt.',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'job_timeout',
-      kinds: ['timeout'],
-      what: 'The program exceeded its time limit and was stopped, with all its child processes.',
-      todo: 'Raise `timeoutMs`, or give the program a smaller task.',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'no_end',
-      kinds: ['agent'],
-      what: 'The program ended before it reported a result, so the job counts as failed.',
-      todo: 'Read its last output in the message. Usually the program is not logged in, was killed, or is an unsupported version.',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'message_too_long',
-      kinds: ['agent'],
-      what: 'The program printed a message of more than 16 MiB and was stopped. The message cannot be read and may have contained the response.',
-      todo: 'Request a shorter response, or have long output written to a file.',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'bad_exit',
-      kinds: ['agent'],
-      what: 'The program reported a result and then exited with an error.',
-      todo: 'Read its output in the message, and check what it changed.',
-    },
-    {
-      code: 'stale_session',
-      kinds: ['invalid'],
-      what: 'The program no longer has the conversation that it should continue. It started a new one, without the earlier messages.',
-      todo: "Repeat the important context. The error occurs if the program's files were deleted, or on a different machine.",
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'no_fork',
-      kinds: ['invalid'],
-      what: 'A conversation with a backend cannot be forked: the original and the fork would continue the same conversation in the program.',
-      todo: 'Start a new conversation.',
-    },
-    {
-      code: 'no_job',
-      kinds: ['agent'],
-      what: 'The program sent output although it had no task. This is a bug in Cobbler.',
-      todo: 'Please report it, with the events of the session.',
-    },
-    {
-      code: 'no_backend',
-      kinds: ['tool'],
-      what: 'No backend has this name. The message lists the available ones.',
-      todo: 'Use one of those names.',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'missing_argument',
-      kinds: ['tool'],
-      what: 'The model called the tool `agent` without an argument that the requested action needs.',
-      todo: 'Do nothing: the model reads the message and calls again.',
-    },
-    {
-      code: 'no_sdk',
-      kinds: ['invalid'],
-      what: 'The Agent SDK of Claude Code is not installed, or cannot be loaded.',
-      todo: 'Install `@anthropic-ai/claude-agent-sdk` next to `@cobbler/delegate`.',
-      see: 'docs/delegation.md',
-    },
-    {
-      code: 'sdk_failed',
-      kinds: ['agent'],
-      what: 'The Agent SDK of Claude Code threw an error. The message contains it.',
-      todo: 'Try again. If the error persists, try `claude` in a terminal in the same directory.',
     },
   ],
 };

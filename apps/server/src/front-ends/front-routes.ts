@@ -15,9 +15,9 @@ import type { EventStream } from '../streams/event-stream.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { AgUiStream, agUiSnapshot } from './ag-ui-stream.ts';
 import { AiSdkStream, uiStreamEnd } from './ai-sdk-stream.ts';
+import type { AgUiBody, FrontRequest } from './front-request.ts';
+import { agUiBody, agUiRequest, chatBody, chatRequest } from './front-request.ts';
 import { MessageExchange } from './message-exchange.ts';
-import type { AgUiBody, FrontRequest } from './outgoing-body.ts';
-import { agUiBody, agUiRequest, chatBody, chatRequest } from './outgoing-body.ts';
 
 type AnyCall = RouteRequest<unknown, unknown>;
 

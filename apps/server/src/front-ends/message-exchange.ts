@@ -3,7 +3,7 @@ import type { ApprovalDecidedEvent, AssistantEvent, RunEnd } from '@cobbler/agen
 import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
-import { AnswerBlocks } from './response-blocks.ts';
+import { ResponseBlocks } from './response-blocks.ts';
 
 /** A call of the last response that may still get a result. */
 interface StreamedCall {
@@ -23,7 +23,7 @@ export class MessageExchange {
   #id = '';
   #answers = 0;
   #calls: StreamedCall[] = [];
-  #blocks: AnswerBlocks | undefined;
+  #blocks: ResponseBlocks | undefined;
   /**
    * Steering messages that are waiting for their position: the fold inserts nothing between a response and its tool results.
    */
@@ -90,19 +90,19 @@ export class MessageExchange {
     return [...left, { type: 'said', id, content, isSteer: false }];
   }
 
-  #live(tell: (blocks: AnswerBlocks) => ResponseChunk[]): ResponseChunk[] {
+  #live(tell: (blocks: ResponseBlocks) => ResponseChunk[]): ResponseChunk[] {
     if (!this.#isStreaming) return [];
     const [started, blocks] = this.#startResponse();
     return [...started, ...tell(blocks)];
   }
 
   /** Returns the blocks of the current response, and the chunks that start a response. */
-  #startResponse(): [ResponseChunk[], AnswerBlocks] {
+  #startResponse(): [ResponseChunk[], ResponseBlocks] {
     if (this.#blocks !== undefined) return [[], this.#blocks];
     const left = this.#endOpenCalls();
     this.#answers += 1;
     const id = `${this.#id}-${this.#answers}`;
-    const blocks = new AnswerBlocks(id);
+    const blocks = new ResponseBlocks(id);
     this.#blocks = blocks;
     return [[...left, { type: 'answer', id }], blocks];
   }

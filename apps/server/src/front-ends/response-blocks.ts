@@ -15,7 +15,7 @@ interface StreamedBlock {
 type VisiblePart = Exclude<AssistantPart, { type: 'opaque' }>;
 
 /** The blocks of one response: streamed as they arrive, and completed from the committed response. */
-export class AnswerBlocks {
+export class ResponseBlocks {
   readonly #answer: string;
   readonly #blocks: StreamedBlock[] = [];
 

@@ -29,7 +29,7 @@ export interface RouteResponse {
 }
 
 /** A description of a possible response of a route. */
-export interface AnswerText {
+export interface ResponseText {
   readonly text: string;
   readonly schema?: z.ZodType;
   /** Default: `application/json`. */
@@ -53,7 +53,7 @@ export interface Route {
   readonly bodyOptional?: boolean;
   /** Request headers with a specific meaning. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly answers: Readonly<Record<number, AnswerText>>;
+  readonly answers: Readonly<Record<number, ResponseText>>;
   /** Converts its problems, if it uses another protocol. Default: RFC 9457. */
   readonly problem?: (problem: Problem, requestId: string) => RouteResponse;
   readonly handle: (call: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;

@@ -1,6 +1,6 @@
 import { eventJsonSchema } from '@cobbler/agent/format';
 import { z } from 'zod';
-import type { AnswerText, Route } from '../http/route.ts';
+import type { ResponseText, Route } from '../http/route.ts';
 import { idPattern } from '../http/route.ts';
 import { cookieName, pageHeader } from '../requests/cookie.ts';
 import { problemSchema } from './schemas.ts';
@@ -105,7 +105,7 @@ function operation(route: Route, components: Components): OpenApiNode {
   };
 }
 
-function answerOf(status: number, answer: AnswerText, components: Components): OpenApiNode {
+function answerOf(status: number, answer: ResponseText, components: Components): OpenApiNode {
   const { text, schema, type = 'application/json' } = answer;
   if (status === 204) return { description: text };
   const isProblem = status >= 400;

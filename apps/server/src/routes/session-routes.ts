@@ -2,7 +2,7 @@ import type { SessionInfo } from '@cobbler/agent';
 import { openSession } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
-import type { AnswerText, Route } from '../http/route.ts';
+import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
 import { allows } from '../requests/scope.ts';
@@ -22,11 +22,11 @@ import {
 } from './schemas.ts';
 import type { Services } from './services.ts';
 
-const unknown: AnswerText = { text: 'There is no such session.' };
+const unknown: ResponseText = { text: 'There is no such session.' };
 /** Maximum length of a title in UTF-16 code units. */
 const maxTitle = 200;
 
-const busy: AnswerText = { text: 'A run is active; `runId` names it.' };
+const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {

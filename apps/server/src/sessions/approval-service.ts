@@ -56,7 +56,7 @@ interface LoggedApproval {
 }
 
 /** Options of a decision. */
-interface AnswerSettings {
+interface DecisionSettings {
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
   /**
@@ -163,7 +163,7 @@ export class ApprovalService {
   async answerAll(
     sessionId: string,
     answers: readonly NamedReceivedDecision[],
-    settings: AnswerSettings = {},
+    settings: DecisionSettings = {},
   ): Promise<Accepted> {
     const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
     const pendingDecisions = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
@@ -183,7 +183,7 @@ export class ApprovalService {
   async #answerAll(
     sessionId: string,
     answers: readonly NamedReceivedDecision[],
-    { runId, mayRepeat = false }: AnswerSettings,
+    { runId, mayRepeat = false }: DecisionSettings,
   ): Promise<Accepted> {
     const open: RunDecision[] = [];
     let accepted: LoggedApproval['by'];

@@ -162,7 +162,7 @@ export class Broadcast {
         if (stream.closed) return;
         if (page.length > 0) skip = 0;
         seq = page.at(-1)?.seq ?? seq;
-        ended = page.findLast(({ type }) => endsAnswer.has(type))?.seq ?? ended;
+        ended = page.findLast(({ type }) => endsResponse.has(type))?.seq ?? ended;
         // Events published since are in the log; if a published event is missing there, the log was replaced.
         if (page.length < pageLength && (this.#lastSeq ?? 0) <= Math.max(seq, lastSeq)) break;
         await turn();
@@ -264,7 +264,7 @@ function bytesFor({ kind, through, since }: StreamReader, { shown, first, bytes 
   return bytesOf(shown.filter(isNew), kind);
 }
 
-const endsAnswer: ReadonlySet<Event['type']> = new Set(['assistant', 'ask_failed', 'finished']);
+const endsResponse: ReadonlySet<Event['type']> = new Set(['assistant', 'ask_failed', 'finished']);
 
 function tellSoFar(stream: Sink, events: readonly LiveEvent[]): void {
   if (events.length > 0) stream.write(liveFrame({ type: 'so_far', events }));

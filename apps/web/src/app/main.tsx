@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { Announcer } from './parts/announcer.tsx';
 import { chosenTheme, showTheme } from './parts/theme.ts';
-import { AppState } from './shell/session-service.ts';
+import { AppState } from './shell/app-state.ts';
 
 showTheme(chosenTheme());
 const announcer = new Announcer();

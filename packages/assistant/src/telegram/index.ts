@@ -4,12 +4,12 @@
  * @module
  */
 
+export { acceptUpdate, type UpdateDelivery, type UpdateResponse } from './accept-update.ts';
 export { type TelegramApi, type TelegramApiOptions, type TelegramMethods, telegramApi } from './api.ts';
 export { maxMessageLength, maxPartLength, piecesOf } from './pieces.ts';
 export { type OffsetStore, type PollOptions, poll } from './poll.ts';
 export { type ReadUpdateOptions, readUpdate } from './read-update.ts';
 export { secretMatches, secretPattern } from './secret.ts';
-export { type TelegramChannelOptions, telegramChannel } from './telegram-channel.ts';
 export {
   deleteWebhook,
   getMe,
@@ -17,4 +17,5 @@ export {
   setWebhook,
   type WebhookOptions,
   wantedUpdates,
-} from './webhook.ts';
+} from './setup.ts';
+export { type TelegramChannelOptions, telegramChannel } from './telegram-channel.ts';

@@ -2,7 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import { backoff, defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
-import { wantedUpdates } from './webhook.ts';
+import { wantedUpdates } from './setup.ts';
 
 /** Stores the number up to which updates have been accepted. */
 export interface OffsetStore {

@@ -1,6 +1,6 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
-import type { ChannelCase } from './channel-contract/cases.ts';
+import type { ChannelCase } from './channel-contract/case.ts';
 import { changeCases } from './channel-contract/changes.ts';
 import { partCases } from './channel-contract/pieces.ts';
 import { sendCases } from './channel-contract/sends.ts';

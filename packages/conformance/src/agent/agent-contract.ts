@@ -33,7 +33,7 @@ import { blockCases } from './responses/blocks.ts';
 import { callCases } from './responses/calls.ts';
 import { framingCases } from './responses/framing.ts';
 import { oddFrameCases } from './responses/odd-frames.ts';
-import { answerCases } from './responses/responses.ts';
+import { responseCases } from './responses/responses.ts';
 import { streamCases } from './responses/streams.ts';
 import { usageCases } from './responses/usage.ts';
 import { wholeCases } from './responses/wholes.ts';
@@ -58,7 +58,7 @@ export interface AgentContractOptions {
 export function agentContract(subject: ContractSubject, options: AgentContractOptions = {}): ContractCase[] {
   const { maxLacks = 6, seeds = {}, print } = options;
   const definitions = [
-    ...answerCases,
+    ...responseCases,
     ...streamCases,
     ...framingCases(subject.testing.contentType),
     ...usageCases,

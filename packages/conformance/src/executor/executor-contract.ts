@@ -1,6 +1,7 @@
 import type { Runtime, Store } from '@cobbler/agent';
 import type { ContractCase, Spoil } from '@cobbler/agent/testing';
 import { RunFixture, seededRandom } from '@cobbler/agent/testing';
+import { approvalWaitCases } from './approval-wait.ts';
 import { callerCases } from './callers.ts';
 import { cancelCases } from './cancel.ts';
 import { compactionCases, offloadCases } from './context.ts';
@@ -19,13 +20,12 @@ import { partialCases } from './partial.ts';
 import { progressCases } from './progress.ts';
 import { resumeCases, writerCases } from './resume.ts';
 import { schedulingCases, stopBatchCases } from './scheduling.ts';
-import type { ExecutorCase } from './setup/cases.ts';
+import type { ExecutorCase } from './setup/case.ts';
 import { slowStore } from './setup/faulty-store.ts';
 import { steerCases } from './steer.ts';
+import { toolWaitCases } from './tool-wait.ts';
 import { toolCases } from './tools.ts';
 import { untypedCases } from './untyped/untyped.ts';
-import { waitCases } from './wait.ts';
-import { waitingCases } from './waiting.ts';
 
 /** Options of {@link executorContract}. */
 export interface ExecutorContractOptions {
@@ -57,8 +57,8 @@ const definitions: readonly ExecutorCase[] = [
   ...stopBatchCases,
   ...gateCases,
   ...hookCases,
-  ...waitingCases,
-  ...waitCases,
+  ...approvalWaitCases,
+  ...toolWaitCases,
   ...limitCases,
   ...progressCases,
   ...cancelCases,

@@ -13,8 +13,8 @@ import {
   textResponse,
 } from '@cobbler/agent/testing';
 import { budgetCases } from './budgets.ts';
-import type { ExecutorCase } from './setup/cases.ts';
-import { group } from './setup/cases.ts';
+import type { ExecutorCase } from './setup/case.ts';
+import { group } from './setup/case.ts';
 
 const the = group('limits');
 

@@ -9,8 +9,8 @@ import {
   scriptedModel,
   textResponse,
 } from '@cobbler/agent/testing';
-import type { ExecutorCase } from './setup/cases.ts';
-import { group } from './setup/cases.ts';
+import type { ExecutorCase } from './setup/case.ts';
+import { group } from './setup/case.ts';
 
 const the = group('output');
 

@@ -12,8 +12,8 @@ import {
   textResponse,
 } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
-import type { ExecutorCase } from './setup/cases.ts';
-import { group } from './setup/cases.ts';
+import type { ExecutorCase } from './setup/case.ts';
+import { group } from './setup/case.ts';
 
 const the = group('scheduling');
 

@@ -1,7 +1,7 @@
 import type { AgentError } from '@cobbler/agent';
 import type { HarnessHandler } from '@cobbler/agent/harness';
 import type { ContractCase } from '@cobbler/agent/testing';
-import type { HarnessCase, HarnessNeed, OpenedHarness } from './cases.ts';
+import type { HarnessCase, HarnessNeed, OpenedHarness } from './case.ts';
 import { busyCases, cancelCases, forkCases, steerCases } from './control.ts';
 import type { HarnessSubject } from './environment.ts';
 import { notes } from './environment.ts';

@@ -1,8 +1,8 @@
 import type { ApprovalDecision, Run } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
 import { assertValidHistory, expect, expectEqual } from '@cobbler/agent/testing';
-import type { HarnessCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { HarnessCase } from './case.ts';
+import { group } from './case.ts';
 import { endOf, eventsOf, seen, soon, storedOf } from './environment.ts';
 
 const the = group('prompt');

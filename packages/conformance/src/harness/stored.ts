@@ -1,7 +1,7 @@
 import { isStored } from '@cobbler/agent';
 import { expect, expectEqual } from '@cobbler/agent/testing';
-import type { HarnessCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { HarnessCase } from './case.ts';
+import { group } from './case.ts';
 import { endOf, eventsOf, seen } from './environment.ts';
 
 const the = group('storage', ['refuses', 'calls']);

@@ -2,8 +2,8 @@ import type { Run } from '@cobbler/agent';
 import { textOf } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { assertValidHistory, expect, expectEqual } from '@cobbler/agent/testing';
-import type { HarnessCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { HarnessCase } from './case.ts';
+import { group } from './case.ts';
 import { endOf, seen, soon, storedOf } from './environment.ts';
 
 const batches = group('tools', ['tools']);

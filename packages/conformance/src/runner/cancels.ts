@@ -1,6 +1,6 @@
 import { expectEqual } from '@cobbler/agent/testing';
-import type { RunnerCase, RunnerSetup } from './cases.ts';
-import { group } from './cases.ts';
+import type { RunnerCase, RunnerSetup } from './case.ts';
+import { group } from './case.ts';
 
 const the = group('cancel');
 

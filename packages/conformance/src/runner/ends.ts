@@ -1,6 +1,6 @@
 import { expectEqual } from '@cobbler/agent/testing';
-import type { RunnerCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { RunnerCase } from './case.ts';
+import { group } from './case.ts';
 
 const crash = group('crash', 'crash');
 const close = group('close', 'close');

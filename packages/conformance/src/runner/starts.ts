@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@cobbler/agent';
 import { expect, expectEqual } from '@cobbler/agent/testing';
 import { maxResultBytes } from '@cobbler/agent/values';
-import type { RunnerCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { RunnerCase } from './case.ts';
+import { group } from './case.ts';
 
 const the = group('start');
 

@@ -1,6 +1,6 @@
 import { expect, expectEqual } from '@cobbler/agent/testing';
-import type { RunnerCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { RunnerCase } from './case.ts';
+import { group } from './case.ts';
 
 const the = group('step');
 const afterReopening = group('step', 'reopen');

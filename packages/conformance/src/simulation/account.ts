@@ -2,14 +2,14 @@ import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, costOf, noUsage } from '@cobbler/agent';
 import { isNoUsage } from '@cobbler/agent/testing';
 import { sameUsage } from './auditor.ts';
+import type { Disk } from './environment/disk.ts';
+import type { ModelService } from './environment/service.ts';
+import { receivedOf } from './environment/service.ts';
 import type { LifeContext } from './life.ts';
 import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf } from './scenario/record.ts';
 import { price } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
-import type { Disk } from './world/disk.ts';
-import type { ModelService } from './world/service.ts';
-import { receivedOf } from './world/service.ts';
 
 /** The cost of a run and of the runs that it continues. */
 export interface RunCost {
@@ -94,7 +94,7 @@ export function checkAccount(record: SimulatedRun, { disk, world, setting }: Lif
 }
 
 /** Every response in the log came from the service, complete, once, with its own counts. */
-export function checkAnswers(events: readonly Event[], service: ModelService, world: World): void {
+export function checkResponses(events: readonly Event[], service: ModelService, world: World): void {
   const seen = new Set<string>();
   for (const event of events) {
     if (event.type !== 'assistant') continue;

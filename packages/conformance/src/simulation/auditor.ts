@@ -1,10 +1,10 @@
 import type { Agent, ModelResponse, Usage } from '@cobbler/agent';
 import { AgentError, addUsage, noUsage } from '@cobbler/agent';
+import type { ModelService, ServedRequest } from './environment/service.ts';
+import { receivedOf, wastedBy } from './environment/service.ts';
 import type { SimulatedModelCall, SimulatedRun } from './scenario/record.ts';
 import { modelCallMs } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
-import type { ModelService, ServedRequest } from './world/service.ts';
-import { receivedOf, wastedBy } from './world/service.ts';
 
 /** Tolerance of every promised time, in milliseconds. */
 export const slackMs = 250;

@@ -17,6 +17,13 @@ import { checkSchema, createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 import { audited } from './auditor.ts';
+import type { Cellar } from './environment/cellar.ts';
+import type { Disk } from './environment/disk.ts';
+import type { Permits } from './environment/gatekeeper.ts';
+import { gatekeeper } from './environment/gatekeeper.ts';
+import { answerTool } from './environment/mind.ts';
+import type { ModelService } from './environment/service.ts';
+import type { Workshop } from './environment/workshop.ts';
 import type { People } from './people.ts';
 import type { Readers } from './readers.ts';
 import { Program } from './scenario/program.ts';
@@ -27,13 +34,6 @@ import { price, storeTimeoutMs } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import { never } from './scenario/world.ts';
 import type { Watcher } from './watcher.ts';
-import type { Cellar } from './world/cellar.ts';
-import type { Disk } from './world/disk.ts';
-import type { Permits } from './world/gatekeeper.ts';
-import { gatekeeper } from './world/gatekeeper.ts';
-import { answerTool } from './world/mind.ts';
-import type { ModelService } from './world/service.ts';
-import type { Workshop } from './world/workshop.ts';
 
 /** The environment of a program. */
 export interface LifeContext {

@@ -1,10 +1,10 @@
 import type { Event, RunEvent } from '@cobbler/agent';
 import { AgentError, isStored } from '@cobbler/agent';
 import { emptyState, fold } from '@cobbler/agent/events';
+import type { ModelService } from './environment/service.ts';
 import { intendedText, ResponseText, storedText } from './response-text.ts';
 import type { ReaderRecord, SimulatedRun } from './scenario/record.ts';
 import type { World } from './scenario/world.ts';
-import type { ModelService } from './world/service.ts';
 
 type ReaderKind = 'reads events' | 'listens' | 'reads text';
 

@@ -3,8 +3,8 @@ import { AgentError } from '@cobbler/agent';
 import { emptyState, fold } from '@cobbler/agent/events';
 import { importSession, repairLog } from '@cobbler/agent/format';
 import { assertValidHistory } from '@cobbler/agent/testing';
+import type { Disk } from './environment/disk.ts';
 import type { World } from './scenario/world.ts';
-import type { Disk } from './world/disk.ts';
 
 type Damage =
   | 'cuts its last event in the middle'

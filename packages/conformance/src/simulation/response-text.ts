@@ -1,5 +1,5 @@
 import type { RunEvent } from '@cobbler/agent';
-import type { ServedRequest } from './world/service.ts';
+import type { ServedRequest } from './environment/service.ts';
 
 /**
  * The text of the response that a run is receiving, computed from its events alone: a retry or a new request

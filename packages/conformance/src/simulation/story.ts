@@ -1,4 +1,9 @@
 import type { AgentError, Message, ResumeOptions } from '@cobbler/agent';
+import { Cellar } from './environment/cellar.ts';
+import { Disk } from './environment/disk.ts';
+import { Mind } from './environment/mind.ts';
+import { ModelService } from './environment/service.ts';
+import { Workshop } from './environment/workshop.ts';
 import type { LifeContext, PastSession } from './life.ts';
 import { goneOn, Life, promptText } from './life.ts';
 import { planImpulses } from './mishaps.ts';
@@ -13,11 +18,6 @@ import { chooseSetting, storeTimeoutMs } from './scenario/setting.ts';
 import { World } from './scenario/world.ts';
 import { judge } from './verdict.ts';
 import { Watcher } from './watcher.ts';
-import { Cellar } from './world/cellar.ts';
-import { Disk } from './world/disk.ts';
-import { Mind } from './world/mind.ts';
-import { ModelService } from './world/service.ts';
-import { Workshop } from './world/workshop.ts';
 
 /** Maximum number of steps of a simulation that ends. */
 const maxSteps = 20_000;

@@ -4,13 +4,13 @@ import { createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
 import type { AuditedRun } from './auditor.ts';
 import { audited, slackMs } from './auditor.ts';
+import { Mind } from './environment/mind.ts';
+import { ModelService } from './environment/service.ts';
 import type { Choices } from './scenario/choices.ts';
 import { Program } from './scenario/program.ts';
 import { price } from './scenario/setting.ts';
 import type { FaultRate } from './scenario/weather.ts';
 import { World } from './scenario/world.ts';
-import { Mind } from './world/mind.ts';
-import { ModelService } from './world/service.ts';
 
 /** Levels of runs: the first run, its subagents, and their subagents. */
 const levels = 3;

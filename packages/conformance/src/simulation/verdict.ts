@@ -4,15 +4,15 @@ import type { RunEnd, State } from '@cobbler/agent/events';
 import { emptyState, fold } from '@cobbler/agent/events';
 import { assertValidHistory, maxOutputBytes } from '@cobbler/agent/testing';
 import { isErrorKind } from '@cobbler/agent/values';
-import { checkAccount, checkAnswers } from './account.ts';
+import { checkAccount, checkResponses } from './account.ts';
 import { slackMs } from './auditor.ts';
 import { checkCircles } from './circles.ts';
+import type { Trouble } from './environment/disk.ts';
 import type { LifeContext } from './life.ts';
 import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf, marksIn } from './scenario/record.ts';
 import { readingTool, repeatable } from './scenario/repeatable-tools.ts';
 import type { World } from './scenario/world.ts';
-import type { Trouble } from './world/disk.ts';
 
 /** A run that has ended. */
 interface Over {
@@ -47,7 +47,7 @@ export function judge(record: SimulatedRun, around: LifeContext): void {
   checkCircles(events, { maxRepeats, from: disk.repaired(record.sessionId) }, expect);
   checkBlobs(over, expect);
   checkAccount(record, around);
-  checkAnswers(events, service, world);
+  checkResponses(events, service, world);
 }
 
 type Expect = World['expect'];
@@ -257,11 +257,11 @@ function checkLog({ record, result, events, trouble }: Over, expect: Expect): vo
     'log is the state',
     'folding the log gives different messages from the result',
   );
-  checkLastAnswer(state, result, events, expect);
+  checkLastResponse(state, result, events, expect);
 }
 
 /** P4: the status of a run matches the stop reason of its last response. */
-function checkLastAnswer(state: State, result: RunResult, events: readonly Event[], expect: Expect): void {
+function checkLastResponse(state: State, result: RunResult, events: readonly Event[], expect: Expect): void {
   const { status } = result;
   if (status !== 'complete' && status !== 'max_tokens' && status !== 'refusal') return;
   const last = events.findLast((event) => event.type === 'assistant' && event.seq < state.seq);

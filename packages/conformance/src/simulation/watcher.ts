@@ -1,13 +1,13 @@
 import type { Event, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
+import type { Disk } from './environment/disk.ts';
+import type { ModelService } from './environment/service.ts';
 import type { People } from './people.ts';
 import type { Readers } from './readers.ts';
 import { intendedText, ResponseText, storedText } from './response-text.ts';
 import type { SimulatedRun } from './scenario/record.ts';
 import type { SimulationSetting } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
-import type { Disk } from './world/disk.ts';
-import type { ModelService } from './world/service.ts';
 
 /** The parts of the simulation that a watcher needs. */
 export interface WatcherContext {

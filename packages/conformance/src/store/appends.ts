@@ -12,8 +12,8 @@ import {
   worked,
   write,
 } from '@cobbler/agent/testing';
-import type { StoreCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { StoreCase } from './case.ts';
+import { group } from './case.ts';
 import { expectRefused } from './refusal.ts';
 
 const the = group('append');

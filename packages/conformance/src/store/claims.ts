@@ -10,8 +10,8 @@ import {
   wholeRun,
   write,
 } from '@cobbler/agent/testing';
-import type { StoreCase } from './cases.ts';
-import { group, reopening } from './cases.ts';
+import type { StoreCase } from './case.ts';
+import { group, reopening } from './case.ts';
 import { expectRefused } from './refusal.ts';
 
 const the = group('claim');

@@ -1,8 +1,8 @@
 import type { SessionStore } from '@cobbler/agent';
 import { exportSession, importSession } from '@cobbler/agent/format';
 import { answered, ended, expect, expectEqual, said, wholeRun, worked, write } from '@cobbler/agent/testing';
-import type { StoreCase } from './cases.ts';
-import { group } from './cases.ts';
+import type { StoreCase } from './case.ts';
+import { group } from './case.ts';
 import { expectRefused } from './refusal.ts';
 
 const the = group('files');

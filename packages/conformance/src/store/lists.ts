@@ -11,8 +11,8 @@ import {
   write,
 } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
-import type { StoreCase } from './cases.ts';
-import { group, reopening } from './cases.ts';
+import type { StoreCase } from './case.ts';
+import { group, reopening } from './case.ts';
 import { expectRefused } from './refusal.ts';
 
 const the = group('list');

@@ -1,6 +1,6 @@
 import { ended, eventsOf, expectEqual, said, wholeRun, write } from '@cobbler/agent/testing';
-import type { StoreCase } from './cases.ts';
-import { group, reopening } from './cases.ts';
+import type { StoreCase } from './case.ts';
+import { group, reopening } from './case.ts';
 
 const the = group('probe');
 const afterReopening = reopening('probe');

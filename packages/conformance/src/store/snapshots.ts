@@ -12,8 +12,8 @@ import {
   worked,
   write,
 } from '@cobbler/agent/testing';
-import type { StoreCase, StoreSetup } from './cases.ts';
-import { group, reopening } from './cases.ts';
+import type { StoreCase, StoreSetup } from './case.ts';
+import { group, reopening } from './case.ts';
 
 const the = group('snapshots');
 const afterReopening = reopening('snapshots');

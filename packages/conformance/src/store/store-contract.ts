@@ -1,11 +1,13 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 import { appendCases } from './appends.ts';
-import type { StoreCase, StoreSubject } from './cases.ts';
+import type { StoreCase, StoreSubject } from './case.ts';
 import { claimCases } from './claims.ts';
-import { deleteCases, forkCases, retentionCases } from './ends.ts';
+import { deleteCases } from './deletes.ts';
 import { fileCases } from './files.ts';
+import { forkCases } from './forks.ts';
 import { listCases } from './lists.ts';
 import { probeCases } from './probes.ts';
+import { retentionCases } from './retention.ts';
 import { snapshotCases } from './snapshots.ts';
 
 const definitions: readonly StoreCase[] = [

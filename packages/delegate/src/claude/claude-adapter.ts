@@ -4,7 +4,7 @@ import { decisionSeconds } from '../backend/call-decision.ts';
 import type { CliAdapter, CliConnection } from '../cli/cli-adapter.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { fieldsOf, objectIn, textOf } from '../events/fields.ts';
-import { claudeEnvironment, claudeName } from './claude-program.ts';
+import { claudeEnvironment, claudeName } from './claude-environment.ts';
 import { ClaudeStream } from './claude-stream.ts';
 
 /** Settings of Claude Code as a backend. */

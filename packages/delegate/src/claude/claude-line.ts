@@ -4,7 +4,7 @@ import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../events/fields.ts';
-import { claudeName } from './claude-program.ts';
+import { claudeName } from './claude-environment.ts';
 
 /** Claude Code's messages for a conversation that cannot continue, as of version 2.1. */
 const gone = /No conversation found|is not a valid session|not a UUID/i;

@@ -2,8 +2,8 @@ import type { BackendEvent } from '../events/backend-event.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, listOf, objectIn, textOf } from '../events/fields.ts';
 import { malformedEnd, TurnEnd } from '../events/garbled.ts';
+import { claudeName } from './claude-environment.ts';
 import { readClaudeMessage } from './claude-line.ts';
-import { claudeName } from './claude-program.ts';
 
 /** Types of messages with content of a response. */
 const contentTypes: readonly unknown[] = ['assistant', 'user', 'stream_event'];

@@ -16,7 +16,8 @@ import { limitText } from '../events/final-text.ts';
 import type { CliAdapter } from './cli-adapter.ts';
 import type { CliProcess, RunningCliProcess } from './cli-process.ts';
 import { runCliProcess, silentFailure } from './cli-process.ts';
-import { findProgram, notFound, programEnvironment, realFolder, secretsIn } from './program.ts';
+import { programEnvironment, secretsIn } from './environment.ts';
+import { findProgram, notFound, realFolder } from './program.ts';
 import { TaskBudget } from './task-budget.ts';
 
 /** Common settings of every backend that runs a local program. */

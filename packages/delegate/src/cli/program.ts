@@ -2,8 +2,6 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import { childEnvironment } from '@cobbler/agent/node';
-import type { CliAdapter } from './cli-adapter.ts';
 
 /** Returns the location of a program on the PATH; undefined if it is not found. */
 export function findProgram(name: string, env: Environment): string | undefined {
@@ -27,22 +25,6 @@ export function notFound(program: string): AgentError {
 }
 
 /**
- * Returns the environment of a program: safe variables, and those that it needs for its own service. No other key
- * reaches it (reliability promise 19).
- */
-export function programEnvironment(
-  adapter: Pick<CliAdapter, 'variables' | 'settings'>,
-  env: Environment,
-  extra: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const own = adapter.variables.flatMap((name) => {
-    const value = env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return childEnvironment(env, { ...adapter.settings, ...Object.fromEntries(own), ...extra });
-}
-
-/**
  * Returns the real path of a working directory.
  * @throws AgentError `tool` if it is not a directory.
  */
@@ -58,13 +40,4 @@ export function realFolder(path: string): string {
     code: 'no_folder',
     message: 'The working directory does not exist or is not a directory.',
   });
-}
-
-/**
- * Returns the values of variables whose names indicate keys. Short values are not included, because they could occur
- * in ordinary text.
- */
-export function secretsIn(env: Readonly<Record<string, string>>): string[] {
-  const named = Object.entries(env).filter(([name]) => /KEY|TOKEN|SECRET|PASSWORD/i.test(name));
-  return named.map(([, value]) => value).filter((value) => value.length >= 8);
 }

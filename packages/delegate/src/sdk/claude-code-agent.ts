@@ -16,8 +16,9 @@ import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
-import { claudeEnvironment } from '../claude/claude-program.ts';
-import { programEnvironment, realFolder } from '../cli/program.ts';
+import { claudeEnvironment } from '../claude/claude-environment.ts';
+import { programEnvironment } from '../cli/environment.ts';
+import { realFolder } from '../cli/program.ts';
 import type { End } from '../events/backend-event.ts';
 import { earlierOf, usdSince } from '../events/backend-event.ts';
 import type {

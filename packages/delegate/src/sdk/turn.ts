@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import { claudeName } from '../claude/claude-program.ts';
+import { claudeName } from '../claude/claude-environment.ts';
 import { ClaudeStream } from '../claude/claude-stream.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { fieldsOf } from '../events/fields.ts';

@@ -2,8 +2,8 @@ import { systemRuntime } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import type { DelegatedHarnessOptions } from '../harness/delegated-harness.ts';
 import { delegatedHarness } from '../harness/delegated-harness.ts';
-import { AgentBackend } from './agent-backend.ts';
 import type { SessionAgent } from './session-agent.ts';
+import { SessionAgentBackend } from './session-agent-backend.ts';
 
 /** Options of {@link buildEngine}. All are optional. */
 export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' | 'workingDir'> {
@@ -22,6 +22,6 @@ export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' |
 export function buildEngine(agent: SessionAgent, options: EngineOptions = {}): Harness {
   const { workingDir = process.cwd(), mode, name = 'agent', ...rest } = options;
   const sessionId = options.sessionId ?? (options.runtime ?? systemRuntime).id();
-  const backend = new AgentBackend(agent, { name, sessionId, mode });
+  const backend = new SessionAgentBackend(agent, { name, sessionId, mode });
   return delegatedHarness({ ...rest, sessionId, backend, workingDir });
 }

@@ -1,6 +1,6 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { fieldsOf, isFields, textIn } from '../fields.ts';
+import { fieldsOf, isObject, textIn } from '../fields.ts';
 import { addArguments, areSameArguments } from '../stream.ts';
 
 interface StreamedToolCall {
@@ -58,7 +58,7 @@ export class StreamedCalls {
       this.#calls.every(({ name, input }, at) => {
         const given = calls[at]?.['function'];
         return (
-          !isFields(given) ||
+          !isObject(given) ||
           (textIn(given, 'name') === name && areSameArguments(inputOf(given['arguments']), input))
         );
       })

@@ -1,7 +1,7 @@
 import type { StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { isFields, objectsIn, textIn } from '../fields.ts';
+import { isObject, objectsIn, textIn } from '../fields.ts';
 import { broken, failWith, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
@@ -55,22 +55,22 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   if (payload === undefined) return;
   if (isGiven(payload['error'])) return failWith(payload['error'], out);
   // Any other object is unknown.
-  if (!Array.isArray(payload['choices']) && !isFields(payload['usage'])) return;
+  if (!Array.isArray(payload['choices']) && !isObject(payload['usage'])) return;
   out.ignore('chunk');
   const answer = answerOf(out);
   if (!answer.named && textIn(payload, 'model') !== '') {
     answer.named = true;
     out.model(textIn(payload, 'model'));
   }
-  if (isFields(payload['usage'])) {
+  if (isObject(payload['usage'])) {
     out.usage(usageOf(payload['usage'], { input: 'prompt_tokens', output: 'completion_tokens' }));
   }
   const [choice, other] = objectsIn(payload, 'choices');
   if (choice === undefined) return;
   if (other !== undefined || Number(choice['index'] ?? 0) !== 0) out.ignore('a second choice');
   if (textIn(choice, 'text') !== '') out.ignore('text beside a message');
-  if (isFields(choice['delta'])) takeDelta(choice['delta'], answer, out);
-  if (isFields(choice['message'])) takeMessage(choice['message'], answer, out);
+  if (isObject(choice['delta'])) takeDelta(choice['delta'], answer, out);
+  if (isObject(choice['message'])) takeMessage(choice['message'], answer, out);
   const reason = textIn(choice, 'finish_reason');
   if (reason === '' || answer.finished) return;
   answer.finished = true;
@@ -138,9 +138,9 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
 /** Returns the calls of a delta, including the single `function_call` of the older API. */
 function callsIn(delta: Fields, out: ResponseSink): readonly Fields[] {
   const { tool_calls: calls } = delta;
-  if (isFields(calls) && Object.keys(calls).length > 0) out.ignore('tool_calls without a list');
+  if (isObject(calls) && Object.keys(calls).length > 0) out.ignore('tool_calls without a list');
   const given = delta['function_call'];
-  const legacy = isFields(given) ? [{ index: 0, function: given }] : [];
+  const legacy = isObject(given) ? [{ index: 0, function: given }] : [];
   return [...objectsIn(delta, 'tool_calls'), ...legacy];
 }
 
@@ -191,7 +191,7 @@ function isGiven(value: unknown): boolean {
 
 function takePart(part: unknown, parsed: MessageText, out: ResponseSink): void {
   if (typeof part === 'string') parsed.text += part;
-  else if (!isFields(part)) broken(out, 'a part of it is not an object');
+  else if (!isObject(part)) broken(out, 'a part of it is not an object');
   else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), parsed);
   else if (part['type'] === 'thinking') takeThinking(part['thinking'], parsed, out);
   else if (typeof part['text'] === 'string') parsed.text += part['text'];

@@ -1,7 +1,7 @@
 import type { Json, StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { fieldsOf, isFields, objectsIn, textIn } from '../fields.ts';
+import { fieldsOf, isObject, objectsIn, textIn } from '../fields.ts';
 import { broken, failWith, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { responsesIgnored } from './ignored.ts';
@@ -184,7 +184,7 @@ function itemOf(payload: Fields, item: Fields, out: ResponseSink): OutputItem {
 /** Opens an item. Every block is announced when its item opens, so that blocks have the order of the items. */
 function open(payload: Fields, out: ResponseSink): void {
   const { item } = payload;
-  if (!isFields(item)) return;
+  if (!isObject(item)) return;
   if (item['type'] === 'message') {
     const known = itemOf(payload, item, out);
     announce(item, known, out);
@@ -219,7 +219,7 @@ function announce(item: Fields, known: OutputItem, out: ResponseSink): void {
 /** Completes an item. Content missing from its chunks is added, because some servers send no chunks. */
 function finish(payload: Fields, out: ResponseSink): void {
   const { item } = payload;
-  if (isFields(item)) settle(item, itemOf(payload, item, out), out);
+  if (isObject(item)) settle(item, itemOf(payload, item, out), out);
 }
 
 function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
@@ -342,5 +342,5 @@ function emitModel({ model }: Fields, out: ResponseSink): void {
 }
 
 function emitUsage({ usage }: Fields, out: ResponseSink): void {
-  if (isFields(usage)) out.usage(usageOf(usage, { input: 'input_tokens', output: 'output_tokens' }));
+  if (isObject(usage)) out.usage(usageOf(usage, { input: 'input_tokens', output: 'output_tokens' }));
 }

@@ -1,7 +1,7 @@
 import type { AssistantPart, Json } from '@cobbler/agent';
 import type { TranscriptFormat } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { isFields, objectsIn, textIn } from '../fields.ts';
+import { isObject, objectsIn, textIn } from '../fields.ts';
 import { providerName } from '../models.ts';
 import type { TranscriptEntry } from '../transcript-format.ts';
 import { readMessage, transcriptFormat } from '../transcript-format.ts';
@@ -29,7 +29,7 @@ function readItem(entry: TranscriptEntry): void {
     case 'message':
       return readMessage(entry, () => answerParts(value));
     case 'reasoning':
-      if (!isFields(next) || isUsers(next)) built.problem(place, 'is reasoning without a following item');
+      if (!isObject(next) || isUsers(next)) built.problem(place, 'is reasoning without a following item');
       return built.assistant(place, [reasoning(value)]);
     case 'function_call':
       return built.assistant(place, [readCall(entry)]);

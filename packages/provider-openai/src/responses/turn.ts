@@ -7,7 +7,7 @@ import type {
   ResponseInputContent,
   ResponseInputItem,
 } from 'openai/resources/responses/responses';
-import { isFields } from '../fields.ts';
+import { isObject } from '../fields.ts';
 import { dataURL, fileName } from '../media.ts';
 
 /**
@@ -99,7 +99,7 @@ function assistantItems(parts: readonly AssistantPart[], thinks: boolean): Respo
 }
 
 function isReasoning(data: Json): boolean {
-  return isFields(data) && data['type'] === 'reasoning';
+  return isObject(data) && data['type'] === 'reasoning';
 }
 
 /**
@@ -116,7 +116,7 @@ type MessagePhase = 'commentary' | 'final_answer';
 
 /** Returns the head of a message; undefined for other data. */
 export function messageHead(data: unknown): MessageHead | undefined {
-  if (!isFields(data) || data['type'] !== 'message') return undefined;
+  if (!isObject(data) || data['type'] !== 'message') return undefined;
   const { id, phase } = data;
   return {
     type: 'message',
@@ -137,7 +137,7 @@ function functionCall(
   tied: boolean,
 ): ResponseInputItem {
   const sealed = part.seal?.data;
-  const id = tied && isFields(sealed) && typeof sealed['id'] === 'string' ? sealed['id'] : undefined;
+  const id = tied && isObject(sealed) && typeof sealed['id'] === 'string' ? sealed['id'] : undefined;
   return {
     type: 'function_call',
     ...defined({ id }),

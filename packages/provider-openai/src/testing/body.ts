@@ -1,9 +1,9 @@
 import type { JsonObject } from '@cobbler/agent';
-import { isFields } from '../fields.ts';
+import { isObject } from '../fields.ts';
 
 /** Returns an object of a request body. These functions throw errors that name the position in the body. */
 export function object(value: unknown, place: string): Record<string, unknown> {
-  if (!isFields(value)) throw new TypeError(`${place} must be an object`);
+  if (!isObject(value)) throw new TypeError(`${place} must be an object`);
   return value;
 }
 
@@ -19,7 +19,7 @@ export function list(value: unknown, place: string): Record<string, unknown>[] {
 
 /** Returns the objects of a list, which may be missing or invalid, for rules, which must never throw. */
 export function objects(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Parses a data URL. */

@@ -81,7 +81,7 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: chatEvent,
-    find: "  if (isFields(choice['message'])) takeMessage(choice['message'], answer, out);\n",
+    find: "  if (isObject(choice['message'])) takeMessage(choice['message'], answer, out);\n",
     replace: '',
     why: 'Chat: a complete message without deltas is ignored',
     breaks: ['P1'],

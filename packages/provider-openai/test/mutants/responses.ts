@@ -185,8 +185,8 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: responsesTurn,
-    find: 'const id = tied && isFields(sealed)',
-    replace: 'const id = isFields(sealed)',
+    find: 'const id = tied && isObject(sealed)',
+    replace: 'const id = isObject(sealed)',
     why: 'Responses: the id of a call is sent back without the reasoning it is tied to',
     breaks: ['P12'],
     by: 'openai responses: ids',

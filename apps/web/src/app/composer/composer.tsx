@@ -1,8 +1,8 @@
 import type { UserPart } from '@cobbler/agent';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Attachments } from '../parts/attachments.tsx';
 import { Icon } from '../parts/icons.tsx';
-import { Parts } from '../parts/parts.tsx';
 import { maxBytes, nameOf, partOf } from './attachment.ts';
 
 interface ComposerProps {
@@ -155,7 +155,11 @@ function Attached({ parts, remove }: AttachedProps): VNode | null {
     <ul class="attached">
       {parts.map((part, index) => (
         <li key={index}>
-          {part.type === 'text' ? <span class="chip">{nameOf(part.text)}</span> : <Parts parts={[part]} />}
+          {part.type === 'text' ? (
+            <span class="chip">{nameOf(part.text)}</span>
+          ) : (
+            <Attachments parts={[part]} />
+          )}
           <button type="button" class="quiet" aria-label="Remove" onClick={() => remove(index)}>
             <Icon name="close" />
           </button>

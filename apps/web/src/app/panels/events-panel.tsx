@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted } from '../parts/format.ts';
-import { memoize } from '../parts/still.tsx';
+import { memoize } from '../parts/hooks.tsx';
 import type { SessionModel } from '../session/session-model.ts';
 import { WindowList } from '../transcript/window-list.tsx';
 

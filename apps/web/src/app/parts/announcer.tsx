@@ -1,8 +1,8 @@
 import type { Event } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
-import { Observable } from './changed.ts';
-import { useChanged } from './still.tsx';
+import { useChanged } from './hooks.tsx';
+import { Observable } from './observable.ts';
 
 /** Maximum number of announcements; older ones have already been read out. */
 const maxLines = 4;

@@ -116,7 +116,9 @@ export class EventConnection {
       if (done || this.#isEnded) return;
       this.#lastByteAt = Date.now();
       for (const data of frames.push(value)) {
-        const frame = JSON.parse(data) as Record<string, unknown>;
+        const frame = objectIn(data);
+        // A stored event among the frames that are skipped leaves a gap, so that the connection is replaced.
+        if (frame === undefined) continue;
         if (frame['type'] === 'hello') this.#handleHello(frame['heartbeatMs']);
         if (!this.#options.onFrame(frame)) return;
       }
@@ -142,13 +144,37 @@ export class EventConnection {
   }
 }
 
+/** Returns the JSON object in the data of a frame; undefined if it is anything else. */
+function objectIn(data: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Maximum length of a frame in UTF-16 code units. A prompt has at most 64 MiB, and its JSON may have more code units.
+ */
+const maxFrameLength = 134_217_728;
+
 /** Splits an event stream into the data of its frames. Incomplete frames are never returned. */
 export class SseReader {
+  readonly #maxLength: number;
   readonly #decoder = new TextDecoder();
   #rest = '';
   #data: string | undefined;
 
-  /** Returns the data of the frames that these bytes complete. */
+  constructor(maxLength: number = maxFrameLength) {
+    this.#maxLength = maxLength;
+  }
+
+  /**
+   * Returns the data of the frames that these bytes complete.
+   * @throws ApiError if a frame is too large; requesting it again does not help.
+   */
   push(bytes: Uint8Array): string[] {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
     this.#rest = lines.pop() ?? '';
@@ -162,6 +188,8 @@ export class SseReader {
         this.#data = this.#data === undefined ? text : `${this.#data}\n${text}`;
       }
     }
+    if (this.#rest.length + (this.#data?.length ?? 0) > this.#maxLength)
+      throw new ApiError(413, 'frame_too_large', 'An event of this session is too large for this page.');
     return frames;
   }
 }

@@ -1,4 +1,4 @@
-import { Observable } from '../parts/changed.ts';
+import { Observable } from '../parts/observable.ts';
 import type { SessionEntry } from './api.ts';
 import { ApiError, api } from './api.ts';
 

@@ -2,7 +2,7 @@ import type { Event, LiveEvent, UserPart } from '@cobbler/agent';
 import type { CallItem, ConversationItems, LiveResponse, UnstoredEnd } from '@cobbler/agent/events';
 import { emptyItems, foldItems, joinedResponse, noLiveResponse, pendingCalls } from '@cobbler/agent/events';
 import { backoff } from '@cobbler/agent/values';
-import { Observable } from '../parts/changed.ts';
+import { Observable } from '../parts/observable.ts';
 import type { ApiError, MessageContent } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
 import { EventConnection } from './event-line.ts';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isField } from '../transcript/approval-card.tsx';
-import type { AppState } from './session-service.ts';
+import type { AppState } from './app-state.ts';
 
 interface KeyHelp {
   readonly showKeys: () => void;

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Composer } from '../composer/composer.tsx';
 import { Panel } from '../panels/panel.tsx';
 import { copyText } from '../parts/copy-button.tsx';
-import { useChanged } from '../parts/still.tsx';
+import { useChanged } from '../parts/hooks.tsx';
 import type { SessionEntry } from '../session/api.ts';
 import { api } from '../session/api.ts';
 import { addressOf } from '../session/route.ts';
@@ -14,8 +14,8 @@ import { transcriptOf } from '../session/transcript-text.ts';
 import { ApprovalCard } from '../transcript/approval-card.tsx';
 import { Conversation } from '../transcript/conversation.tsx';
 import type { ItemActions } from '../transcript/item-view.tsx';
+import type { AppState } from './app-state.ts';
 import { HeadBar, stateOf } from './head-bar.tsx';
-import type { AppState } from './session-service.ts';
 
 interface SessionProps {
   readonly app: AppState;

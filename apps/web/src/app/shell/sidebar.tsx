@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ago, money } from '../parts/format.ts';
+import { useChanged, useNow } from '../parts/hooks.tsx';
 import { Icon } from '../parts/icons.tsx';
-import { useChanged, useNow } from '../parts/still.tsx';
 import type { Theme } from '../parts/theme.ts';
 import { themes } from '../parts/theme.ts';
 import type { SessionEntry } from '../session/api.ts';

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusMessage } from '../composer/composer.tsx';
 import { duration } from '../parts/format.ts';
-import { useNow } from '../parts/still.tsx';
+import { useNow } from '../parts/hooks.tsx';
 import { DiffText } from './diff-view.tsx';
 import type { Proposal } from './proposal.ts';
 import { proposalOf } from './proposal.ts';

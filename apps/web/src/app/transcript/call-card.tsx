@@ -2,10 +2,10 @@ import type { ApprovalDecidedEvent, CallItem, CallStatus } from '@cobbler/agent/
 import { callStatus } from '@cobbler/agent/events';
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { Attachments } from '../parts/attachments.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted, duration, size } from '../parts/format.ts';
-import { Parts } from '../parts/parts.tsx';
-import { memoize, useNow } from '../parts/still.tsx';
+import { memoize, useNow } from '../parts/hooks.tsx';
 import { marks, outcomeOf, resultText, subjectOf, timeOf } from '../session/call-text.ts';
 import { filesIn } from '../session/changes.ts';
 import { DiffCount, DiffText } from './diff-view.tsx';
@@ -123,7 +123,7 @@ function CallDetails({ call }: { readonly call: CallItem }): VNode {
       {decision !== undefined && <p class="muted">{decisionText(decision)}</p>}
       {diff !== undefined && <DiffText text={diff} />}
       {text !== '' && <LongText name="Result" text={text} lines={30} />}
-      <Parts parts={files} />
+      <Attachments parts={files} />
       {report?.blobs?.map(({ id, bytes }) => (
         <p key={id} class="muted">
           The full output ({size(bytes)}) is stored as blob {id}

@@ -1,7 +1,7 @@
 import type { ConversationItem } from '@cobbler/agent/events';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Parts } from '../parts/parts.tsx';
+import { Attachments } from '../parts/attachments.tsx';
 import type { OutgoingMessage, SessionModel } from '../session/session-model.ts';
 import { FindBar } from './find-bar.tsx';
 import type { ItemActions } from './item-view.tsx';
@@ -113,7 +113,7 @@ function OutgoingView({ outgoing }: { readonly outgoing: OutgoingMessage }): VNo
     <article class="item said" aria-label="You">
       <div class="bubble pending">
         <div class="words">{wordsIn(outgoing.content.filter(({ type }) => type === 'text'))}</div>
-        <Parts parts={outgoing.content} />
+        <Attachments parts={outgoing.content} />
         <div class="muted small">sending…</div>
       </div>
     </article>

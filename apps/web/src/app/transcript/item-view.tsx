@@ -3,10 +3,10 @@ import type { ConversationItem, ResponseItem, UserItem } from '@cobbler/agent/ev
 import { ignore } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { Attachments } from '../parts/attachments.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
-import { Parts } from '../parts/parts.tsx';
-import { memoize } from '../parts/still.tsx';
+import { memoize } from '../parts/hooks.tsx';
 import { CallCard } from './call-card.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
@@ -112,7 +112,7 @@ function UserMessageView({ item }: { readonly item: UserItem }): VNode {
     <div class="bubble">
       {item.steer && <div class="muted small">↳ sent during the run</div>}
       {shown !== '' && <div class="words">{shown}</div>}
-      <Parts parts={item.message.content} />
+      <Attachments parts={item.message.content} />
       {isLong && (
         <button type="button" class="quiet" onClick={() => set(!all)}>
           {all ? 'Show less' : 'Show all'}

@@ -2,7 +2,7 @@ import type { LiveBlock, LiveResponse, PendingRetry } from '@cobbler/agent/event
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { duration } from '../parts/format.ts';
-import { useNow } from '../parts/still.tsx';
+import { useNow } from '../parts/hooks.tsx';
 import { Ticking } from './call-card.tsx';
 import { Reasoning } from './item-view.tsx';
 import { GrowingProse } from './prose.tsx';

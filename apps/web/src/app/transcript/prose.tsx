@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { copyText } from '../parts/copy-button.tsx';
-import { memoize } from '../parts/still.tsx';
+import { memoize } from '../parts/hooks.tsx';
 import { htmlOf, keptHtmlOf } from './markdown.ts';
 
 interface ProseProps {

@@ -1,5 +1,5 @@
-import type { ChannelCase } from './cases.ts';
-import { expectFailure, expectSame, expectThat, group } from './cases.ts';
+import type { ChannelCase } from './case.ts';
+import { expectFailure, expectSame, expectThat, group } from './case.ts';
 
 const buttonThe = group('buttons');
 const editThe = group('edit');

@@ -1,7 +1,7 @@
 import { seededRandom } from '@cobbler/agent/testing';
 import type { MessagePart } from '../../channel/channel.ts';
-import type { ChannelCase } from './cases.ts';
-import { expectSame, expectThat, group, lettersOf } from './cases.ts';
+import type { ChannelCase } from './case.ts';
+import { expectSame, expectThat, group, lettersOf } from './case.ts';
 import type { ChannelScene, ChannelSubject } from './stand.ts';
 
 const the = group('pieces');

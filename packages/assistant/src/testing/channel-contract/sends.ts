@@ -1,7 +1,7 @@
 import type { MessagePart } from '../../channel/channel.ts';
 import { maxNoteLength } from '../../channel/channel.ts';
-import type { ChannelCase, ExpectedError } from './cases.ts';
-import { expectFailure, expectSame, expectThat, group } from './cases.ts';
+import type { ChannelCase, ExpectedError } from './case.ts';
+import { expectFailure, expectSame, expectThat, group } from './case.ts';
 import type { ChannelFault } from './stand.ts';
 
 const the = group('send');

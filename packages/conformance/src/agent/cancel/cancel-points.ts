@@ -11,7 +11,7 @@ import {
   replies,
   scriptResponse,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import type { ResponsePosition } from '../setup/positions.ts';
 import { endsInPart, needsOf, places, replyUpTo, spoken } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
@@ -60,7 +60,7 @@ function cancelledAt(place: ResponsePosition): CaseDefinition {
           await setup.untilSettled();
           controller.abort();
           await expectGivenBack(setup, asked, events);
-          expectAnswer(responseOf(await setup.ask()), place.answer, subject.testing);
+          expectResponse(responseOf(await setup.ask()), place.answer, subject.testing);
         },
       );
     },

@@ -11,7 +11,7 @@ import {
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
@@ -163,8 +163,8 @@ export const cancelCases: readonly CaseDefinition[] = [
       const controller = new AbortController();
       const outcome = await setup.ask({}, { signal: controller.signal });
       controller.abort();
-      expectAnswer(responseOf(outcome), answer, subject.testing);
-      expectAnswer(responseOf(await setup.ask()), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(await setup.ask()), answer, subject.testing);
     });
   }),
   the('cancelling one run does not affect another [S0.31]', async (subject) => {
@@ -189,7 +189,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       );
       streams[1].send(stepFrames(responseSteps(answer), replies(answer), testing));
       streams[1].end();
-      expectAnswer(responseOf(await second), answer, testing);
+      expectResponse(responseOf(await second), answer, testing);
     });
   }),
   the('the same conversation can be sent again after a cancel', async (subject) => {
@@ -199,7 +199,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await setup.server.arrival(0);
       await setup.untilSettled();
       await cancelled(setup, controller, asked);
-      expectAnswer(responseOf(await setup.ask()), answer, subject.testing);
+      expectResponse(responseOf(await setup.ask()), answer, subject.testing);
     });
   }),
   the('the error of a cancelled run contains its token usage [P14]', async (subject) => {

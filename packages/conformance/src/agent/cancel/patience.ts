@@ -9,12 +9,12 @@ import {
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { endsInPart, spoken, thoughtful, until } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { errorOf, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
-import type { SocketAnswer } from '../setup/socket-server.ts';
+import type { SocketResponse } from '../setup/socket-server.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -131,7 +131,7 @@ function silent(
 }
 
 /** A case whose HTTP bytes stop before the response starts. The headers timeout ends the request. */
-function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer): CaseDefinition {
+function stuck(what: string, bytes: (subject: ContractSubject) => SocketResponse): CaseDefinition {
   return onWire(`the headers timeout applies to ${what} [P2]`, (subject) =>
     onSocket(
       subject,
@@ -227,7 +227,7 @@ export const timeoutCases: readonly CaseDefinition[] = [
             await livedUnder(setup, asked, 5000, () => {});
             const { response, error } = await asked;
             if (response !== undefined)
-              expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
+              expectResponse({ ...response, usage: spoken.usage }, spoken, subject.testing);
             else expectEqual(error?.kind, 'timeout', 'the kind of the error');
           },
           hurried,

@@ -13,7 +13,7 @@ import {
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { needsOf, places, replyUpTo } from '../setup/positions.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { errorOf, promptly, responseOf, soon, turns, withSetup } from '../setup/setup.ts';
@@ -180,7 +180,7 @@ export const waitCases: readonly CaseDefinition[] = [
       await say({ type: 'close', at: 0 });
       stream.send(stepFrames([{ type: 'end' }], replies(slow), subject.testing));
       stream.end();
-      expectAnswer(responseOf(await asked), slow, subject.testing);
+      expectResponse(responseOf(await asked), slow, subject.testing);
     });
   }),
   the('the total timeout ends an endless slow response [P2]', (subject) =>

@@ -8,7 +8,7 @@ import {
   replies,
   scriptResponse,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { onSocket } from '../setup/raw-responses.ts';
 import { continueConversation, user } from '../setup/request-parts.ts';
@@ -202,7 +202,7 @@ export const bodyCases: readonly CaseDefinition[] = [
     const calls = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
     await withSetup(subject, [replies(calls), replies(answer)], async (setup) => {
       const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
-      expectAnswer(response, calls, subject.testing);
+      expectResponse(response, calls, subject.testing);
       responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
       const parts = setup.request(1).turns.flatMap((turn) => turn.parts);
       const called = parts.flatMap((part) => (part.type === 'call' ? [part.id] : []));

@@ -1,12 +1,12 @@
 import { userMessage } from '@cobbler/agent';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, expectOneOf, replies, scriptResponse } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
-import { encodeChunks, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
+import { encodeChunks, fineResponse, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome } from '../setup/setup.ts';
 import { errorOf, responseOf, withSetup } from '../setup/setup.ts';
-import type { SocketAnswer } from '../setup/socket-server.ts';
+import type { SocketResponse } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { socketGroup } from '../setup/subject.ts';
 
@@ -16,27 +16,27 @@ const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1
 
 type Bytes = (
   parts: RawParts,
-) => Omit<SocketAnswer, 'bytes'> & { readonly bytes: Iterable<string | Uint8Array> };
+) => Omit<SocketResponse, 'bytes'> & { readonly bytes: Iterable<string | Uint8Array> };
 
 /** An unusual but correct response. */
-function sameAnswer(what: string, bytes: Bytes, protocol?: string): CaseDefinition {
+function sameResponse(what: string, bytes: Bytes, protocol?: string): CaseDefinition {
   return the(what, (subject) =>
     onSocket(subject, [bytes(rawParts(answer, subject.testing, protocol))], async ({ ask }) =>
-      expectAnswer(responseOf(await ask()), answer, subject.testing),
+      expectResponse(responseOf(await ask()), answer, subject.testing),
     ),
   );
 }
 
 /** A broken response that partly looks valid. It is a network error and retried. */
-function brokenAnswer(what: string, bytes: Bytes): CaseDefinition {
+function brokenResponse(what: string, bytes: Bytes): CaseDefinition {
   return the(`${what} is not a valid response [P1]`, async (subject) => {
-    const good = fineAnswer(answer, subject.testing);
+    const good = fineResponse(answer, subject.testing);
     await onSocket(
       subject,
       [bytes(rawParts(answer, subject.testing)), good],
       async ({ ask, socket }) => {
         const outcome = await ask();
-        expectAnswer(responseOf(outcome), answer, subject.testing);
+        expectResponse(responseOf(outcome), answer, subject.testing);
         expectEqual([outcome.response?.attempts, socket.requests.length], [2, 2], 'attempts and requests');
         const retry = outcome.events.find((event) => event.type === 'retry');
         expectEqual(retry?.error.kind, 'network', 'the kind of the first error');
@@ -63,7 +63,7 @@ function noHttp(what: string, bytes: string): CaseDefinition {
 
 /** Fails unless the response is complete or the error has a known kind. */
 function expectWholeOrFailure(outcome: Outcome, subject: ContractSubject): void {
-  if (outcome.response !== undefined) expectAnswer(outcome.response, answer, subject.testing);
+  if (outcome.response !== undefined) expectResponse(outcome.response, answer, subject.testing);
   else expectOneOf(errorOf(outcome).kind, ['network', 'agent'], 'the kind of the error');
 }
 
@@ -75,101 +75,104 @@ function* oneByOne(text: string): Iterable<Uint8Array> {
 const large = [userMessage('x'.repeat(6 * 1024 * 1024))];
 
 export const connectionCases: readonly CaseDefinition[] = [
-  sameAnswer('a response of known length is valid', ({ head, body, length }) => ({
+  sameResponse('a response of known length is valid', ({ head, body, length }) => ({
     bytes: [`${head}\r\nContent-Length: ${length}\r\n\r\n`, body],
   })),
-  sameAnswer('a response that ends with its connection is valid', ({ head, body }) => ({
+  sameResponse('a response that ends with its connection is valid', ({ head, body }) => ({
     bytes: [`${head}\r\nConnection: close\r\n\r\n${body}`],
     ending: 'end',
   })),
-  sameAnswer(
+  sameResponse(
     'an HTTP/1.0 response is valid',
     ({ head, body }) => ({ bytes: [`${head}\r\n\r\n${body}`], ending: 'end' }),
     'HTTP/1.0',
   ),
-  sameAnswer('a response that arrives byte by byte is valid', ({ head, body }) => ({
+  sameResponse('a response that arrives byte by byte is valid', ({ head, body }) => ({
     bytes: oneByOne(`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(body)}${lastChunk}`),
   })),
-  sameAnswer('a response after interim responses is valid', ({ head, body, length }) => ({
+  sameResponse('a response after interim responses is valid', ({ head, body, length }) => ({
     bytes: [
       'HTTP/1.1 100 Continue\r\n\r\n',
       'HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n'.repeat(3),
       `${head}\r\ncontent-length: ${length}\r\n\r\n${body}`,
     ],
   })),
-  sameAnswer('chunks with extensions and trailers are read', ({ head, frames }) => ({
+  sameResponse('chunks with extensions and trailers are read', ({ head, frames }) => ({
     bytes: [
       `${head}\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n`,
       encodeChunks(...frames).replaceAll(/^([0-9a-f]+)\r\n/gm, '$1;name=value\r\n'),
       '0\r\nx-sum: 7\r\nstatus: 500\r\n\r\n',
     ],
   })),
-  sameAnswer('header names in any case and values with extra spaces are read', ({ head, body, length }) => ({
-    bytes: [
-      head.replace(/^content-type: /im, 'CONTENT-type:\t '),
-      `\r\nConTent-LENGTH:   ${length}  \r\n\r\n${body}`,
-    ],
-  })),
-  sameAnswer('a hundred unknown headers are ignored', ({ head, body, length }) => ({
+  sameResponse(
+    'header names in any case and values with extra spaces are read',
+    ({ head, body, length }) => ({
+      bytes: [
+        head.replace(/^content-type: /im, 'CONTENT-type:\t '),
+        `\r\nConTent-LENGTH:   ${length}  \r\n\r\n${body}`,
+      ],
+    }),
+  ),
+  sameResponse('a hundred unknown headers are ignored', ({ head, body, length }) => ({
     bytes: [
       head,
       Array.from({ length: 100 }, (_, index) => `\r\nx-odd-${index}: ${'v'.repeat(50)}`).join(''),
       `\r\ncontent-length: ${length}\r\n\r\n${body}`,
     ],
   })),
-  sameAnswer('data after the declared length is not read', ({ head, body, length }) => ({
+  sameResponse('data after the declared length is not read', ({ head, body, length }) => ({
     bytes: [`${head}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${body}data: {"more": 1}\n\n`],
     ending: 'end',
   })),
-  sameAnswer(
+  sameResponse(
     'a connection that breaks after the end of the response does no harm [P4]',
     ({ head, body }) => ({
       bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(body)}`],
       ending: 'end',
     }),
   ),
-  sameAnswer(
+  sameResponse(
     'a body shorter than declared is complete if the response has ended',
     ({ head, body, length }) => ({
       bytes: [`${head}\r\ncontent-length: ${length + 1000}\r\n\r\n${body}`],
       ending: 'end',
     }),
   ),
-  brokenAnswer('a body longer than declared', ({ head, body, length }) => ({
+  brokenResponse('a body longer than declared', ({ head, body, length }) => ({
     bytes: [`${head}\r\nconnection: close\r\ncontent-length: ${Math.floor(length / 3)}\r\n\r\n${body}`],
     ending: 'end',
   })),
-  brokenAnswer('incomplete response headers', ({ head }) => ({ bytes: [head], ending: 'end' })),
-  brokenAnswer('a connection that closes without a response', () => ({ bytes: [], ending: 'end' })),
-  brokenAnswer('a connection that is reset in the middle of the headers', ({ head }) => ({
+  brokenResponse('incomplete response headers', ({ head }) => ({ bytes: [head], ending: 'end' })),
+  brokenResponse('a connection that closes without a response', () => ({ bytes: [], ending: 'end' })),
+  brokenResponse('a connection that is reset in the middle of the headers', ({ head }) => ({
     bytes: [head.slice(0, 20)],
     ending: 'reset',
   })),
-  brokenAnswer('a body with a chunk without a length', ({ head, frames }) => ({
+  brokenResponse('a body with a chunk without a length', ({ head, frames }) => ({
     bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}zz\r\n`],
   })),
-  brokenAnswer('a body that ends inside a chunk', ({ head, frames }) => ({
+  brokenResponse('a body that ends inside a chunk', ({ head, frames }) => ({
     bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}ffff\r\nda`],
     ending: 'end',
   })),
-  brokenAnswer('a chunked body that ends too early', ({ head, frames }) => ({
+  brokenResponse('a chunked body that ends too early', ({ head, frames }) => ({
     bytes: [
       `${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}${lastChunk}`,
     ],
   })),
-  brokenAnswer('a response that declares two lengths', ({ head, body, length }) => ({
+  brokenResponse('a response that declares two lengths', ({ head, body, length }) => ({
     bytes: [`${head}\r\ncontent-length: 7\r\ncontent-length: ${length}\r\n\r\n${body}`],
     ending: 'end',
   })),
-  brokenAnswer('a header value with a NUL byte', ({ head, body, length }) => ({
+  brokenResponse('a header value with a NUL byte', ({ head, body, length }) => ({
     bytes: [`${head}\r\nx-odd: a\u0000b\r\ncontent-length: ${length}\r\n\r\n${body}`],
     ending: 'end',
   })),
-  brokenAnswer('response headers of 256 KiB', ({ head, body, length }) => ({
+  brokenResponse('response headers of 256 KiB', ({ head, body, length }) => ({
     bytes: [`${head}\r\nx-odd: ${'v'.repeat(256 * 1024)}\r\ncontent-length: ${length}\r\n\r\n${body}`],
     ending: 'end',
   })),
-  brokenAnswer('an interim response and nothing more', () => ({
+  brokenResponse('an interim response and nothing more', () => ({
     bytes: ['HTTP/1.1 103 Early Hints\r\n\r\n'],
     ending: 'end',
   })),
@@ -205,21 +208,24 @@ export const connectionCases: readonly CaseDefinition[] = [
   }),
   the('a second response to one request does not affect the next one', async (subject) => {
     const [first, second] = [scriptResponse(['First.']), scriptResponse(['Second.'])];
-    const twice = [...fineAnswer(first, subject.testing).bytes, ...fineAnswer(answer, subject.testing).bytes];
-    const good = fineAnswer(second, subject.testing);
+    const twice = [
+      ...fineResponse(first, subject.testing).bytes,
+      ...fineResponse(answer, subject.testing).bytes,
+    ];
+    const good = fineResponse(second, subject.testing);
     await onSocket(
       subject,
       [{ bytes: [twice.join('')] }, good, good],
       async ({ ask, setup }) => {
-        expectAnswer(responseOf(await ask()), first, subject.testing);
+        expectResponse(responseOf(await ask()), first, subject.testing);
         await setup.untilSettled();
-        expectAnswer(responseOf(await ask()), second, subject.testing);
+        expectResponse(responseOf(await ask()), second, subject.testing);
       },
       { retry: { retries: 1 } },
     );
   }),
   the('a kept-alive connection that the service closes costs no attempt [P5]', async (subject) => {
-    const good = fineAnswer(answer, subject.testing);
+    const good = fineResponse(answer, subject.testing);
     await onSocket(
       subject,
       [{ ...good, ending: 'end' }, { ...good, ending: 'reset' }, good],
@@ -234,7 +240,7 @@ export const connectionCases: readonly CaseDefinition[] = [
   the(
     'a kept-alive connection that breaks during the next request costs one request more [P5]',
     async (subject) => {
-      const good = fineAnswer(answer, subject.testing);
+      const good = fineResponse(answer, subject.testing);
       await onSocket(subject, [good, { bytes: [], ending: 'reset' }, good], async ({ ask, socket }) => {
         responseOf(await ask());
         expectEqual(responseOf(await ask()).attempts, 1, 'the attempts');
@@ -253,17 +259,17 @@ export const connectionCases: readonly CaseDefinition[] = [
     });
   }),
   the('a response sent before a large request is complete is read', async (subject) => {
-    const early = { ...fineAnswer(answer, subject.testing), early: true };
+    const early = { ...fineResponse(answer, subject.testing), early: true };
     await onSocket(subject, [early], async ({ setup, socket }) => {
       const agent = setup.agent({ baseURL: socket.url, retry: { retries: 0 } });
-      expectAnswer(responseOf(await setup.ask({ messages: large }, { agent })), answer, subject.testing);
+      expectResponse(responseOf(await setup.ask({ messages: large }, { agent })), answer, subject.testing);
     });
   }),
   the('of several addresses of a host name, one that responds is used', (subject) =>
     withSetup(subject, [replies(answer)], async (setup) => {
       const agent = setup.agent({ baseURL: setup.baseURL.replace('127.0.0.1', 'localhost') });
       const outcome = await setup.ask({}, { agent });
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       expectEqual(outcome.response?.attempts, 1, 'the attempts');
     }),
   ),

@@ -1,7 +1,7 @@
 import type { ErrorKind } from '@cobbler/agent';
 import type { Ending, ScriptFault } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import type { ResponsePosition } from '../setup/positions.ts';
 import { needsOf, places, replyUpTo, spoken, wholePlaces } from '../setup/positions.ts';
 import { askOnce, errorOf, responseOf } from '../setup/setup.ts';
@@ -25,7 +25,7 @@ function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
         'kind and retryable',
       );
       const { outcome } = await askOnce(subject, [reply, replies(answer)]);
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
     },
     ...needsOf(place),
@@ -51,7 +51,7 @@ function faultCase(place: ResponsePosition, faultKind: ScriptFault['kind'], kind
         `the message of the service, found ${errorOf(given.outcome).message}`,
       );
       const { outcome } = await askOnce(subject, [reply, replies(answer)]);
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
     },
     'in-stream-fault',
@@ -97,7 +97,7 @@ export const cutCases: readonly CaseDefinition[] = [
       'kind and retryable',
     );
     const { outcome } = await askOnce(subject, [empty, replies(spoken)]);
-    expectAnswer(responseOf(outcome), spoken, subject.testing);
+    expectResponse(responseOf(outcome), spoken, subject.testing);
   }),
   cuts('a stream with nothing but noise is an error [P1]', async (subject) => {
     const noise = replies(spoken, { edit: () => subject.testing.noise() });

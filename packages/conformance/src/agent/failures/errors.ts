@@ -8,7 +8,7 @@ import {
   replies,
   scriptResponse,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
@@ -64,14 +64,14 @@ export const errorCases: readonly CaseDefinition[] = [
   the('a conversation continues after an error', async (subject) => {
     await withSetup(subject, [answersStatus(400), replies(answer)], async (setup) => {
       errorOf(await setup.ask());
-      expectAnswer(responseOf(await setup.ask()), answer, subject.testing);
+      expectResponse(responseOf(await setup.ask()), answer, subject.testing);
     });
   }),
   the(
     'a connection that breaks before a response is a network error and is retried [P5]',
     async (subject) => {
       const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, replies(answer)]);
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
       expectEqual(
         [errorOf(given.outcome).kind, errorOf(given.outcome).retryable],

@@ -9,7 +9,7 @@ import {
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { askOnce, contractKey, errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -19,7 +19,7 @@ const the = group('hostile');
 const answer: ScriptAnswer = scriptResponse(['Words of an answer.']);
 
 /** A body that is not a model response, with a success status. */
-function notAnAnswer(what: string, contentType: string, body: string): CaseDefinition {
+function notAResponse(what: string, contentType: string, body: string): CaseDefinition {
   return the(`${what} is not a valid response [P1]`, async (subject) => {
     const reply: MockReply = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
@@ -36,7 +36,7 @@ function typedAs(what: string, spell: (type: string) => string): CaseDefinition 
   return the(`a content type ${what} is accepted`, async (subject) => {
     const headers = { 'content-type': spell(subject.testing.contentType) };
     const { outcome } = await askOnce(subject, replies(answer, { headers }));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   });
 }
 
@@ -54,9 +54,9 @@ function flood(begin: string, chunk: string): { readonly body: Iterable<string>;
 }
 
 export const hostileCases: readonly CaseDefinition[] = [
-  notAnAnswer('a web page', 'text/html', '<!doctype html><title>Log in</title>'),
-  notAnAnswer('plain JSON', 'application/json', '{"text":"Hello."}'),
-  notAnAnswer('plain text', 'text/plain', 'data: {}\n\n'),
+  notAResponse('a web page', 'text/html', '<!doctype html><title>Log in</title>'),
+  notAResponse('plain JSON', 'application/json', '{"text":"Hello."}'),
+  notAResponse('plain text', 'text/plain', 'data: {}\n\n'),
   typedAs('with a parameter', (type) => `${type}; charset=utf-8`),
   typedAs('in capitals', (type) => type.toUpperCase()),
   the('a success status without a body is an error [P1]', async (subject) => {
@@ -153,7 +153,7 @@ export const hostileCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, replies(answer, { edit }), {}, { retry: { retries: 0 } });
     if (outcome.response === undefined)
       expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
-    else expectAnswer(outcome.response, answer, testing);
+    else expectResponse(outcome.response, answer, testing);
   }),
   the('a redirect within the origin is not followed either [P6]', async (subject) => {
     const reply: MockReply = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };

@@ -2,11 +2,11 @@ import type { Server, Socket } from 'node:net';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { selfSigned } from '../setup/certificate.ts';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
-import { encodeChunks, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
+import { encodeChunks, fineResponse, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
 import { contractKey, errorOf, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
-import type { SocketAnswer } from '../setup/socket-server.ts';
+import type { SocketResponse } from '../setup/socket-server.ts';
 import { serveSocket } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
@@ -20,16 +20,16 @@ const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1
  * A proxy or network between user and service responds instead of the service. The service responds to the
  * next attempt.
  */
-function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind: string): CaseDefinition {
+function inBetween(what: string, bytes: (parts: RawParts) => SocketResponse, kind: string): CaseDefinition {
   return the(`${what} is not a valid response, and the request is retried [P1]`, async (subject) => {
-    const good = fineAnswer(answer, subject.testing);
+    const good = fineResponse(answer, subject.testing);
     const odd = bytes(rawParts(answer, subject.testing));
     await onSocket(
       subject,
       [odd, good],
       async ({ ask, socket }) => {
         const outcome = await ask();
-        expectAnswer(responseOf(outcome), answer, subject.testing);
+        expectResponse(responseOf(outcome), answer, subject.testing);
         expectEqual([outcome.response?.attempts, socket.requests.length], [2, 2], 'attempts and requests');
         const retry = outcome.events.find((event) => event.type === 'retry');
         expectEqual(retry?.error.kind, kind, 'the kind of the first error');
@@ -60,10 +60,10 @@ function portal(what: string, bytes: string | Uint8Array, head: string, words: s
 const login = '<html><body>Sign in to the hotel network</body></html>';
 
 /** An unusual but correct response of a proxy or an old server. */
-function sameAnswer(what: string, bytes: (parts: RawParts) => SocketAnswer): CaseDefinition {
+function sameResponse(what: string, bytes: (parts: RawParts) => SocketResponse): CaseDefinition {
   return the(what, (subject) =>
     onSocket(subject, [bytes(rawParts(answer, subject.testing))], async ({ ask }) =>
-      expectAnswer(responseOf(await ask()), answer, subject.testing),
+      expectResponse(responseOf(await ask()), answer, subject.testing),
     ),
   );
 }
@@ -173,13 +173,13 @@ const tlsCases: readonly CaseDefinition[] = [
 
 /** Serves on the IPv6 loopback address if this machine has one. */
 async function onVersion6(subject: ContractSubject): Promise<void> {
-  const six = await serveSocket([fineAnswer(answer, subject.testing)], '::1').catch(() => undefined);
+  const six = await serveSocket([fineResponse(answer, subject.testing)], '::1').catch(() => undefined);
   if (six === undefined) return;
   try {
     await withSetup(subject, [], async (setup) => {
       const agent = setup.agent({ baseURL: `${six.url}/v1` });
       const outcome = await setup.ask({}, { agent });
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       expectEqual(outcome.response?.attempts, 1, 'the attempts');
     });
   } finally {
@@ -286,17 +286,17 @@ export const networkCases: readonly CaseDefinition[] = [
     }),
     'network',
   ),
-  sameAnswer('a response that offers a protocol upgrade is valid', ({ head, body, length }) => ({
+  sameResponse('a response that offers a protocol upgrade is valid', ({ head, body, length }) => ({
     bytes: [`${head}\r\nupgrade: h2,h2c\r\nconnection: upgrade\r\ncontent-length: ${length}\r\n\r\n${body}`],
   })),
-  sameAnswer('a content type that a proxy repeats changes nothing', ({ head, body, length }) => ({
+  sameResponse('a content type that a proxy repeats changes nothing', ({ head, body, length }) => ({
     bytes: [`${head}\r\n${head.split('\r\n').at(-1)}\r\ncontent-length: ${length}\r\n\r\n${body}`],
   })),
-  sameAnswer('an incomplete chunk after the end of the response does no harm', ({ head, body }) => ({
+  sameResponse('an incomplete chunk after the end of the response does no harm', ({ head, body }) => ({
     bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\nfffffff\r\n${body}`],
     ending: 'end',
   })),
-  sameAnswer('five thousand interim responses are ignored', ({ head, body, length }) => ({
+  sameResponse('five thousand interim responses are ignored', ({ head, body, length }) => ({
     bytes: [
       'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000),
       `${head}\r\ncontent-length: ${length}\r\n\r\n${body}`,
@@ -308,7 +308,7 @@ export const networkCases: readonly CaseDefinition[] = [
       const busy = `HTTP/1.1 429 Busy\r\n${name}: ${hint}\r\n${name}: ${hint}\r\ncontent-length: 0\r\n\r\n`;
       await onSocket(
         subject,
-        [{ bytes: [busy] }, fineAnswer(answer, subject.testing)],
+        [{ bytes: [busy] }, fineResponse(answer, subject.testing)],
         async ({ ask }) => {
           const outcome = await ask();
           responseOf(outcome);
@@ -324,7 +324,7 @@ export const networkCases: readonly CaseDefinition[] = [
     }
   }),
   the('a timeout response on an idle kept-alive connection costs no attempt [P5]', async (subject) => {
-    const good = fineAnswer(answer, subject.testing);
+    const good = fineResponse(answer, subject.testing);
     await onSocket(
       subject,
       [{ bytes: [...good.bytes, goodbye], ending: 'end' }, { bytes: [...good.bytes, goodbye] }, good],

@@ -10,7 +10,7 @@ import {
   scriptResponse,
   show,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { httpDate } from '../setup/http-date.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
@@ -52,7 +52,7 @@ function followsHint(what: string, replyFor: (setup: WireFixture) => MockReply, 
       async (setup) => {
         hint = replyFor(setup);
         const outcome = await setup.ask();
-        expectAnswer(responseOf(outcome), answer, subject.testing);
+        expectResponse(responseOf(outcome), answer, subject.testing);
         const [retry] = retriesIn(outcome.events);
         expect(
           retry !== undefined && retry.delayMs >= ms && retry.delayMs <= ms * 1.25,
@@ -137,7 +137,7 @@ export const retryCases: readonly CaseDefinition[] = [
         const tookMs = setup.runtime.monotonic() - began;
         expect(tookMs > 120_000 && tookMs < 300_000, `two to five minutes, found ${tookMs} ms`);
       });
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       const retries = retriesIn(outcome.events);
       expectEqual(
         new Set(retries.map(({ error }) => error.kind)),
@@ -184,7 +184,7 @@ export const retryCases: readonly CaseDefinition[] = [
   }),
   the('the delays increase and are never zero [P5]', async (subject) => {
     const { outcome } = await askOnce(subject, [busy, busy, busy, replies(answer)]);
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     expectEqual(responseOf(outcome).attempts, 4, 'the attempts');
     expectEqual(retriesIn(outcome.events).length, 3, 'the number of retries');
     expectBackoff(outcome.events);
@@ -200,7 +200,7 @@ export const retryCases: readonly CaseDefinition[] = [
       await setup.untilSettled();
       expectEqual(setup.server.exchanges.length, 1, 'the requests one millisecond before the delay ends');
       await setup.runtime.advance(2);
-      expectAnswer(responseOf(await asked), answer, subject.testing);
+      expectResponse(responseOf(await asked), answer, subject.testing);
     });
   }),
   the('a retry event contains the reason as plain data', async (subject) => {
@@ -235,7 +235,7 @@ export const retryCases: readonly CaseDefinition[] = [
     const first = scriptResponse(['Text that will be void.']);
     const cut = replies(first, { steps: responseStepsUntil(first, ({ type }) => type === 'close') });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     const at = outcome.events.findIndex(({ type }) => type === 'retry');
     const before = outcome.events
       .slice(0, at)

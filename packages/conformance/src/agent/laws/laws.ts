@@ -11,7 +11,7 @@ import {
 import { randomHistory } from '../../random/random-history.ts';
 import { randomReply } from '../../random/random-response.ts';
 import { randomText } from '../../random/random-value.ts';
-import { expectAnswer, wellFormed } from '../setup/compare.ts';
+import { expectResponse, wellFormed } from '../setup/compare.ts';
 import { resultsFor, user } from '../setup/request-parts.ts';
 import type { WireFixture } from '../setup/setup.ts';
 import { promptly, responseOf, withSetup } from '../setup/setup.ts';
@@ -53,7 +53,7 @@ async function forSeeds(
 }
 
 /** The provider reads what the mock wire writes. */
-async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<void> {
+async function responsesAreRead(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
   let reply = replies(scriptResponse([]));
   await withSetup(
@@ -64,7 +64,7 @@ async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<v
         reply = randomReply(seededRandom(seed), testing.lacks);
         const response = responseOf(await setup.ask());
         expectEqual(response.attempts, 1, 'the attempts');
-        expectAnswer(response, reply.answer, testing);
+        expectResponse(response, reply.answer, testing);
         expectParts(response, reply.answer);
       });
     },
@@ -202,7 +202,7 @@ function evened(part: ReadPart): unknown {
 export function lawCases(seeds: Seeds): readonly CaseDefinition[] {
   return [
     the('any response that the mock wire writes is read correctly', (subject) =>
-      answersAreRead(subject, seeds),
+      responsesAreRead(subject, seeds),
     ),
     the('any valid history is written correctly', (subject) => historiesAreWritten(subject, seeds)),
     the('any conversation can be sent back unchanged', (subject) => conversationsComeBack(subject, seeds)),

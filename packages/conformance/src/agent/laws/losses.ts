@@ -14,7 +14,7 @@ import {
   show,
 } from '@cobbler/agent/testing';
 import { randomResponse } from '../../random/random-response.ts';
-import { expectAnswer, wellFormed } from '../setup/compare.ts';
+import { expectResponse, wellFormed } from '../setup/compare.ts';
 import { lookUp, put } from '../setup/request-parts.ts';
 import { askOnce, contractKey, errorOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -41,7 +41,7 @@ interface LossCounts {
 }
 
 /** Responses with all kinds of blocks and ends. */
-function scriptedAnswers({ lacks }: ProviderTesting): ScriptAnswer[] {
+function scriptedResponses({ lacks }: ProviderTesting): ScriptAnswer[] {
   const thought = {
     type: 'reasoning' as const,
     text: 'First this, then that.',
@@ -169,7 +169,7 @@ async function damageAll(subject: ContractSubject, { first = 1, count = 100 }: S
   const random = Array.from({ length: count }, (_, at) =>
     randomResponse(seededRandom(first + at), testing.lacks),
   );
-  const answers = [...scriptedAnswers(testing), ...random];
+  const answers = [...scriptedResponses(testing), ...random];
   const damaged = answers.flatMap((answer, at) =>
     mutationsOf(scriptFrames(answer, testing, at % 2 === 1), seededRandom(first + at)).map((mutation) => ({
       answer,
@@ -185,7 +185,7 @@ async function damageAll(subject: ContractSubject, { first = 1, count = 100 }: S
     let whole = wholes.get(answer);
     if (whole === undefined) {
       const response = await ask(scriptFrames(answer, testing, false));
-      expectAnswer(response, answer, testing);
+      expectResponse(response, answer, testing);
       whole = contentOf(response, testing);
       wholes.set(answer, whole);
     }

@@ -11,7 +11,7 @@ import {
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { continueConversation, user } from '../setup/request-parts.ts';
 import { askOnce, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
@@ -194,7 +194,7 @@ export const argumentCases: readonly CaseDefinition[] = [
     await withSetup(
       subject,
       [replies(answer, { steps: responseSteps(answer, 20_000), chunks: { size: 65_536 } })],
-      async (setup) => expectAnswer(responseOf(await setup.ask()), answer, subject.testing),
+      async (setup) => expectResponse(responseOf(await setup.ask()), answer, subject.testing),
       {},
       limitMs,
     );

@@ -15,7 +15,7 @@ import {
   responseSteps,
   scriptResponse,
 } from '@cobbler/agent/testing';
-import { expectAnswer, scriptCalls } from '../setup/compare.ts';
+import { expectResponse, scriptCalls } from '../setup/compare.ts';
 import { spoken, unfinished } from '../setup/positions.ts';
 import { continueConversation, resultsFor, user } from '../setup/request-parts.ts';
 import type { Outcome } from '../setup/setup.ts';
@@ -39,14 +39,14 @@ function usable({ toolCalls }: ModelResponse): unknown[] {
 /** Fails unless an outcome is this response or a network error. */
 function expectSameOrInvalid(outcome: Outcome, answer: ScriptAnswer, { testing }: ContractSubject): void {
   if (outcome.response === undefined) expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
-  else expectAnswer(outcome.response, answer, testing);
+  else expectResponse(outcome.response, answer, testing);
 }
 
 /**
  * Sends a response in unusual steps, which must produce this response, or an error on a wire whose service never
  * sends these steps.
  */
-function sameAnswer(
+function sameResponse(
   what: string,
   answer: ScriptAnswer,
   steps: readonly Step[],
@@ -142,7 +142,7 @@ const lookalikes: readonly unknown[] = [
 ];
 
 export const blockCases: readonly CaseDefinition[] = [
-  sameAnswer('a text opened twice and closed twice is one text or an error', text, [
+  sameResponse('a text opened twice and closed twice is one text or an error', text, [
     { type: 'open', at: 0 },
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: 'One and only.' },
@@ -150,33 +150,33 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a text that was never opened is a text or an error', text, [
+  sameResponse('a text that was never opened is a text or an error', text, [
     { type: 'delta', at: 0, text: 'One and ' },
     { type: 'delta', at: 0, text: 'only.' },
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a text that was never closed is complete at the end or an error', text, [
+  sameResponse('a text that was never closed is complete at the end or an error', text, [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: 'One and only.' },
     { type: 'end' },
   ]),
-  sameAnswer('a call opened twice is one call or an error [P9]', called, [
+  sameResponse('a call opened twice is one call or an error [P9]', called, [
     { type: 'open', at: 0 },
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a call closed twice is one call or an error [P9]', called, [
+  sameResponse('a call closed twice is one call or an error [P9]', called, [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a repeated end is one end or an error', text, [...responseSteps(text), { type: 'end' }]),
-  sameAnswer('data after the end of a call is not part of the response, or an error', called, [
+  sameResponse('a repeated end is one end or an error', text, [...responseSteps(text), { type: 'end' }]),
+  sameResponse('data after the end of a call is not part of the response, or an error', called, [
     ...responseSteps(called),
     { type: 'delta', at: 0, text: '{"value":"again"}' },
     { type: 'close', at: 0 },
@@ -255,7 +255,7 @@ export const blockCases: readonly CaseDefinition[] = [
     const edit = (all: readonly unknown[]) => [...all, ...failure];
     for (const chunks of ['whole', 'payload'] as const) {
       const { outcome } = await askOnce(subject, replies(spoken, { edit, chunks }));
-      expectAnswer(responseOf(outcome), spoken, subject.testing);
+      expectResponse(responseOf(outcome), spoken, subject.testing);
     }
   }),
   the('malformed data after the end changes nothing [P4]', async (subject) => {
@@ -271,7 +271,7 @@ export const blockCases: readonly CaseDefinition[] = [
       const edit = (all: readonly unknown[]) => [...all, 'garbage'];
       const rewrite = (frame: string) => (frame === testing.frame('garbage') ? garbage : frame);
       const { outcome } = await askOnce(subject, replies(last, { edit, rewrite }));
-      expectAnswer(responseOf(outcome), spoken, testing);
+      expectResponse(responseOf(outcome), spoken, testing);
     }
   }),
   the('payloads that only look like known kinds change nothing, or are an error', async (subject) => {
@@ -295,7 +295,7 @@ export const blockCases: readonly CaseDefinition[] = [
     );
     if (outcome.response === undefined)
       expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
-    else expectAnswer(outcome.response, text, subject.testing);
+    else expectResponse(outcome.response, text, subject.testing);
   }),
   the('text instead of a payload is never a success [P1]', async (subject) => {
     const edit = (all: readonly unknown[]) => [...all.slice(0, 2), 'upstream connect error', ...all.slice(2)];
@@ -311,7 +311,7 @@ export const blockCases: readonly CaseDefinition[] = [
     const answer = scriptResponse(calls);
     await withSetup(subject, [replies(answer), replies(text)], async (setup) => {
       const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
-      expectAnswer(response, answer, subject.testing);
+      expectResponse(response, answer, subject.testing);
       responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
     });
   }),
@@ -321,7 +321,7 @@ export const blockCases: readonly CaseDefinition[] = [
     );
     await withSetup(subject, [replies(answer, { chunks: 'whole' }), replies(text)], async (setup) => {
       const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
-      expectAnswer(response, answer, subject.testing);
+      expectResponse(response, answer, subject.testing);
       responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
     });
   }),

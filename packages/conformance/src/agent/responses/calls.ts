@@ -2,7 +2,7 @@ import type { ModelResponse, ToolCallPart } from '@cobbler/agent';
 import { callsOf } from '@cobbler/agent';
 import type { ReadRequest } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { continueConversation, resultsFor, user } from '../setup/request-parts.ts';
 import { askOnce, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -74,7 +74,7 @@ export const callCases: readonly CaseDefinition[] = [
     };
     const answer = scriptResponse([callBlock('call_1', 'put', args)]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     expectEqual(responseOf(outcome).toolCalls[0]?.arguments, args, 'the arguments');
   }),
   the('parallel calls keep their order, names and arguments [S0.7]', async (subject) => {
@@ -83,7 +83,7 @@ export const callCases: readonly CaseDefinition[] = [
       names.map((name, index) => callBlock(`call_${index}`, name, { word: `w${index}` })),
     );
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     expectEqual(
       callsOf(responseOf(outcome).message).map(({ id }) => id),
       responseOf(outcome).toolCalls.map(({ id }) => id),
@@ -93,17 +93,17 @@ export const callCases: readonly CaseDefinition[] = [
   the('a call without arguments has empty arguments [S0.7]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', ''), callBlock('call_2', 'put', '{}')]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   }),
   the('whitespace around and inside the JSON of arguments is ignored', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', ' \n{ "value" :\t[ 1 , 2 ] }\r\n ')]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   }),
   the('large arguments below the limit are accepted', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', { value: 'é'.repeat(100_000) })]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 16_000 } }));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   }),
   unusable('arguments that are not JSON [P9]', () => 'value: 1'),
   unusable('arguments that end early [P9]', () => '{"value": "x", "more": [1, 2'),
@@ -121,7 +121,7 @@ export const callCases: readonly CaseDefinition[] = [
   the('arguments nested as deeply as allowed are accepted [P11]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', nested(64))]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   }),
   the('a call whose arguments were cut off at the token limit cannot run [P9]', (subject) =>
     expectNoneUsable(subject, '{"value": "half of'),

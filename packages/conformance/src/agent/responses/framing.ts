@@ -1,6 +1,6 @@
 import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { callBlock, framesOf, replies, scriptResponse } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { askOnce, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -19,7 +19,7 @@ function varied(what: string, rewrite: Variation): CaseDefinition {
   return the(`${what} [P1]`, async (subject) => {
     for (const chunks of ['payload', { size: 1 }] as const) {
       const { outcome } = await askOnce(subject, replies(answer, { rewrite, chunks }));
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
     }
   });
 }
@@ -58,7 +58,7 @@ const lineCases: readonly CaseDefinition[] = [
     const last = framesOf(replies(answer), subject.testing).length - 1;
     const rewrite: Variation = (frame, index) => (index === last ? frame.trimEnd() : frame);
     const { outcome } = await askOnce(subject, replies(answer, { rewrite }));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   }),
 ];
 

@@ -9,7 +9,7 @@ import {
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -34,7 +34,7 @@ async function expectParsed(subject: ContractSubject, chunks: Iterable<string | 
   await withSetup(
     subject,
     [body(subject.testing, chunks)],
-    async (setup) => expectAnswer(responseOf(await setup.ask()), answer, subject.testing),
+    async (setup) => expectResponse(responseOf(await setup.ask()), answer, subject.testing),
     {},
     limitMs,
   );
@@ -148,7 +148,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     );
     if (outcome.response === undefined)
       expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
-    else expectAnswer(outcome.response, answer, subject.testing);
+    else expectResponse(outcome.response, answer, subject.testing);
   }),
   the(
     'invalid UTF-8 is replaced, and nothing else is lost',
@@ -179,7 +179,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const text = framesOf(replies(answer), subject.testing).join('').trimEnd();
     for (const chunks of [[text], [text.slice(0, -5), text.slice(-5)]]) {
       const { outcome } = await askOnce(subject, [body(subject.testing, chunks)]);
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
     }
   }),
   the('one stream may mix all three line endings [P1]', (subject) => {

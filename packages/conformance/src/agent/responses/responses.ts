@@ -2,7 +2,7 @@ import type { StopReason } from '@cobbler/agent';
 import { textOf } from '@cobbler/agent';
 import type { UnsupportedFeature } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { continueConversation, user } from '../setup/request-parts.ts';
 import { askOnce, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
@@ -20,18 +20,18 @@ function stopsFor(reason: StopReason, words: string, ...needs: UnsupportedFeatur
     async (subject) => {
       const answer = scriptResponse(['As far as it goes.'], { stop: reason });
       const { outcome } = await askOnce(subject, replies(answer));
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
     },
     ...needs,
   );
 }
 
-export const answerCases: readonly CaseDefinition[] = [
+export const responseCases: readonly CaseDefinition[] = [
   the('a text response is read completely, with stop reason, usage and model', async (subject) => {
     const answer = scriptResponse(['The answer is forty-two.']);
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
     const response = responseOf(outcome);
-    expectAnswer(response, answer, subject.testing);
+    expectResponse(response, answer, subject.testing);
     expectEqual(textOf(response.message), 'The answer is forty-two.', 'the text of the message');
     expectEqual(response.message.role, 'assistant', 'the role of the message');
     expectEqual(response.attempts, 1, 'the attempts');
@@ -60,19 +60,19 @@ export const answerCases: readonly CaseDefinition[] = [
   the('two texts are joined in order without a separator', async (subject) => {
     const answer = scriptResponse(['First.', 'Second.']);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   }),
   the('a long text arrives completely', async (subject) => {
     const answer = scriptResponse(['0123456789 lines of a long answer\n'.repeat(4000)]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 1400 } }));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
   }),
   the(
     'reasoning is separate from the text [S0.6]',
     async (subject) => {
       const answer = scriptResponse([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
       const { outcome } = await askOnce(subject, replies(answer));
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       const emitted = outcome.events.flatMap((event) => (event.type === 'reasoning' ? [event.text] : []));
       expectEqual(emitted, ['Let me think.'], 'the reasoning emitted');
       const kept = responseOf(outcome).message.content.flatMap((part) =>
@@ -85,7 +85,7 @@ export const answerCases: readonly CaseDefinition[] = [
   the('text before tool calls is returned with them [S0.6]', async (subject) => {
     const answer = scriptResponse(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     const types = responseOf(outcome).message.content.map((part) => part.type);
     expectEqual(types, ['text', 'tool_call'], 'the parts of the message');
   }),
@@ -98,7 +98,7 @@ export const answerCases: readonly CaseDefinition[] = [
   the('a response of calls has the stop reason tool_use [P4]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'look_up', { word: 'awl' })]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     expectEqual(responseOf(outcome).content, '', 'the text');
   }),
   the('an empty response is valid, and the conversation continues [P12]', async (subject) => {
@@ -118,7 +118,7 @@ export const answerCases: readonly CaseDefinition[] = [
     const answer = scriptResponse(['', 'Something.', '']);
     await withSetup(subject, [replies(answer), replies(scriptResponse(['More.']))], async (setup) => {
       const first = responseOf(await setup.ask({ messages: [user('Hello.')] }));
-      expectAnswer(first, answer, subject.testing);
+      expectResponse(first, answer, subject.testing);
       responseOf(await setup.ask({ messages: continueConversation([user('Hello.')], first.message) }));
     });
   }),

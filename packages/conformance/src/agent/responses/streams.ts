@@ -10,7 +10,7 @@ import {
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
-import { expectAnswer } from '../setup/compare.ts';
+import { expectResponse } from '../setup/compare.ts';
 import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -27,7 +27,7 @@ const rich: ScriptAnswer = scriptResponse([
 function readsChunks(how: string, chunks: Chunking): CaseDefinition {
   return the(`a response in ${how} is read correctly`, async (subject) => {
     const { outcome } = await askOnce(subject, replies(rich, { chunks, noise: true }));
-    expectAnswer(responseOf(outcome), rich, subject.testing);
+    expectResponse(responseOf(outcome), rich, subject.testing);
   });
 }
 
@@ -62,19 +62,19 @@ export const streamCases: readonly CaseDefinition[] = [
   the('noise between all payloads changes nothing and is not emitted', async (subject) => {
     const quiet = await askOnce(subject, replies(rich));
     const noisy = await askOnce(subject, replies(rich, { noise: true }));
-    expectAnswer(responseOf(noisy.outcome), rich, subject.testing);
+    expectResponse(responseOf(noisy.outcome), rich, subject.testing);
     expectEqual(noisy.outcome.events, quiet.outcome.events, 'the events, compared with those without noise');
   }),
   the('payloads of unknown kinds without data are ignored', async (subject) => {
     const edit = (payloads: readonly unknown[]) =>
       payloads.flatMap((payload, index) => [payload, strange[index % strange.length]]).slice(0, -1);
     const { outcome } = await askOnce(subject, replies(rich, { edit }));
-    expectAnswer(responseOf(outcome), rich, subject.testing);
+    expectResponse(responseOf(outcome), rich, subject.testing);
   }),
   the('deltas come in order, then their block, then the calls', async (subject) => {
     const answer = scriptResponse(['One two three.', callBlock('call_1', 'look_up', { word: 'last' })]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     const types = outcome.events.map(({ type }) => type);
     const text = types.indexOf('text');
     expect(types.lastIndexOf('text_delta') < text, 'the text after its deltas');
@@ -126,7 +126,7 @@ export const streamCases: readonly CaseDefinition[] = [
         ),
       );
       stream.end();
-      expectAnswer(responseOf(await asked), answer, testing);
+      expectResponse(responseOf(await asked), answer, testing);
     });
   }),
   the('a response is complete at its end, even if the connection stays open [P2]', async (subject) => {
@@ -140,7 +140,7 @@ export const streamCases: readonly CaseDefinition[] = [
         if (!isOver) await setup.runtime.advance(250);
       }
       expect(isOver, 'the response within 5 s of its end');
-      expectAnswer(responseOf(await asked), answer, subject.testing);
+      expectResponse(responseOf(await asked), answer, subject.testing);
     });
   }),
   the(
@@ -158,7 +158,7 @@ export const streamCases: readonly CaseDefinition[] = [
       const steps = woven.filter((step) => step !== undefined);
       expectEqual(steps.length, responseSteps(answer).length - 1, 'the number of interleaved steps');
       const { outcome } = await askOnce(subject, replies(answer, { steps: [...steps, { type: 'end' }] }));
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       const types = responseOf(outcome).message.content.map(({ type }) => type);
       expectEqual(types, ['text', 'tool_call', 'tool_call'], 'the order of the parts');
     },
@@ -176,7 +176,7 @@ export const streamCases: readonly CaseDefinition[] = [
       const reordered = [...opening, ...outer, ...inner, { type: 'end' }] as const;
       expectEqual(reordered.length, steps.length, 'the number of steps');
       const { outcome } = await askOnce(subject, replies(answer, { steps: reordered }));
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       const types = responseOf(outcome).message.content.flatMap(({ type }) =>
         type === 'opaque' ? [] : [type],
       );
@@ -190,7 +190,7 @@ export const streamCases: readonly CaseDefinition[] = [
     async (subject) => {
       const answer = scriptResponse(['Before.', callBlock('call_1', 'look_up', { word: 'w' }), 'After.']);
       const { outcome } = await askOnce(subject, replies(answer));
-      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectResponse(responseOf(outcome), answer, subject.testing);
       const types = responseOf(outcome).message.content.map(({ type }) => type);
       expectEqual(types, ['text', 'tool_call', 'text'], 'the order of the parts');
     },
@@ -208,7 +208,7 @@ export const streamCases: readonly CaseDefinition[] = [
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
     const { outcome } = await askOnce(subject, [replies(answer, { rewrite }), replies(answer)]);
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
   }),
   the('an emit callback that throws changes nothing', async (subject) => {
@@ -216,7 +216,7 @@ export const streamCases: readonly CaseDefinition[] = [
       const emit = () => {
         throw new Error('The listener failed.');
       };
-      expectAnswer(responseOf(await setup.ask({}, { emit })), rich, subject.testing);
+      expectResponse(responseOf(await setup.ask({}, { emit })), rich, subject.testing);
     });
   }),
 ];

@@ -8,7 +8,7 @@ import {
   responseSteps,
   scriptResponse,
 } from '@cobbler/agent/testing';
-import { expectAnswer, expectUsage } from '../setup/compare.ts';
+import { expectResponse, expectUsage } from '../setup/compare.ts';
 import { askOnce, errorOf, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -143,7 +143,7 @@ export const usageCases: readonly CaseDefinition[] = [
       failsWith({ kind: 'busy', message: 'Too busy.' }),
       replies(answer),
     ]);
-    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectResponse(responseOf(outcome), answer, subject.testing);
     const { inputTokens, outputTokens } = responseOf(outcome).wasted;
     expectEqual([inputTokens, outputTokens], [0, 0], 'the wasted tokens');
   }),

@@ -3,7 +3,11 @@ import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
 import { expect, expectEqual } from '@cobbler/agent/testing';
 
 /** Fails unless a response matches the script. */
-export function expectAnswer(response: ModelResponse, answer: ScriptAnswer, testing: ProviderTesting): void {
+export function expectResponse(
+  response: ModelResponse,
+  answer: ScriptAnswer,
+  testing: ProviderTesting,
+): void {
   expectEqual(wellFormed(response.content), wellFormed(scriptText(answer)), 'the text of the response');
   expectEqual(response.stopReason, answer.stop, 'the stop reason');
   if (testing.lacks['model-name'] === undefined)

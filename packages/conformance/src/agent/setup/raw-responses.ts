@@ -2,7 +2,7 @@ import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
 import { framesOf, replies } from '@cobbler/agent/testing';
 import type { Asking, Outcome, WireFixture } from './setup.ts';
 import { withSetup } from './setup.ts';
-import type { SocketAnswer, SocketServer } from './socket-server.ts';
+import type { SocketResponse, SocketServer } from './socket-server.ts';
 import { serveSocket } from './socket-server.ts';
 import type { AgentLink, ContractSubject } from './subject.ts';
 
@@ -36,7 +36,7 @@ export function encodeChunks(...texts: readonly string[]): string {
 export const lastChunk = '0\r\n\r\n';
 
 /** Returns a complete and correct response of known length. */
-export function fineAnswer(answer: ScriptAnswer, testing: ProviderTesting): SocketAnswer {
+export function fineResponse(answer: ScriptAnswer, testing: ProviderTesting): SocketResponse {
   const { head, body, length } = rawParts(answer, testing);
   return { bytes: [`${head}\r\ncontent-length: ${length}\r\n\r\n${body}`] };
 }
@@ -51,7 +51,7 @@ export interface SocketSetup {
 /** Runs a case against raw responses. By default requests are not retried. */
 export async function onSocket(
   subject: ContractSubject,
-  answers: readonly SocketAnswer[],
+  answers: readonly SocketResponse[],
   act: (setup: SocketSetup) => Promise<void>,
   link: Partial<AgentLink> = {},
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 export type SocketEnding = 'keep' | 'end' | 'reset';
 
 /** A response as raw bytes, including status line and headers, for content that no HTTP server would send. */
-export interface SocketAnswer {
+export interface SocketResponse {
   /** The chunks to write. Iterated lazily, so they may be endless. */
   readonly bytes: Iterable<string | Uint8Array>;
   /** Default `keep`: the connection stays open for another request. */
@@ -42,7 +42,7 @@ export interface SocketServer {
  * @param host an address of this machine. Default 127.0.0.1.
  */
 export async function serveSocket(
-  answers: readonly SocketAnswer[],
+  answers: readonly SocketResponse[],
   host: string = '127.0.0.1',
 ): Promise<SocketServer> {
   const { createServer } = await import('node:net');
@@ -92,10 +92,10 @@ function gone(socket: Socket): Promise<void> {
 }
 
 /** Reads consecutive requests whose bodies have a known length. */
-function readRequests(socket: Socket, next: (head: string) => SocketAnswer | undefined): void {
+function readRequests(socket: Socket, next: (head: string) => SocketResponse | undefined): void {
   let text = '';
   let bodyLeft = 0;
-  let answer: SocketAnswer | undefined;
+  let answer: SocketResponse | undefined;
   const reply = () => {
     const due = answer;
     answer = undefined;
@@ -126,7 +126,7 @@ function readRequests(socket: Socket, next: (head: string) => SocketAnswer | und
   });
 }
 
-async function write(socket: Socket, { bytes, ending = 'keep' }: SocketAnswer): Promise<void> {
+async function write(socket: Socket, { bytes, ending = 'keep' }: SocketResponse): Promise<void> {
   for (const chunk of bytes) {
     if (socket.destroyed) return;
     if (!socket.write(chunk)) await untilDrained(socket);

@@ -10,8 +10,8 @@ import {
   scriptedModel,
   textResponse,
 } from '@cobbler/agent/testing';
-import type { ExecutorCase } from '../setup/cases.ts';
-import { group } from '../setup/cases.ts';
+import type { ExecutorCase } from '../setup/case.ts';
+import { group } from '../setup/case.ts';
 import type { Rest } from '../setup/odd-tool.ts';
 import { callIn, expectAtOnce, given, resultOf } from '../setup/odd-tool.ts';
 

@@ -13,8 +13,8 @@ import {
   seededRandom,
   textResponse,
 } from '@cobbler/agent/testing';
-import type { CreateSetup, ExecutorCase } from '../setup/cases.ts';
-import { group } from '../setup/cases.ts';
+import type { CreateSetup, ExecutorCase } from '../setup/case.ts';
+import { group } from '../setup/case.ts';
 import type { FaultPoint, FaultyStore, StoreFault } from '../setup/faulty-store.ts';
 import { faultyStore, slowStore, storeFaults } from '../setup/faulty-store.ts';
 

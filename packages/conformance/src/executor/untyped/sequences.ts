@@ -3,8 +3,8 @@ import { forkSession } from '@cobbler/agent';
 import { createHarness } from '@cobbler/agent/harness';
 import type { ModelStep, RunFixture, SeededRandom } from '@cobbler/agent/testing';
 import { ContractFailure, calls, scriptedModel, seededRandom, textResponse } from '@cobbler/agent/testing';
-import type { ExecutorCase } from '../setup/cases.ts';
-import { group } from '../setup/cases.ts';
+import type { ExecutorCase } from '../setup/case.ts';
+import { group } from '../setup/case.ts';
 import { checkError, checkLogs, toolWith, untyped } from './place.ts';
 import { oddValues } from './values.ts';
 

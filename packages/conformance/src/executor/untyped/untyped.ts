@@ -1,6 +1,6 @@
 import { ContractFailure } from '@cobbler/agent/testing';
-import type { ExecutorCase } from '../setup/cases.ts';
-import { group } from '../setup/cases.ts';
+import type { ExecutorCase } from '../setup/case.ts';
+import { group } from '../setup/case.ts';
 import { contentPlaces } from './content.ts';
 import { handedOutCases } from './handed-out.ts';
 import { optionPlaces } from './options.ts';

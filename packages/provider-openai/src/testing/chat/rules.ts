@@ -1,6 +1,6 @@
 import type { WireError } from '@cobbler/agent/testing';
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions/completions';
-import { isFields } from '../../fields.ts';
+import { isObject } from '../../fields.ts';
 import { needsNoEffortForTools, reasons } from '../../models.ts';
 import { objects } from '../body.ts';
 import { refusal } from '../wire-error.ts';
@@ -10,7 +10,7 @@ import { refusal } from '../wire-error.ts';
  * message was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
-  if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
+  if (!isObject(body)) return refusal('We could not parse the JSON body of your request.');
   const messages = objects(body['messages']);
   for (const rule of rules) {
     const found = rule(body, messages);
@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
   /** github.com/coinbase/agentkit/pull/217 */
   (body) => {
     const index = objects(body['tools']).findIndex((tool) => {
-      return !isFields(tool['function']) || !/^[a-zA-Z0-9_-]+$/.test(String(tool['function']['name']));
+      return !isObject(tool['function']) || !/^[a-zA-Z0-9_-]+$/.test(String(tool['function']['name']));
     });
     if (index === -1) return undefined;
     const param = `tools[${index}].function.name`;

@@ -9,7 +9,7 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from 'openai/resources/responses/responses';
-import { isFields } from '../../fields.ts';
+import { isObject } from '../../fields.ts';
 import { failureOf, streamFailure } from '../wire-error.ts';
 import { digest, encrypt } from './cipher.ts';
 
@@ -246,7 +246,7 @@ export function fail(fault: ScriptFault): readonly unknown[] {
 
 /** Returns the events with their numbers, as the service sends them. */
 export function number(payloads: readonly unknown[]): readonly unknown[] {
-  return payloads.map((payload, at) => (isFields(payload) ? { ...payload, sequence_number: at } : payload));
+  return payloads.map((payload, at) => (isObject(payload) ? { ...payload, sequence_number: at } : payload));
 }
 
 /** Returns events of unknown types with data, and an unknown item that the last event does not repeat. */

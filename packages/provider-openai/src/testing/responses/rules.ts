@@ -1,6 +1,6 @@
 import type { WireError } from '@cobbler/agent/testing';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
-import { isFields } from '../../fields.ts';
+import { isObject } from '../../fields.ts';
 import { reasons } from '../../models.ts';
 import { objects } from '../body.ts';
 import { refusal } from '../wire-error.ts';
@@ -11,7 +11,7 @@ import { decrypt } from './cipher.ts';
  * message was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
-  if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
+  if (!isObject(body)) return refusal('We could not parse the JSON body of your request.');
   const items = objects(body['input']);
   for (const rule of rules) {
     const found = rule(body, items);
@@ -60,8 +60,8 @@ const rules: readonly Rule[] = [
   },
   /** github.com/mavam/pi-web-providers/issues/14 */
   (body) => {
-    const format = isFields(body['text']) ? body['text']['format'] : undefined;
-    if (!isFields(format) || format['strict'] !== true || !isFields(format['schema'])) return undefined;
+    const format = isObject(body['text']) ? body['text']['format'] : undefined;
+    if (!isObject(format) || format['strict'] !== true || !isObject(format['schema'])) return undefined;
     if (format['schema']['additionalProperties'] === false) return undefined;
     const message = `Invalid schema for response_format '${String(format['name'])}': In context=(), 'additionalProperties' is required to be supplied and to be false.`;
     return refusal(message, { param: 'text.format.schema', code: 'invalid_json_schema' });

@@ -16,7 +16,7 @@ import { failureOf } from '../events/failure.ts';
 import type { AgentResponse, AgentSession, SessionAgent, ToolActivity } from './session-agent.ts';
 
 /** Options of an agent's sessions. */
-export interface AgentBackendOptions {
+export interface SessionAgentBackendOptions {
   readonly name: string;
   readonly sessionId: string;
   /** The mode, such as `plan`. */
@@ -24,7 +24,7 @@ export interface AgentBackendOptions {
 }
 
 /** A session agent as a backend, which converts the agent's callbacks to events. */
-export class AgentBackend implements Backend {
+export class SessionAgentBackend implements Backend {
   readonly name: string;
   readonly capabilities: HarnessCapabilities = {
     tools: false,
@@ -35,9 +35,9 @@ export class AgentBackend implements Backend {
   };
   readonly tellsCost: boolean = true;
   readonly #agent: SessionAgent;
-  readonly #options: AgentBackendOptions;
+  readonly #options: SessionAgentBackendOptions;
 
-  constructor(agent: SessionAgent, options: AgentBackendOptions) {
+  constructor(agent: SessionAgent, options: SessionAgentBackendOptions) {
     this.name = options.name;
     this.#agent = agent;
     this.#options = options;

@@ -10,8 +10,8 @@ import {
   scriptedModel,
   textResponse,
 } from '@cobbler/agent/testing';
-import type { ExecutorCase } from './setup/cases.ts';
-import { group } from './setup/cases.ts';
+import type { ExecutorCase } from './setup/case.ts';
+import { group } from './setup/case.ts';
 
 const the = group('waiting');
 
@@ -36,7 +36,7 @@ function toolsOf(probe: ProbeTools) {
   return [probe.tool('read', { effect: 'read' }), probe.tool('write')];
 }
 
-export const waitingCases: readonly ExecutorCase[] = [
+export const approvalWaitCases: readonly ExecutorCase[] = [
   the(
     'with no user attached the run ends as waiting, starts no tool and leaves a valid history [P12, P21]',
     async (setup) => {

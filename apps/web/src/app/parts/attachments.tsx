@@ -6,7 +6,7 @@ import { size } from './format.ts';
 const imageTypes = /^image\/(png|jpeg|gif|webp)$/;
 
 /** The files among the parts. */
-export function Parts({ parts }: { readonly parts: readonly UserPart[] }): VNode | null {
+export function Attachments({ parts }: { readonly parts: readonly UserPart[] }): VNode | null {
   const shown = parts.filter((part) => part.type === 'file');
   if (shown.length === 0) return null;
   return (

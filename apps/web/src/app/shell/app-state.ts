@@ -1,7 +1,7 @@
 import type { Event } from '@cobbler/agent';
 import type { PanelName } from '../panels/panel.tsx';
 import type { Announcer } from '../parts/announcer.tsx';
-import { Observable } from '../parts/changed.ts';
+import { Observable } from '../parts/observable.ts';
 import { ApiError, api } from '../session/api.ts';
 import type { PageRoute } from '../session/route.ts';
 import { addressOf, parseRoute, tokenIn } from '../session/route.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChild, FunctionComponent } from 'preact';
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Observable } from './changed.ts';
+import type { Observable } from './observable.ts';
 
 /** Creates a component that is rendered again only when one of its properties has changed. */
 export function memoize<Props extends object>(draw: FunctionComponent<Props>): FunctionComponent<Props> {

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { accepted, answerBody, approval, approvalList, id } from './schemas.ts';
+import type { Services } from './services.ts';
+
+/** Returns the routes for approvals and their decisions. */
+export function approvalRoutes({ approvals }: Services): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/approvals',
+      name: 'listApprovals',
+      summary: 'Lists the approvals that are waiting for a decision, for all sessions or for one.',
+      scope: 'read',
+      query: z.strictObject({ session: id.optional() }),
+      answers: { 200: { text: 'Waiting approvals, the oldest first.', schema: approvalList } },
+      handle: async ({ query }) => {
+        await approvals.refresh();
+        return { status: 200, json: { items: approvals.list(query.session) } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
+      name: 'readApproval',
+      summary: 'Returns an approval with its decision.',
+      scope: 'read',
+      answers: {
+        200: { text: 'The approval.', schema: approval },
+        404: { text: 'There is no such approval.' },
+      },
+      handle: async ({ params: { sessionId = '', approvalId = '' } }) => ({
+        status: 200,
+        json: await approvals.find(sessionId, approvalId),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
+      name: 'answerApproval',
+      summary: 'Allows or denies a call, once. The run then continues.',
+      scope: 'approve',
+      body: answerBody,
+      answers: {
+        202: { text: 'The decision is stored and the run continues.', schema: accepted },
+        404: { text: 'There is no such approval.' },
+        409: {
+          text: 'The decision is too late (`decided`, `expired`), or its hash is that of another call (`other_arguments`).',
+        },
+      },
+      handle: async ({ params: { sessionId = '', approvalId = '' }, body }) => ({
+        status: 202,
+        json: await approvals.answer(sessionId, approvalId, body),
+      }),
+    }),
+  ];
+}

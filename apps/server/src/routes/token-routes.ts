@@ -1,0 +1,79 @@
+import { defined } from '@cobbler/agent/values';
+import { z } from 'zod';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { cookieName } from '../requests/cookie.ts';
+import { Problem } from '../requests/problem.ts';
+import { scopes } from '../requests/scope.ts';
+import { tokenInfo } from './schemas.ts';
+import type { Services } from './services.ts';
+
+/** Returns the routes for tokens, and for the cookie that stands for one in a browser. */
+export function tokenRoutes({ tokens, cookies }: Services): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/tokens',
+      name: 'listTokens',
+      summary: 'Lists tokens without their secrets.',
+      scope: 'admin',
+      tokenOnly: true,
+      answers: { 200: { text: 'All tokens.', schema: z.object({ items: z.array(tokenInfo) }) } },
+      handle: () => ({ status: 200, json: { items: tokens.list() } }),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/tokens',
+      name: 'createToken',
+      summary: 'Creates a token. Its secret is shown only once.',
+      scope: 'admin',
+      tokenOnly: true,
+      body: z
+        .strictObject({
+          name: z.string().min(1).max(100),
+          scopes: z.array(z.enum(scopes)).min(1),
+          expiresInMs: z.int().positive().optional(),
+        })
+        .meta({ id: 'NewToken' }),
+      answers: { 201: { text: 'The token with its secret.' } },
+      handle: ({ body: { expiresInMs, ...rest } }) => ({
+        status: 201,
+        json: tokens.add({ ...rest, ...defined({ expiresInMs }) }),
+      }),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/tokens/{tokenId}',
+      name: 'deleteToken',
+      summary: 'Revokes a token and closes every stream opened with it.',
+      scope: 'admin',
+      tokenOnly: true,
+      answers: { 204: { text: 'Ended.' }, 404: { text: 'There is no such token.' } },
+      handle: ({ params: { tokenId = '' } }) => {
+        if (!tokens.remove(tokenId)) throw new Problem(404, 'no_token', 'There is no token with this id.');
+        return { status: 204 };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/cookie',
+      name: 'exchangeToken',
+      summary:
+        'Sets a cookie for the token. Scripts cannot read the cookie. Returns the key that each request must send with the cookie.',
+      body: z.strictObject({ token: z.string().max(200) }).meta({ id: 'TokenExchange' }),
+      answers: {
+        200: { text: 'The cookie is set.', schema: z.object({ key: z.string() }).meta({ id: 'PageKey' }) },
+        401: { text: 'The token is not valid.' },
+      },
+      handle: ({ body, request }) => {
+        const info = tokens.find(body.token);
+        if (info === undefined) throw new Problem(401, 'unauthorized', 'This token is not valid.');
+        const age = Math.floor(cookies.lifetimeMs / 1000);
+        const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
+        const { value, key } = cookies.issue(info.id);
+        const cookie = `${cookieName}=${value}; Max-Age=${age}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+        return { status: 200, json: { key }, headers: { 'set-cookie': cookie } };
+      },
+    }),
+  ];
+}
