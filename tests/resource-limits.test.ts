@@ -13,15 +13,21 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'packages/agent/src/store/session-memory.ts',
     'maxBytes',
   ],
-  '`read` tools at the same time, per run': ['packages/agent/src/loop/executor.ts', 'defaultToolConcurrency'],
+  '`read` tools running at the same time, per run': [
+    'packages/agent/src/loop/executor.ts',
+    'defaultToolConcurrency',
+  ],
   'readers and listeners of a run': ['packages/agent/src/run/feed.ts', 'maxWatchers'],
   'live events queued for a slow reader': ['packages/agent/src/run/feed.ts', 'maxLiveWaiting'],
   'bytes of a prompt or steering message': ['packages/agent/src/run/prompt.ts', 'maxPromptBytes'],
   'bytes of a response': ['packages/agent/src/provider/response/assembler.ts', 'maxAnswerSize'],
-  'bytes of the arguments of a call': ['packages/agent/src/provider/response/block.ts', 'maxArgumentBytes'],
+  'bytes of the arguments of a call': [
+    'packages/agent/src/provider/response/arguments.ts',
+    'maxArgumentBytes',
+  ],
   'bytes of text in a tool result': ['packages/agent/src/values/truncate.ts', 'maxOutputBytes'],
   'bytes of files in a tool result': ['packages/agent/src/loop/tool-run.ts', 'maxFileBytes'],
-  'bytes of an offloaded text': ['packages/agent/src/loop/tool-output.ts', 'maxKept'],
+  'bytes of one offloaded output': ['packages/agent/src/loop/tool-output.ts', 'maxKept'],
   'bytes of a summary': ['packages/agent/src/values/truncate.ts', 'maxOutputBytes'],
   'bytes in `memoryBlobs`': ['packages/agent/src/interfaces/blobs.ts', 'maxBytes'],
   'bytes in `fileBlobs`': ['packages/agent/src/node/file-blobs.ts', 'maxBytes'],
@@ -34,7 +40,7 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'defaultMaxOpen',
   ],
   'ended runs of a runner': ['packages/agent/src/runner/inbox.ts', 'maxRuns'],
-  'bytes of the input, output or a signal of a run': [
+  "bytes of a run's input or output, or of a signal to it": [
     'packages/agent/src/values/json-text.ts',
     'maxResultBytes',
   ],

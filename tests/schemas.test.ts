@@ -229,7 +229,9 @@ describe('a schema that cannot be converted to JSON Schema', () => {
       /^Tool "book" is invalid: parameters is a \w+ schema, which has no conversion/,
     );
     expect(errorOf(() => toolOf(whole))).toContain(advice);
-    expect(errorOf(() => toolOf(fields))).toContain('parameters.city is a schema of');
+    expect(errorOf(() => toolOf(fields))).toMatch(
+      /^Tool "book" is invalid: parameters\.city is a \w+ schema, which has no conversion/,
+    );
   });
 
   it('names a field whose conversion returns undefined, or asks for JSON Schema without a converter', () => {

@@ -17,7 +17,7 @@ export interface TurnCounts {
 }
 
 /** Maximum counts of a turn with 40 text deltas and one call. They may only be lowered. */
-export const maxCounts: TurnCounts = { calls: 1697, functions: 405, promises: 67 };
+export const maxCounts: TurnCounts = { calls: 1145, functions: 322, promises: 13 };
 
 /** The promises that {@link transportOf} creates for each turn. */
 const transportPromises = 4;

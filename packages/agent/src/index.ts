@@ -58,7 +58,6 @@ export {
   sniffMediaType,
   textOf,
 } from './run/value-functions.ts';
-export { forkSession } from './store/fork-session.ts';
 export { memoryStore } from './store/memory-store.ts';
 export { openSession } from './store/open-session.ts';
 export type { SessionInfo, SessionStatus } from './store/session-info.ts';

@@ -13,6 +13,7 @@ export interface PlantedBug {
 const log = 'src/loop/log.ts';
 const drive = 'src/loop/driver.ts';
 const call = 'src/loop/call-tools.ts';
+const plan = 'src/loop/plan-call.ts';
 const toolRun = 'src/loop/tool-run.ts';
 const fold = 'src/events/fold.ts';
 
@@ -27,9 +28,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'double append',
     file: log,
-    find: 'return pending === undefined ? undefined : this.#inTime(pending).catch(failed);',
+    find: 'return pending === undefined ? undefined : this.#acceptedInTime(pending);',
     replace:
-      'return pending === undefined ? undefined : this.#inTime(pending.catch(() => store.append(sessionId, batch, { epoch: this.#epoch ?? 0 }))).catch(failed);',
+      'return pending === undefined ? undefined : this.#acceptedInTime(pending.catch(() => store.append(sessionId, batch, { epoch: this.#epoch ?? 0 })));',
     why: 'a failed append is repeated, although it may have been committed',
   },
   {
@@ -63,23 +64,23 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'orphaned call with the effect once runs again',
-    file: call,
-    find: "if ((open.orphaned || open.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'once')",
-    replace: "if ((open.orphaned || open.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'read')",
+    file: plan,
+    find: "if ((call.orphaned || call.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'once')",
+    replace: "if ((call.orphaned || call.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'read')",
     why: 'after a crash a tool that must run at most once runs twice',
   },
   {
     name: 'steering dropped',
     file: drive,
-    find: 'if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);',
+    find: 'if (!this.#log.busy && this.state.seq === seq) this.#end(finish);',
     replace: 'this.#end(finish);',
     why: 'a message sent during the decision about the end never gets a response',
   },
   {
     name: 'usage added twice on retry',
     file: 'src/provider/model-call.ts',
-    find: 'usage: answer.usage,',
-    replace: 'usage: addUsage(answer.usage, account.wasted),',
+    find: 'attempts: attempts + 1, wasted }',
+    replace: 'attempts: attempts + 1, wasted, usage: addUsage(outcome.response.usage, wasted) }',
     why: 'tokens wasted by failed attempts are also counted as used',
   },
   {
@@ -98,9 +99,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'call runs without a decision',
-    file: call,
-    find: "if (approval?.decision === undefined) return { ...job, type: 'ask' };",
-    replace: "if (approval?.decision === undefined) return { ...job, type: 'run' };",
+    file: 'src/loop/ask-user.ts',
+    find: "if (approval.decision === undefined) return { ...job, type: 'ask' };",
+    replace: "if (approval.decision === undefined) return { ...job, type: 'run' };",
     why: 'a call that needs an approval runs after a restart without a decision',
   },
   {
@@ -113,8 +114,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'truncated response accepted',
     file: 'src/provider/exchange.ts',
-    find: 'if (assembly.hasEnded) this.#succeed();\n    else',
-    replace: 'if (assembly.steps > 0) this.#succeed();\n    else',
+    find: 'if (reading.assembly.hasEnded) return this.#succeed();',
+    replace: 'if (reading.assembly.steps > 0) return this.#succeed();',
     why: 'a response that ends in the middle counts as complete',
   },
   {
@@ -163,8 +164,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'closing request allows calls',
     file: 'src/loop/request-model.ts',
-    find: "...(closing && { toolChoice: 'none' })",
-    replace: '',
+    find: "closing ? { ...config.request, toolChoice: 'none' } : config.request",
+    replace: 'config.request',
     why: 'a run at its limit is asked for more calls in the closing request',
   },
   {
@@ -212,9 +213,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'response without its end accepted after a complete call',
     file: 'src/provider/exchange.ts',
-    find: 'if (assembly.hasEnded) this.#succeed();\n    else',
+    find: 'if (reading.assembly.hasEnded) return this.#succeed();',
     replace:
-      "if (!assembly.hasEnded && assembly.answer().calls.length > 0) assembly.end('tool_use');\n    if (assembly.hasEnded) this.#succeed();\n    else",
+      "reading.assembly.end('tool_use');\n      if (reading.assembly.hasEnded) return this.#succeed();",
     why: 'a response that stops between two blocks counts as complete',
   },
   {
@@ -241,15 +242,15 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'start of a call not durable',
     file: call,
-    find: "const durable = running.some((plan) => plan.tool.effect !== 'read');",
-    replace: 'const durable = false;',
+    find: "durable ||= plan.tool.effect !== 'read';",
+    replace: '',
     why: 'after a power failure a tool that must run at most once runs twice',
   },
   {
     name: 'start of an idempotent call not durable',
     file: call,
-    find: "const durable = running.some((plan) => plan.tool.effect !== 'read');",
-    replace: "const durable = running.some((plan) => (plan.tool.effect ?? 'once') === 'once');",
+    find: "durable ||= plan.tool.effect !== 'read';",
+    replace: "durable ||= (plan.tool.effect ?? 'once') === 'once';",
     why: 'after a power failure another call gets the idempotency key of a lost one',
   },
   {
@@ -297,7 +298,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'response so far has only its first chunk',
     file: 'src/run/response-so-far.ts',
-    find: 'open.text = text;',
+    find: 'if (this.#characters <= maxCharacters) block.text = longer;',
     replace: '',
     why: 'late readers, and the log of a failed response, get only the first chunk of the text',
   },

@@ -1,6 +1,6 @@
 import type { AssistantPart, Json, UserPart } from '@cobbler/agent';
-import type { Transcript, TranscriptFormat } from '@cobbler/agent/provider';
-import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
+import type { Transcript, TranscriptFormat } from '@cobbler/agent/transcripts';
+import { TranscriptBuilder, writeTurns } from '@cobbler/agent/transcripts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, isFields, listOf, textOf } from './fields.ts';
 import { acceptedFiles, refusedFile } from './media.ts';

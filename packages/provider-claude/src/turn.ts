@@ -19,9 +19,15 @@ import { isFields } from './fields.ts';
  * into its last block near the end of the bytes.
  */
 export function writeTurn(turn: Turn): readonly Json[] {
-  const blocks = turn.side === 'user' ? turn.parts.flatMap(userBlocks) : turn.parts.flatMap(assistantBlocks);
-  const content = blocks.length > 0 ? blocks : [blank];
-  const message: MessageParam = { role: turn.side, content };
+  const content: ContentBlockParam[] = [];
+  const { side, parts } = turn;
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index] as (typeof parts)[number];
+    const block = part.type === 'tool_result' ? writeResult(part) : writePart(part);
+    if (block !== undefined) content.push(block);
+  }
+  if (content.length === 0) content.push(blank);
+  const message: MessageParam = { role: side, content };
   return [message as unknown as Json];
 }
 
@@ -30,20 +36,16 @@ export function writeTurn(turn: Turn): readonly Json[] {
  */
 const blank: TextBlockParam = { type: 'text', text: '(blank)' };
 
-function userBlocks(part: ResultPart | ToolResultPart): ContentBlockParam[] {
-  return part.type === 'tool_result' ? [writeResult(part)] : contentBlocks(part);
-}
-
 function writeResult(part: ResultPart): ToolResultBlockParam {
-  const content = part.content.flatMap(contentBlocks);
+  const content: (TextBlockParam | ImageBlockParam | DocumentBlockParam)[] = [];
+  for (let index = 0; index < part.content.length; index += 1) {
+    const item = part.content[index] as ToolResultPart;
+    content.push(item.type === 'text' ? { type: 'text', text: item.text } : writeFile(item));
+  }
   const block: ToolResultBlockParam = { type: 'tool_result', tool_use_id: part.callId };
   if (content.length > 0) block.content = content;
   if (part.isError) block.is_error = true;
   return block;
-}
-
-function contentBlocks(part: ToolResultPart): (TextBlockParam | ImageBlockParam | DocumentBlockParam)[] {
-  return [part.type === 'text' ? { type: 'text', text: part.text } : writeFile(part)];
 }
 
 /** Converts a file. Images and PDF files are sent unchanged and text as text; the service accepts no other kinds. */
@@ -76,18 +78,21 @@ function document({ name }: FilePart, source: DocumentBlockParam['source']): Doc
   return { type: 'document', source, ...defined({ title: name }) };
 }
 
-function assistantBlocks(part: AssistantPart): ContentBlockParam[] {
+/** Converts one part; undefined for one that this version cannot send. */
+function writePart(part: AssistantPart | ToolResultPart): ContentBlockParam | undefined {
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: part.text }];
+      return { type: 'text', text: part.text };
+    case 'tool_call':
+      return { type: 'tool_use', id: part.id, name: part.toolName, input: part.arguments };
     case 'reasoning': {
       const signature = signatureOf(part.seal?.data);
-      return signature === undefined ? [] : [{ type: 'thinking', thinking: part.text, signature }];
+      return signature === undefined ? undefined : { type: 'thinking', thinking: part.text, signature };
     }
     case 'opaque':
-      return isBlock(part.seal.data) ? [part.seal.data] : [];
-    case 'tool_call':
-      return [{ type: 'tool_use', id: part.id, name: part.toolName, input: part.arguments }];
+      return isBlock(part.seal.data) ? part.seal.data : undefined;
+    case 'file':
+      return writeFile(part);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
+import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { ignored, readEvent } from '../src/stream-event.ts';
+import { ignored, parseTextDelta, readEvent } from '../src/stream-event.ts';
 import { noise } from '../src/testing/stream.ts';
 
 /** Returns the calls to the sink that these events cause, in order. */
@@ -196,10 +197,84 @@ describe('nothing is lost silently [P27]', () => {
     ]);
   });
 
+  test.each([
+    ['text', delta({ type: 'text_delta', text: [{ text: 'x' }] })],
+    ['thinking', delta({ type: 'thinking_delta', thinking: { text: 'x' } })],
+    ['partial_json', delta({ type: 'input_json_delta', partial_json: { path: 'x' } })],
+    ['signature', delta({ type: 'signature_delta', signature: 7 })],
+    ['text', start({ type: 'text', text: ['x'] })],
+  ])('reports %s that is not a string, which would be lost', (name, payload) => {
+    expect(calls(payload)).toContainEqual(['ignore', `${name} that is not a string`]);
+  });
+
+  test.each([['"Hello."'], ['{"type":"text","text":"Hello."}']])(
+    'reports content in message_start that is not a list: %s',
+    (content) => {
+      expect(calls({ type: 'message_start', message: { content: JSON.parse(content) } })).toEqual([
+        ['ignore', 'content of message_start'],
+      ]);
+    },
+  );
+
+  test.each([
+    ['{"path":"a"}', '{"path":"a"}'],
+    [['a'], '["a"]'],
+  ])('keeps arguments that are not an object: %j', (input, json) => {
+    const made = calls(start({ type: 'tool_use', id: 'a', name: 'one', input }));
+    expect(made.at(-1)).toEqual(['input', 0, json]);
+  });
+
   test('rejects a response without its start event', () => {
     const made: unknown[] = [];
     const out = { fail: (fault: unknown) => made.push(fault) } as unknown as ResponseSink;
     readEvent(start({ type: 'text', text: '' }), out);
     expect(made).toEqual([{ kind: 'broken', message: expect.stringContaining('start is missing') }]);
+  });
+});
+
+describe('a text delta', () => {
+  const spelled = (text: string, index = '0', end = '}') =>
+    `{"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"${text}"}${end}`;
+
+  test('is read without JSON.parse in the spelling of the service', () => {
+    expect(parseTextDelta(spelled('Hello €😀'))).toStrictEqual(
+      delta({ type: 'text_delta', text: 'Hello €😀' }),
+    );
+    expect(parseTextDelta(spelled('', '7', '   }'))).toStrictEqual(
+      delta({ type: 'text_delta', text: '' }, 7),
+    );
+  });
+
+  test('has the payload of JSON.parse, whatever its text and spelling', () => {
+    const pieces = [
+      'a',
+      ' ',
+      '"',
+      '\\',
+      '\\n',
+      '\\"',
+      '\\u00e9',
+      '\t',
+      '\u0000',
+      '\u007f',
+      '\u2028',
+      '😀',
+      '}',
+      '"}}',
+      '{',
+    ];
+    const random = seededRandom(1);
+    let read = 0;
+    for (let round = 0; round < 20_000; round += 1) {
+      let text = '';
+      for (let length = random.between(0, 6); length > 0; length -= 1) text += random.pick(pieces);
+      const index = random.pick(['0', '3', '10', '-0', '01', '1.0', '']);
+      const data = spelled(text, index, random.pick(['}', '}', ' }', '  } ', '\t}', ',"x":1}', '', '}}']));
+      const payload = parseTextDelta(data);
+      if (payload === undefined) continue;
+      read += 1;
+      expect(payload, data).toStrictEqual(JSON.parse(data));
+    }
+    expect(read).toBeGreaterThan(500);
   });
 });

@@ -1,5 +1,5 @@
-import { repairTranscript } from '@cobbler/agent/provider';
 import { seededRandom } from '@cobbler/agent/testing';
+import { repairTranscript } from '@cobbler/agent/transcripts';
 import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -22,3 +22,13 @@ export function objectsIn(fields: Fields, name: string): readonly Fields[] {
   const value = fields[name];
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
+
+/** Returns whether a field has a value other than null. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Returns whether a field has a value that {@link objectsIn} would not return as a whole. */
+export function losesItems(value: unknown): boolean {
+  return isGiven(value) && !(Array.isArray(value) && value.every(isObject));
+}

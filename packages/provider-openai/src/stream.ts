@@ -46,6 +46,12 @@ export function areSameArguments(whole: string, streamed: string): boolean {
   return streamed.length > maxArguments || whole === streamed || compact(whole) === compact(streamed);
 }
 
+/** Returns the arguments as JSON text; some servers send them as an object. */
+export function inputOf(given: unknown): string {
+  if (typeof given === 'string') return given;
+  return given === undefined || given === null ? '' : JSON.stringify(given);
+}
+
 function compact(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));

@@ -1,6 +1,7 @@
 import type { AssistantPart, Json } from '@cobbler/agent';
-import type { TranscriptFormat, Turn } from '@cobbler/agent/provider';
-import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
+import type { Turn } from '@cobbler/agent/provider';
+import type { TranscriptFormat } from '@cobbler/agent/transcripts';
+import { TranscriptBuilder, writeTurns } from '@cobbler/agent/transcripts';
 import type { Fields } from './fields.ts';
 import { isObject } from './fields.ts';
 import { providerName } from './models.ts';

@@ -1,5 +1,5 @@
 import type { UserPart } from '@cobbler/agent';
-import type { TranscriptBuilder } from '@cobbler/agent/provider';
+import type { TranscriptBuilder } from '@cobbler/agent/transcripts';
 import type { Fields } from './fields.ts';
 import { isObject, textIn } from './fields.ts';
 

@@ -364,4 +364,29 @@ describe('nothing is lost silently [P27]', () => {
     ];
     expect(record(chatEvent, [...chunks, { choices: [{ index: 0, message }] }]).fault?.kind).toBe('broken');
   });
+
+  test.each([
+    ['choices that are not objects', { choices: ['Hi.'] }],
+    ['choices that are not objects', { choices: { 0: { delta: { content: 'Hi.' } } }, usage: {} }],
+    ['a message that is not an object', { choices: [{ index: 0, delta: 'Hi.' }] }],
+    ['a message that is not an object', { choices: [{ index: 0, message: 'Hi.' }] }],
+    ['text beside a message', { choices: [{ index: 0, text: ['Hi.'] }] }],
+    ['tool_calls without a list', chunk({ tool_calls: ['one'] })],
+    ['a function_call that is not an object', chunk({ function_call: 'one' })],
+    ['refusal that is not a string', chunk({ refusal: { text: 'No.' } })],
+    ['reasoning in two versions', chunk({ reasoning: 'Hm.', reasoning_content: 'So.' })],
+    [
+      'arguments beside the function of a call',
+      callChunk({ index: 0, id: 'a', function: { name: 'one' }, arguments: '{"n":1}' }),
+    ],
+  ])('reports %s', (what, payload) => {
+    expect(ended([chunk({ content: 'Hi.' }), payload], 'stop').ignored).toContain(what);
+  });
+
+  test('fails with the error of a choice, whatever its finish reason', () => {
+    const choice = { index: 0, delta: {}, finish_reason: 'stop', error: { message: 'Upstream failed.' } };
+    const { end, fault } = record(chatEvent, [chunk({ content: 'Hi.' }), { choices: [choice] }]);
+    expect(fault?.message).toContain('Upstream failed.');
+    expect(end).toBeUndefined();
+  });
 });

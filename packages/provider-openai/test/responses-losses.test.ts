@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { responsesEvent } from '../src/responses/event.ts';
 import { responsesIgnored } from '../src/responses/ignored.ts';
-import { record } from './recorder.ts';
+import { callsIn, record } from './recorder.ts';
 
 function done(output_index: number, item: Record<string, unknown>): unknown {
   return { type: 'response.output_item.done', output_index, item };
@@ -47,6 +47,32 @@ describe('nothing is lost silently [P27]', () => {
     const lost = record(responsesEvent, [event, completed()]);
     expect(lost.ignored).toContain('an item of an unknown type at 0');
   });
+
+  test.each([
+    ['output', completed({ output: ['Hi.'] })],
+    ['output', completed({ output: { 0: { type: 'message' } } })],
+    ['content', done(0, { id: 'm', type: 'message', content: 'Hi.' })],
+    ['content', done(0, { id: 'm', type: 'message', content: ['Hi.'] })],
+    ['summary', done(0, { id: 'r', type: 'reasoning', summary: 'Hm.' })],
+  ])('reports %s that is not a list of objects', (name, payload) => {
+    expect(record(responsesEvent, [payload]).ignored).toContain(`${name} that is not a list of objects`);
+  });
+
+  test('keeps arguments that are sent as an object', () => {
+    const call = { id: 'fc', type: 'function_call', call_id: 'a', name: 'one', arguments: { n: 1 } };
+    expect(callsIn(record(responsesEvent, [done(0, call)]))).toEqual([
+      { id: 'a', name: 'one', input: '{"n":1}' },
+    ]);
+  });
+
+  test.each([[{ status: 'failed' }], [{ error: { message: 'Upstream failed.' } }]])(
+    'fails if response.completed contains a failed response: %j',
+    (response) => {
+      const { end, fault } = record(responsesEvent, [delta('Hi.', 0), completed(response)]);
+      expect(fault?.message).toEqual(expect.any(String));
+      expect(end).toBeUndefined();
+    },
+  );
 
   test('reports an unknown part of a message', () => {
     const item = message('', 0, { content: [{ type: 'output_audio', data: 'UklGRg==' }] });

@@ -1,6 +1,6 @@
-import type { TranscriptFormat } from '@cobbler/agent/provider';
-import { repairTranscript } from '@cobbler/agent/provider';
 import { seededRandom } from '@cobbler/agent/testing';
+import type { TranscriptFormat } from '@cobbler/agent/transcripts';
+import { repairTranscript } from '@cobbler/agent/transcripts';
 import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,8 @@
 import { createReadStream, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { forkSession, systemRuntime } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import { forkSession } from '@cobbler/agent/fork';
 import { exportSession, importSession } from '@cobbler/agent/format';
 import { defined } from '@cobbler/agent/values';
 import { readFailure } from '../config/attachment.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { TranscriptIssue } from '@cobbler/agent/provider';
+import type { TranscriptIssue } from '@cobbler/agent/transcripts';
 import { defined } from '@cobbler/agent/values';
 import { readFailure } from '../config/attachment.ts';
 import type { TranscriptCheck } from '../doctor/transcript-check.ts';

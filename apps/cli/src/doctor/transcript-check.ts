@@ -1,5 +1,5 @@
 import type { RepairedLog } from '@cobbler/agent/format';
-import type { TranscriptFormat, TranscriptIssue } from '@cobbler/agent/provider';
+import type { TranscriptFormat, TranscriptIssue } from '@cobbler/agent/transcripts';
 import { plural } from '../terminal/format.ts';
 
 /** The result of checking a transcript. */

@@ -1,5 +1,6 @@
 import type { SessionStatus } from '@cobbler/agent';
-import { AgentError, forkSession, systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import { forkSession } from '@cobbler/agent/fork';
 import type { RunFlags, SessionChoice } from '../config/run-flags.ts';
 import { findSession, newestSession, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';

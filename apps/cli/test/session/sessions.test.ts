@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stripVTControlCharacters } from 'node:util';
-import { Executor, forkSession, systemRuntime } from '@cobbler/agent';
+import { Executor, systemRuntime } from '@cobbler/agent';
+import { forkSession } from '@cobbler/agent/fork';
 import { sqliteStore } from '@cobbler/agent/node';
 import type { MockReply } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';

@@ -1,9 +1,8 @@
 import type { StopReason } from '../interfaces/agent.ts';
 import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
-import { defined } from '../values/defined.ts';
 import { currentParts } from '../values/file-part.ts';
 import type { AssistantMessage, Message, ToolResultMessage, UserPart } from '../values/message.ts';
-import { callsOf, textOf, userMessage } from '../values/message.ts';
+import { textOf, userMessage } from '../values/message.ts';
 import { owned } from '../values/owned.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
 import type {
@@ -26,7 +25,7 @@ import { ignore } from './event-groups.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
 import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
-import { unanswered } from './state.ts';
+import { hasUnanswered, unanswered } from './state.ts';
 
 /**
  * Applies an event to the state. Only this function writes messages. Invariants for any sequence of events:
@@ -158,7 +157,7 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   // Messages sent in the meantime must not precede the response, which did not include them: only calls are closed.
   if (state.calls.length > 0) closeCalls(state);
   state.turns += 1;
-  countRequests(state, event);
+  state.metrics = countAnswer(state.metrics, event);
   state.stopReason = event.stopReason;
   placeAnswer(state, event.content);
   state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
@@ -182,15 +181,13 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
   state.answers += 1;
   const content = wellFormedAnswer(given);
   if (content.length === 0) return;
-  const message: Message = { role: 'assistant', content };
-  place(state, message);
-  state.calls = callsOf(message).map((part, index) => ({
-    turn: state.answers,
-    index,
-    part,
-    started: false,
-    orphaned: false,
-  }));
+  place(state, { role: 'assistant', content });
+  state.calls = [];
+  for (const part of content) {
+    if (part.type !== 'tool_call') continue;
+    const index = state.calls.length;
+    state.calls.push({ turn: state.answers, index, part, started: false, orphaned: false });
+  }
 }
 
 function foldAskFailed(state: State, event: AskFailedEvent): void {
@@ -242,21 +239,21 @@ function foldToolStarted(state: State, event: ToolStartedEvent): void {
     state.toolCalls += 1;
     state.metrics = { ...state.metrics, toolCalls: state.metrics.toolCalls + 1 };
   }
-  change(state, call, { started: true, orphaned: false, ...defined({ waitUntil: event.waitUntil }) });
+  const { waitUntil } = event;
+  change(state, { ...call, started: true, orphaned: false, ...(waitUntil !== undefined && { waitUntil }) });
 }
 
 function foldToolResult(state: State, event: ToolResultEvent): void {
   const call = openCallAt(state, event);
   if (call === undefined) return;
   state.metrics = { ...state.metrics, toolMs: state.metrics.toolMs + event.durationMs };
-  if (event.final === true) change(state, call, { final: true });
   if (event.stopsBatch === true) {
     // Tools that run in parallel with this one have started, so their results still count.
     for (const other of unanswered(state)) {
       if (!other.started && other.index !== call.index) answerCall(state, other, unrunResult(state, other));
     }
   }
-  answerCall(state, call, {
+  answerCall(state, event.final === true ? { ...call, final: true } : call, {
     role: 'tool_result',
     toolCallId: call.part.id,
     content: event.content,
@@ -267,7 +264,7 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
 
 function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
   const call = openCallAt(state, event);
-  if (call !== undefined) change(state, call, { approval: { request: event } });
+  if (call !== undefined) change(state, { ...call, approval: { request: event } });
 }
 
 function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
@@ -275,7 +272,8 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   if (call?.approval === undefined || call.approval.decision !== undefined) return;
   state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + event.waitedMs };
   const { decision, message } = event;
-  change(state, call, { approval: { ...call.approval, decision, ...defined({ message }) } });
+  const approval = { ...call.approval, decision, ...(message !== undefined && { message }) };
+  change(state, { ...call, approval });
 }
 
 function foldCompacted(state: State, event: CompactedEvent): void {
@@ -366,8 +364,8 @@ function notRunText(state: State, call: OpenCall): string {
 function answerCall(state: State, call: OpenCall, result: ToolResultMessage): void {
   let content = partsToPlace(result.content);
   if (content.length === 0) content = [{ type: 'text', text: '(no output)' }];
-  change(state, call, { result: content === result.content ? result : { ...result, content } });
-  if (unanswered(state).length > 0) return;
+  change(state, { ...call, result: content === result.content ? result : { ...result, content } });
+  if (hasUnanswered(state)) return;
   for (const { result } of state.calls) if (result !== undefined) place(state, result);
   countRepeats(state);
   if (state.calls.some((answered) => answered.final === true)) state.stopReason = 'complete';
@@ -389,12 +387,20 @@ function wantAnswer(state: State): void {
   if (state.closing === undefined) state.stopReason = undefined;
 }
 
-function openCallAt(state: State, place: CallPosition): OpenCall | undefined {
-  return unanswered(state).find((call) => call.turn === place.turn && call.index === place.index);
+/** Returns the call at a position, unless it has a result. */
+function openCallAt(state: State, position: CallPosition): OpenCall | undefined {
+  const call = state.calls[placeOf(state, position)];
+  return call?.result === undefined ? call : undefined;
 }
 
-function change(state: State, { turn, index }: CallPosition, changes: Partial<OpenCall>): void {
-  state.calls = state.calls.map((call) =>
-    call.turn === turn && call.index === index ? { ...call, ...changes } : call,
-  );
+/** Replaces the call at the same position. */
+function change(state: State, call: OpenCall): void {
+  state.calls[placeOf(state, call)] = call;
+}
+
+function placeOf({ calls }: State, { turn, index }: CallPosition): number {
+  // The calls of a response are in order, so this is nearly always the place.
+  const usual = calls[index];
+  if (usual?.turn === turn && usual.index === index) return index;
+  return calls.findIndex((call) => call.turn === turn && call.index === index);
 }

@@ -1,3 +1,4 @@
+import type { ToolCallPart, ToolResultMessage } from '../values/message.ts';
 import { timeOf } from '../values/runtime.ts';
 import { pollMs } from './repeat-policy.ts';
 import { sameBatch } from './repetition.ts';
@@ -5,8 +6,13 @@ import type { State } from './state.ts';
 
 /** Counts the turn whose calls have just completed. A turn that differs from the previous one restarts the count. */
 export function countRepeats(state: State): void {
-  const results = state.calls.map((call) => call.result).filter((result) => result !== undefined);
-  const batch = { calls: state.calls.map((call) => call.part), results };
+  const calls: ToolCallPart[] = [];
+  const results: ToolResultMessage[] = [];
+  for (const { part, result } of state.calls) {
+    calls.push(part);
+    if (result !== undefined) results.push(result);
+  }
+  const batch = { calls, results };
   const again = state.batch !== undefined && sameBatch(state.batch, batch);
   if (!again) forgetRepeats(state);
   if (!again || !hasWaited(state)) state.repeats += 1;

@@ -111,6 +111,11 @@ export function copyState(state: State): State {
   return { ...state, messages: [...state.messages], calls: [...state.calls], steering: [...state.steering] };
 }
 
+/** Returns whether a call has no result yet. */
+export function hasUnanswered(state: State): boolean {
+  return state.calls.some((call) => call.result === undefined);
+}
+
 /** Returns the calls that have no result yet, in the order of the response. */
 export function unanswered(state: State): OpenCall[] {
   return state.calls.filter((call) => call.result === undefined);
@@ -124,8 +129,9 @@ export function waitingUntil(state: State): number | undefined {
 
 /** Returns the calls that wait for a user's decision. */
 export function undecided(state: State): OpenCall[] {
-  return unanswered(state).filter(
-    ({ approval }) => approval !== undefined && approval.decision === undefined,
+  return state.calls.filter(
+    ({ result, approval }) =>
+      result === undefined && approval !== undefined && approval.decision === undefined,
   );
 }
 

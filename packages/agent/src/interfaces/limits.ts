@@ -103,10 +103,14 @@ export interface Reservation {
 /** The limits that are counts. */
 export type Countable = 'turns' | 'toolCalls';
 
-/** Checks two amounts: one that is not a number would remove the limit. */
-function checkAmounts(path: string, tokens: number, usd: number): void {
-  read(tokens, amount, `${path}.tokens`);
-  read(usd, amount, `${path}.usd`);
+/** Checks an amount: one that is not a number would remove the limit. Names its place only if it is invalid. */
+function checkAmount(value: number, place: string, field = ''): void {
+  if (typeof value !== 'number' || !(value >= 0)) read(value, amount, place + field);
+}
+
+function checkAmounts(place: string, tokens: number, usd: number): void {
+  checkAmount(tokens, place, '.tokens');
+  checkAmount(usd, place, '.usd');
 }
 
 const budgetLimits = record<Pick<Limits, 'tokens' | 'usd' | Countable>>({
@@ -174,14 +178,16 @@ export class Budget {
    * @throws AgentError `limit`, with `what` as its code, if fewer are left.
    */
   take(what: Countable, count: number): (used: number) => void {
-    read(count, amount, 'count');
+    checkAmount(count, 'count');
     if (count > this.left(what))
       throw limitError(what, `The limit of ${this.#limits[what]} ${what} leaves no room for ${count} more.`);
     this.#taken[what] += count;
     let open = true;
     return (used) => {
-      if (open) this.#taken[what] += read(used, amount, 'used') - count;
+      if (!open) return;
+      checkAmount(used, 'used');
       open = false;
+      this.#taken[what] += used - count;
     };
   }
 

@@ -38,17 +38,12 @@ export function resolveAgent(
 ): Agent {
   read(config, settings, 'config');
   read(chosen, settings, 'config');
-  const known = read(factories, (value) => ({ ...factoryMap(value) }), 'factories');
+  const known = read(factories, (value) => ({ ...settings(value) }) as typeof factories, 'factories');
   const [factory, given] = read(config, () => chosenFactory(config, known, env, chosen), 'config');
   return factory(given);
 }
 
-const settings = when<AgentConfig>(isObject, 'an object');
-
-const factoryMap = when<Readonly<Record<string, AgentFactory>>>(
-  isObject,
-  'an object with a function for each provider',
-);
+const settings = when<object>(isObject, 'an object');
 
 function chosenFactory(
   config: AgentConfig,

@@ -1,4 +1,4 @@
-import { checkSchema } from '../json-schema/check-schema.ts';
+import { checkArguments } from '../json-schema/check-schema.ts';
 import { schemaFault } from '../json-schema/schema-issue.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
@@ -20,6 +20,7 @@ import {
 } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
+import { isThenable } from '../values/thenable.ts';
 import type { Budget } from './limits.ts';
 import type { FieldSchemas, FieldTypes, Validation } from './schema.ts';
 import { readSchema } from './schema.ts';
@@ -303,18 +304,44 @@ function isSame(left: readonly unknown[], right: readonly unknown[]): boolean {
   return left.length === right.length && left.every((value, index) => value === right[index]);
 }
 
-/** Validates the model's arguments by the tool's own rules. Never throws. */
-export async function validateArguments(tool: Tool, args: Record<string, unknown>): Promise<Validation> {
+/**
+ * Validates the model's arguments by the tool's own rules. Never throws or rejects. Returns a promise only if the rules
+ * do, or need the library for complex schemas.
+ */
+export function validateArguments(
+  tool: Tool,
+  args: Record<string, unknown>,
+): Validation | Promise<Validation> {
   try {
-    if (tool.validate !== undefined) return checkedValidation(await tool.validate(args));
-    const problem = await checkSchema(tool.parameters, args);
-    return problem === undefined ? { ok: true, value: args } : { ok: false, problem };
-  } catch (error) {
-    return {
-      ok: false,
-      problem: `The arguments could not be validated: ${AgentError.from(error, 'tool').message}`,
-    };
+    if (tool.validate !== undefined) {
+      const answer: unknown = tool.validate(args);
+      return isThenable(answer) ? validatedLater(answer, checkedValidation) : checkedValidation(answer);
+    }
+    const problem = checkArguments(tool.parameters, args);
+    if (problem === undefined) return { ok: true, value: args };
+    if (typeof problem === 'string') return { ok: false, problem };
+    return validatedLater(problem, (text) =>
+      text === undefined ? { ok: true, value: args } : { ok: false, problem: text },
+    );
+  } catch (thrown) {
+    return notValidated(thrown);
   }
+}
+
+async function validatedLater<Found>(
+  pending: PromiseLike<Found>,
+  validationOf: (found: Found) => Validation,
+): Promise<Validation> {
+  try {
+    return validationOf(await pending);
+  } catch (thrown) {
+    return notValidated(thrown);
+  }
+}
+
+function notValidated(thrown: unknown): Validation {
+  const { message } = AgentError.from(thrown, 'tool');
+  return { ok: false, problem: `The arguments could not be validated: ${message}` };
 }
 
 /** Returns the result of a tool's own validation, or a failure if it is malformed. */

@@ -1,7 +1,8 @@
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import { NotPlain, plainCopy } from '../values/plain.ts';
-import type { Verdict } from './gate.ts';
+import { isThenable } from '../values/thenable.ts';
+import type { Gate, GateCall, GateContext, Verdict } from './gate.ts';
 
 /**
  * Reads a verdict from external code. Fails closed: anything that is not clearly an `allow` or an `ask` denies.
@@ -13,7 +14,23 @@ import type { Verdict } from './gate.ts';
  */
 export function readVerdict(value: unknown): Verdict {
   try {
-    return verdictIn(value);
+    if (value === 'allow' || value === 'ask') return { type: value };
+    if (value === 'deny') return deny(undefined);
+    if (!isObject(value)) return unclear(value === null ? 'null' : describeWord(value));
+    const type = own(value, 'type');
+    const behavior = own(value, 'behavior');
+    const given = own(value, 'arguments');
+    const updated = own(value, 'updatedInput');
+    const isOurs = type !== undefined;
+    const word = isOurs ? type : behavior;
+    // Fields of both formats contradict each other, or their author confused the formats.
+    const isMixed = isOurs ? behavior !== undefined || updated !== undefined : given !== undefined;
+    if (word === 'deny') return deny(own(value, 'message'), own(value, 'interrupt'));
+    if (isMixed) return unclear('an object with fields of two kinds of verdicts');
+    if (word === 'ask' && isOurs) return { type: 'ask' };
+    if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${describeWord(word)}`);
+    const changed = isOurs ? given : updated;
+    return changed === undefined ? { type: 'allow' } : { type: 'allow', arguments: plainArguments(changed) };
   } catch (thrown) {
     return refused('could not be read', thrown);
   }
@@ -28,26 +45,22 @@ export async function askForVerdict(ask: () => unknown, signal?: AbortSignal): P
     const verdict = readVerdict(await ask());
     return signal?.aborted === true ? deny('The permission gate responded too late.') : verdict;
   } catch (thrown) {
-    return refused('failed', thrown);
+    return failed(thrown);
   }
 }
 
-function verdictIn(value: unknown): Verdict {
-  if (value === 'allow' || value === 'ask') return { type: value };
-  if (value === 'deny') return deny(undefined);
-  if (!isObject(value)) return unclear(value === null ? 'null' : describeWord(value));
-  const own = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined);
-  const [type, behavior, given, updated] = ['type', 'behavior', 'arguments', 'updatedInput'].map(own);
-  const isOurs = type !== undefined;
-  const word = isOurs ? type : behavior;
-  // Fields of both formats contradict each other, or their author confused the formats.
-  const isMixed = isOurs ? behavior !== undefined || updated !== undefined : given !== undefined;
-  if (word === 'deny') return deny(own('message'), own('interrupt'));
-  if (isMixed) return unclear('an object with fields of two kinds of verdicts');
-  if (word === 'ask' && isOurs) return { type: 'ask' };
-  if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${describeWord(word)}`);
-  const changed = isOurs ? given : updated;
-  return changed === undefined ? { type: 'allow' } : { type: 'allow', arguments: plainArguments(changed) };
+/** Asks a gate like {@link askForVerdict}. Returns no promise if the gate returns none. */
+export function askGate(gate: Gate, call: GateCall, context: GateContext): Verdict | Promise<Verdict> {
+  try {
+    const answer: unknown = gate(call, context);
+    return isThenable(answer) ? askForVerdict(() => answer) : readVerdict(answer);
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+function own(value: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function deny(message: unknown, interrupt?: unknown): Verdict {
@@ -59,6 +72,10 @@ function unclear(found: string): Verdict {
   return deny(
     `The call was denied: the permission gate returned ${found}. Return "allow", "ask", "deny" or { type: 'deny', message }.`,
   );
+}
+
+function failed(thrown: unknown): Verdict {
+  return refused('failed', thrown);
 }
 
 function refused(what: string, thrown: unknown): Verdict {

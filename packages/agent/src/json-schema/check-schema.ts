@@ -1,7 +1,9 @@
 import type { JsonObject } from '../values/json.ts';
-import { checkSimple, isSimple } from './simple-schema.ts';
+import type { Check } from './simple-schema.ts';
+import { compileSimple, isSimple, issueText } from './simple-schema.ts';
 
-const simple = new WeakMap<JsonObject, boolean>();
+/** The checks of the schemas used so far; null for a schema that needs the library. */
+const compiled = new WeakMap<JsonObject, Check | null>();
 
 /**
  * Validates a value against a JSON Schema of draft 2020-12. `format` is not checked, and nothing is fetched. Patterns
@@ -9,10 +11,26 @@ const simple = new WeakMap<JsonObject, boolean>();
  * @returns the problem with the path of the argument, written for the model, or undefined.
  */
 export async function checkSchema(schema: JsonObject, value: unknown): Promise<string | undefined> {
-  if (typeof schema !== 'object') return checkSimple(schema, value);
-  const isKnown = simple.get(schema) ?? isSimple(schema);
-  simple.set(schema, isKnown);
-  if (isKnown) return checkSimple(schema, value);
+  return await checkArguments(schema, value);
+}
+
+/** Like {@link checkSchema}. Returns no promise for a schema that needs no library, as for most tools. */
+export function checkArguments(
+  schema: JsonObject,
+  value: unknown,
+): string | undefined | Promise<string | undefined> {
+  // A schema can be a boolean too, which is no key.
+  let check = typeof schema === 'object' ? compiled.get(schema) : compileSimple(schema);
+  if (check === undefined) {
+    check = isSimple(schema) ? compileSimple(schema) : null;
+    compiled.set(schema, check);
+  }
+  if (check === null) return checkWithLibrary(schema, value);
+  const issue = check(value);
+  return issue && issueText(issue);
+}
+
+async function checkWithLibrary(schema: JsonObject, value: unknown): Promise<string | undefined> {
   const { checkFull } = await import('./full-schema.ts');
   return checkFull(schema, value);
 }

@@ -1,20 +1,65 @@
-import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/** The keywords that {@link isSimple} accepts. The last group does not constrain the value. */
+/** A problem with a value: the path to the part that is wrong, and the words for the model. */
+export interface Issue {
+  readonly path: readonly string[];
+  readonly text: string;
+}
+
+/** Returns the first problem with a value. */
+export type Check = (value: unknown) => Issue | undefined;
+
+/** Returns whether a value satisfies a keyword. */
+type Test = (value: unknown) => boolean;
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Returns a test for a keyword that limits a measure of some values. The limit comes from the schema. */
+function limitTest(
+  measure: (value: unknown, limit: number) => number | undefined,
+  isWithin: (measured: number, limit: number) => boolean,
+): (limit: unknown) => Test | undefined {
+  return (limit) => {
+    if (typeof limit !== 'number') return undefined;
+    return (value) => {
+      const measured = measure(value, limit);
+      return measured === undefined || isWithin(measured, limit);
+    };
+  };
+}
+
+const isText: Test = (value) => typeof value === 'string';
+const numberIn = (value: unknown) => (typeof value === 'number' ? value : undefined);
+const textLength = (value: unknown, limit: number) =>
+  typeof value === 'string' ? lengthOf(value, limit) : undefined;
+const itemCount = (value: unknown) => (Array.isArray(value) ? value.length : undefined);
+const isAtLeast = (measured: number, limit: number) => measured >= limit;
+const isAtMost = (measured: number, limit: number) => measured <= limit;
+
+/** The tests of the keywords that are about a value without its parts, in the order in which they are applied. */
+const tests: Readonly<Record<string, (rule: unknown) => Test | undefined>> = {
+  type(rule) {
+    // Most arguments are texts.
+    if (rule === 'string') return isText;
+    const types: readonly unknown[] = Array.isArray(rule) ? rule : [rule];
+    return (value) => types.some((name) => isType(name, value));
+  },
+  enum: (choices) => (Array.isArray(choices) ? (value) => choices.includes(value) : undefined),
+  const: (only) => (value) => value === only,
+  minimum: limitTest(numberIn, isAtLeast),
+  maximum: limitTest(numberIn, isAtMost),
+  exclusiveMinimum: limitTest(numberIn, (value, limit) => value > limit),
+  exclusiveMaximum: limitTest(numberIn, (value, limit) => value < limit),
+  minLength: limitTest(textLength, isAtLeast),
+  maxLength: limitTest(textLength, isAtMost),
+  minItems: limitTest(itemCount, isAtLeast),
+  maxItems: limitTest(itemCount, isAtMost),
+};
+
+/** The keywords that {@link compileSimple} supports. The last group does not constrain the value. */
 const simpleKeywords: ReadonlySet<string> = new Set([
-  ...[
-    'type',
-    'enum',
-    'const',
-    'properties',
-    'required',
-    'additionalProperties',
-    'items',
-    'minItems',
-    'maxItems',
-  ],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength'],
+  ...Object.keys(tests),
+  ...['properties', 'required', 'additionalProperties', 'items'],
   ...[
     '$comment',
     'title',
@@ -34,7 +79,7 @@ const maxDepth = 32;
 const maxCompared = 1000;
 
 /**
- * Returns whether {@link checkSimple} supports the complete schema, as it does for most tools. It needs no library,
+ * Returns whether {@link compileSimple} supports the complete schema, as it does for most tools. It needs no library,
  * and its work is bounded by the sizes of schema and value.
  */
 export function isSimple(schema: unknown, depth = 0): boolean {
@@ -58,29 +103,80 @@ export function isSimple(schema: unknown, depth = 0): boolean {
 }
 
 /**
- * Validates a value against a schema of {@link isSimple}. @returns the problem, written for the model, or undefined.
+ * Compiles a schema of {@link isSimple} to the checks of the keywords that it has, because a tool is called many times.
  */
-export function checkSimple(schema: JsonObject, value: unknown): string | undefined {
-  return check(schema, value, '');
+export function compileSimple(schema: unknown): Check {
+  if (schema === false) return refuse;
+  if (!isObject(schema)) return allow;
+  const rules = Object.entries(tests).flatMap(([keyword, testFor]) => {
+    const rule = schema[keyword];
+    const test = rule === undefined ? undefined : testFor(rule);
+    return test === undefined ? [] : { keyword, rule, test };
+  });
+  const checkFields = fieldsCheck(schema);
+  const checkItems = itemsCheck(schema);
+  return (value) => {
+    for (const { keyword, rule, test } of rules)
+      if (!test(value)) return issueOf(textFor(keyword, rule, value));
+    return checkFields?.(value) ?? checkItems?.(value);
+  };
 }
 
-function check(schema: Json | undefined, value: unknown, path: string): string | undefined {
-  if (schema === false) return problem(path);
-  if (!isObject(schema)) return undefined;
-  return (
-    checkType(schema, value, path) ??
-    checkValue(schema, value, path) ??
-    checkObject(schema, value, path) ??
-    checkArray(schema, value, path)
+const allow: Check = () => undefined;
+const refuse: Check = () => issueOf('is not allowed');
+const refuseUnknown: Check = () => issueOf('is not a known argument');
+
+function issueOf(text: string): Issue {
+  return { path: [], text };
+}
+
+/** Returns a problem in words, for the model. */
+export function issueText({ path, text }: Issue): string {
+  return problem(path.reduce(inside, ''), text);
+}
+
+/** Returns the text for a value that does not satisfy a keyword. */
+function textFor(keyword: string, rule: unknown, value: unknown): string {
+  if (keyword === 'type') return typeText([rule].flat(), typeName(value));
+  if (Array.isArray(rule)) return notOneOf(rule);
+  return (keyword !== 'const' && limitText(keyword, Number(rule))) || `must be ${JSON.stringify(rule)}`;
+}
+
+function fieldsCheck({ properties, required, additionalProperties }: Schema): Check | undefined {
+  const checks = new Map(
+    Object.entries(isObject(properties) ? properties : {}).map(([name, rule]) => [name, compileSimple(rule)]),
   );
+  const names = (Array.isArray(required) ? required : []).filter((name) => typeof name === 'string');
+  const others = additionalProperties === false ? refuseUnknown : compileSimple(additionalProperties);
+  if (checks.size === 0 && names.length === 0 && others === allow) return undefined;
+  return (value) => {
+    if (!isObject(value)) return undefined;
+    for (const name of names) {
+      if (!Object.hasOwn(value, name)) return { path: [name], text: 'is missing' };
+    }
+    for (const name of Object.keys(value)) {
+      const issue = (checks.get(name) ?? others)(value[name]);
+      if (issue !== undefined) return below(name, issue);
+    }
+    return undefined;
+  };
 }
 
-function checkType(schema: Record<string, unknown>, value: unknown, path: string): string | undefined {
-  const type = schema['type'];
-  if (type === undefined) return undefined;
-  const types = Array.isArray(type) ? type : [type];
-  if (types.some((name) => isType(name, value))) return undefined;
-  return problem(path, typeText(types, typeName(value)));
+function itemsCheck({ items }: Schema): Check | undefined {
+  const check = compileSimple(items);
+  if (check === allow) return undefined;
+  return (value) => {
+    if (!Array.isArray(value)) return undefined;
+    for (const [index, item] of value.entries()) {
+      const issue = check(item);
+      if (issue !== undefined) return below(String(index), issue);
+    }
+    return undefined;
+  };
+}
+
+function below(name: string, { path, text }: Issue): Issue {
+  return { path: [name, ...path], text };
 }
 
 /** Returns the text for a value of the wrong type. */
@@ -99,17 +195,6 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function checkValue(schema: Record<string, unknown>, value: unknown, path: string): string | undefined {
-  const choices = schema['enum'];
-  if (Array.isArray(choices) && !choices.includes(value)) return problem(path, notOneOf(choices));
-  if ('const' in schema && schema['const'] !== value)
-    return problem(path, `must be ${JSON.stringify(schema['const'])}`);
-  if (typeof value === 'number') return checkNumber(schema, value, path);
-  if (typeof value !== 'string') return undefined;
-  const wrongLength = checkSize(schema, 'Length', (limit) => lengthOf(value, limit));
-  return wrongLength && problem(path, wrongLength);
-}
-
 const maxChoices = 50;
 
 /** Returns the problem with a limited number of choices, because a very long list would not help the model. */
@@ -119,12 +204,12 @@ export function notOneOf(choices: readonly unknown[]): string {
   return `must be one of ${shown.join(', ')}${more}`;
 }
 
-/** The keywords that limit a number: how it must compare to the limit, and whether it breaks it. */
-const limits: Readonly<Record<string, readonly [string, (value: number, limit: number) => boolean]>> = {
-  minimum: ['at least', (value, limit) => value < limit],
-  maximum: ['at most', (value, limit) => value > limit],
-  exclusiveMinimum: ['more than', (value, limit) => value <= limit],
-  exclusiveMaximum: ['less than', (value, limit) => value >= limit],
+/** The relation of a number to the limit in a keyword. */
+const relations: Readonly<Record<string, string>> = {
+  minimum: 'at least',
+  maximum: 'at most',
+  exclusiveMinimum: 'more than',
+  exclusiveMaximum: 'less than',
 };
 
 /** The nouns of the keywords that limit a size. */
@@ -136,31 +221,11 @@ const nouns: Readonly<Record<string, readonly [singular: string, plural: string]
 
 /** Returns the text for a keyword that limits a number or a size; undefined for any other keyword. */
 export function limitText(keyword: string, limit: number | string): string | undefined {
-  const relation = limits[keyword]?.[0];
+  const relation = relations[keyword];
   if (relation !== undefined) return `must be ${relation} ${limit}`;
   const [one, many] = nouns[keyword.slice(3)] ?? [];
   const bound = keyword.startsWith('min') ? 'least' : 'most';
   return one && `must have at ${bound} ${limit} ${String(limit) === '1' ? one : many}`;
-}
-
-function checkNumber(schema: Record<string, unknown>, value: number, path: string): string | undefined {
-  for (const [keyword, [, breaks]] of Object.entries(limits)) {
-    const limit = schema[keyword];
-    if (typeof limit === 'number' && breaks(value, limit)) return problem(path, limitText(keyword, limit));
-  }
-  return undefined;
-}
-
-/** Checks the two keywords that limit a size. */
-function checkSize(
-  schema: Record<string, unknown>,
-  noun: 'Length' | 'Items',
-  sizeOf: (limit: number) => number,
-): string | undefined {
-  const { [`min${noun}`]: min, [`max${noun}`]: max } = schema;
-  if (typeof min === 'number' && sizeOf(min) < min) return limitText(`min${noun}`, min);
-  if (typeof max === 'number' && sizeOf(max) > max) return limitText(`max${noun}`, max);
-  return undefined;
 }
 
 /**
@@ -169,35 +234,6 @@ function checkSize(
  */
 function lengthOf(value: string, bound: number): number {
   return value.length < bound || value.length > bound * 2 ? value.length : [...value].length;
-}
-
-function checkObject(schema: Record<string, unknown>, value: unknown, path: string): string | undefined {
-  if (!isObject(value)) return undefined;
-  const properties = isObject(schema['properties']) ? schema['properties'] : {};
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  for (const name of required) {
-    if (typeof name === 'string' && !Object.hasOwn(value, name))
-      return problem(inside(path, name), 'is missing');
-  }
-  for (const [name, item] of Object.entries(value)) {
-    const isKnown = Object.hasOwn(properties, name);
-    const rule = isKnown ? properties[name] : schema['additionalProperties'];
-    if (rule === false && !isKnown) return problem(inside(path, name), 'is not a known argument');
-    const found = check(rule as Json, item, inside(path, name));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function checkArray(schema: Record<string, unknown>, value: unknown, path: string): string | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const wrongSize = checkSize(schema, 'Items', () => value.length);
-  if (wrongSize !== undefined) return problem(path, wrongSize);
-  for (const [index, item] of value.entries()) {
-    const found = check(schema['items'] as Json, item, inside(path, String(index)));
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function inside(path: string, name: string): string {

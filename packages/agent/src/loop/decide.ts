@@ -21,10 +21,11 @@ export function decide(state: State, policy: Policy): Action {
 
   const open = stopReason === 'tool_use' && closing === undefined ? unanswered(state) : [];
   if (open.length > 0) {
+    let left = policy.toolCalls - state.toolCalls;
     // A call that has started is already counted.
-    const left = policy.toolCalls - state.toolCalls + open.filter(({ started }) => started).length;
+    for (const { started } of open) if (started) left += 1;
     if (left <= 0) return limited('toolCalls', policy);
-    if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };
+    if (!policy.attended && undecided(state).length > 0) return { type: 'finish', status: 'waiting' };
     return { type: 'call_tools', calls: open.slice(0, left) };
   }
   if (closing !== undefined && stopReason !== undefined) return finishAtLimit(closing, policy);
@@ -35,7 +36,7 @@ export function decide(state: State, policy: Policy): Action {
     return { type: 'compact' };
   if (closing !== undefined) return { type: 'request', closing };
   const notice = repeatNotice(state, policy);
-  return { type: 'request', ...(notice && { notice }) };
+  return notice === undefined ? { type: 'request' } : { type: 'request', notice };
 }
 
 /** Returns whether the service reported that the context is full. A closing response is accepted even then. */

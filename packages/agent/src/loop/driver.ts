@@ -2,11 +2,13 @@ import type {
   ApprovalDecidedEvent,
   ApprovalRequestedEvent,
   Event,
+  EventBody,
   FinishedEvent,
   UnstoredEnd,
 } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, openRequests, waitingUntil } from '../events/state.ts';
+import type { ModelResponse } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { ApprovalDecision } from '../run/approvals.ts';
 import { Approvals } from '../run/approvals.ts';
@@ -19,16 +21,18 @@ import { openSession, readEvents } from '../store/open-session.ts';
 import { assertNever } from '../values/assert-never.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
-import type { UserPart } from '../values/message.ts';
+import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
+import type { AssistantPart, UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Action, Finish, Policy } from './action.ts';
 import { callTools } from './call-tools.ts';
 import { compact } from './compact.ts';
 import { decide } from './decide.ts';
+import { stuck } from './ending-error.ts';
 import { changedEnd } from './hooks.ts';
-import type { Claim } from './log.ts';
+import type { AppendOptions, Claim } from './log.ts';
 import { Log } from './log.ts';
-import { policyOf } from './policy.ts';
+import { chargePast, policyOf } from './policy.ts';
 import { requestModel } from './request-model.ts';
 import type { RunContext } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -53,19 +57,23 @@ export function advanceRun<Output>(config: RunConfig<Output>): Promise<Advance<O
   return new Driver(config).advance();
 }
 
-class Driver<Output> implements RunControl {
+/** A run and the context of its actions in one object, because each run in memory has one. */
+class Driver<Output> implements RunControl, RunContext {
   readonly feed: Feed = new Feed();
-  readonly #config: RunConfig<Output>;
+  readonly emit: RunContext['emit'] = this.feed.live;
+  readonly config: RunConfig<Output>;
+  readonly state: State = emptyState();
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly clock: Stopwatch;
+  wake = (): void => {};
+  lastResponse: ModelResponse | undefined;
   readonly #policy: Policy;
-  readonly #state: State = emptyState();
   readonly #log: Log;
-  readonly #context: RunContext;
-  readonly #stopping = new AbortController();
+  readonly #stopping = new LazyAbortSignal();
   readonly #onStop = new Set<() => void>();
   readonly #overdue = Promise.withResolvers<void>();
   readonly #began: number;
-  readonly #clock: Stopwatch;
-  readonly #approvals: Approvals;
+  #approvals: Approvals | undefined;
   #stopWaiting = () => {};
   #isOver = false;
   /** The reason why the run is left to be continued by another process. */
@@ -74,24 +82,22 @@ class Driver<Output> implements RunControl {
   #output: Output | undefined;
 
   constructor(config: RunConfig<Output>) {
-    const { runtime, limits } = config;
-    this.#config = config;
-    this.#policy = policyOf(config, this.#state);
+    const { runtime, limits, tools } = config;
+    this.config = config;
+    this.tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#policy = policyOf(config, this.state);
     this.#began = runtime.monotonic();
-    this.#approvals = new Approvals(() => runtime.monotonic());
-    // A single listener for the whole run, because each one costs as much as reading a chunk of a response.
-    this.#stopping.signal.addEventListener('abort', () => {
+    this.#stopping.listen(() => {
       for (const listener of [...this.#onStop]) listener();
     });
     this.#log = new Log({
       ...config,
-      state: this.#state,
+      state: this.state,
       claim: () => this.#claim(),
-      publish: (event) => this.#publish(event),
+      publish: this.#publish,
       onFailure: (error) => this.#abort(error),
     });
-    this.#clock = new Stopwatch(runtime, limits.ms, () => this.stop('timeout'));
-    this.#context = this.#contextOf(config);
+    this.clock = new Stopwatch(runtime, limits.ms, () => this.stop('timeout'));
   }
 
   /** Performs actions until the run has ended. Never rejects. */
@@ -111,16 +117,16 @@ class Driver<Output> implements RunControl {
    * @throws AgentError if the store failed, or if the run was left during an action.
    */
   async advance(): Promise<Advance<Output>> {
-    const { runtime, waitEnded } = this.#config;
+    const { runtime, waitEnded } = this.config;
     await this.#session(
       (reason) =>
         isCancel(reason)
           ? void this.stop('cancelled')
           : this.#leave(AgentError.from(reason, 'agent', 'run_stopped')),
       async () => {
-        const { finished } = this.#state;
+        const { finished } = this.state;
         // Another process asks too early, which must not leave anything in the log.
-        const isEarly = waitEnded === undefined && (waitingUntil(this.#state) ?? 0) > runtime.now();
+        const isEarly = waitEnded === undefined && (waitingUntil(this.state) ?? 0) > runtime.now();
         if (finished === undefined) await this.#performUpTo(isEarly ? 0 : 1);
         else await this.#readOutput({ type: 'finish', status: finished.status });
         if (this.#log.closed) return;
@@ -133,9 +139,9 @@ class Driver<Output> implements RunControl {
     if (failure !== undefined)
       throw new AgentError({ ...failure.toJSON(), retryable: failure.code !== 'fenced' });
     if (this.#leftFor !== undefined) throw this.#leftFor;
-    const { finished, seq } = this.#state;
+    const { finished, seq } = this.state;
     if (finished !== undefined) return { over: true, result: this.#result() };
-    return { over: false, seq, ...defined({ waitUntil: waitingUntil(this.#state) }) };
+    return { over: false, seq, ...defined({ waitUntil: waitingUntil(this.state) }) };
   }
 
   cancel(): boolean {
@@ -145,7 +151,7 @@ class Driver<Output> implements RunControl {
   /** Asks the run to end. Returns false if it has already ended. */
   stop(reason: 'cancelled' | 'timeout'): boolean {
     const isOpen = !this.#log.closed;
-    if (isOpen && !this.#stopping.signal.aborted) void this.#log.append([{ type: 'stop_requested', reason }]);
+    if (isOpen && !this.isStopping) void this.#log.append([{ type: 'stop_requested', reason }]);
     // The end of a closed run cannot be changed anymore, but waiting for a slow store can be stopped.
     if (!this.#isOver) this.#abort(errorOf(reason, undefined));
     return isOpen;
@@ -156,7 +162,7 @@ class Driver<Output> implements RunControl {
    * run has ended, is stopping or is at its closing response.
    */
   steer(content: readonly UserPart[]): boolean {
-    const isEnding = this.#log.closed || this.#stopping.signal.aborted || this.#state.closing !== undefined;
+    const isEnding = this.#log.closed || this.isStopping || this.state.closing !== undefined;
     if (isEnding || !saysSomething(content)) return false;
     void this.#log.append([{ type: 'user', content: wellFormedParts(content), steer: true }]);
     return true;
@@ -164,17 +170,43 @@ class Driver<Output> implements RunControl {
 
   /** Decides an approval once. Returns false if it is not open. */
   decide(approvalId: string, { decision, message }: ApprovalDecision): boolean {
-    if (this.#log.closed || this.#stopping.signal.aborted) return false;
-    const isOpen = openRequests(this.#state).some((request) => request.approvalId === approvalId);
+    if (this.#log.closed || this.isStopping) return false;
+    const isOpen = openRequests(this.state).some((request) => request.approvalId === approvalId);
     return isOpen && this.#recordDecision(approvalId, { decision, ...defined({ message }) });
+  }
+
+  get #asked(): Approvals {
+    this.#approvals ??= new Approvals(() => this.config.runtime.monotonic(), this.#began);
+    return this.#approvals;
   }
 
   /** Records a decision, unless there is one. */
   #recordDecision(approvalId: string, given: Pick<ApprovalDecidedEvent, 'decision' | 'message'>): boolean {
-    if (!this.#approvals.take(approvalId)) return false;
-    const waitedMs = this.#approvals.waitedMs(approvalId);
+    if (!this.#asked.take(approvalId)) return false;
+    const waitedMs = this.#asked.waitedMs(approvalId);
     void this.#log.append([{ type: 'approval_decided', approvalId, ...given, waitedMs }]);
     return true;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping.isStopRequested;
+  }
+
+  onStop(listener: () => void): () => void {
+    this.#onStop.add(listener);
+    return () => void this.#onStop.delete(listener);
+  }
+
+  record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean> {
+    return this.#log.record(events, options);
+  }
+
+  responseSoFar(): readonly AssistantPart[] {
+    return this.feed.soFar.content;
   }
 
   /** Leaves the run as it is. Running work is asked to stop and is not recorded. */
@@ -186,7 +218,7 @@ class Driver<Output> implements RunControl {
 
   /** Claims the session, does the work and waits, for a limited time, until everything is written. Never rejects. */
   async #session(onAbort: (reason: unknown) => void, work: () => Promise<void>): Promise<void> {
-    const { signal, onEvent, sessionId, runId } = this.#config;
+    const { signal, onEvent, sessionId, runId } = this.config;
     if (onEvent !== undefined) this.feed.listen(onEvent);
     this.feed.publish({ type: 'started', v: 1, sessionId, runId });
     const abort = () => onAbort(signal?.reason);
@@ -198,13 +230,13 @@ class Driver<Output> implements RunControl {
     await Promise.race([this.#written, this.#overdue.promise]);
     this.#log.leave();
     this.#isOver = true;
-    this.#clock.stop();
+    this.clock.stop();
     this.#stopWaiting();
     signal?.removeEventListener('abort', abort);
   }
 
   async #claim(): Promise<Claim> {
-    const { store, sessionId, session } = this.#config;
+    const { store, sessionId, session } = this.config;
     if (session === 'new') return { epoch: await store.claim(sessionId), state: emptyState() };
     // Claiming a session creates it, so a session that is only to be continued must already exist.
     if (session === 'old' && (await readEvents(store, sessionId, 0, 1)).length === 0)
@@ -216,41 +248,41 @@ class Driver<Output> implements RunControl {
   async #runOpened(work: () => Promise<void>): Promise<void> {
     try {
       await this.#untilSettled();
-      this.#bookPast();
+      chargePast(this.config, this.state);
       await work();
     } catch (thrown) {
       this.#end(finishAsFailed(thrown));
     }
   }
 
-  /** Performs that many actions, and the end of the run if it follows. */
+  /**
+   * Performs that many actions, and the end of the run if it follows. An action starts in the same turn of the event loop
+   * as the decision, because another run could use up the shared budget in the meantime.
+   */
   async #performUpTo(actions: number): Promise<void> {
     let left = actions;
     while (!this.#log.closed) {
-      const action = this.#storeFailed() ?? decide(this.#state, this.#policy);
+      const action = this.#storeFailed() ?? decide(this.state, this.#policy);
       if (action.type !== 'finish') left -= 1;
       if (left < 0) return;
-      await this.#perform(action);
+      const { seq } = this.state;
+      const performed = this.#perform(action);
+      // An action whose gate, tools and store answer at once has ended already.
+      if (performed !== undefined) await performed;
+      if (this.#log.busy) await this.#untilSettled();
+      const isStuck = action.type !== 'finish' && this.state.seq === seq && this.#log.failure === undefined;
+      if (isStuck) throw stuck(action.type);
     }
   }
 
-  /** Performs an action. Starts immediately, because another run could use up the shared budget in the meantime. */
-  async #perform(action: Action): Promise<void> {
-    const { seq } = this.#state;
-    await this.#begin(action);
-    await this.#untilSettled();
-    const isStuck = action.type !== 'finish' && this.#state.seq === seq && this.#log.failure === undefined;
-    if (isStuck) throw stuck(action.type);
-  }
-
-  #begin(action: Action): Promise<void> {
+  #perform(action: Action): Promise<void> | undefined {
     switch (action.type) {
       case 'request':
-        return requestModel(this.#context, action);
+        return requestModel(this, action);
       case 'call_tools':
-        return callTools(this.#context, action.calls);
+        return callTools(this, action.calls);
       case 'compact':
-        return compact(this.#context);
+        return compact(this);
       case 'finish':
         return this.#finish(action);
       default:
@@ -260,9 +292,9 @@ class Driver<Output> implements RunControl {
 
   /** Ends the run, unless a message arrived while its output was read or a hook sent one: then the run continues. */
   async #finish(action: Finish): Promise<void> {
-    const { seq } = this.#state;
-    const finish = await changedEnd(this.#context, await this.#readOutput(action));
-    if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);
+    const { seq } = this.state;
+    const finish = await changedEnd(this, await this.#readOutput(action));
+    if (!this.#log.busy && this.state.seq === seq) this.#end(finish);
   }
 
   /** Resolves when no event waits to be folded. Only then may `decide` be called. */
@@ -276,19 +308,8 @@ class Driver<Output> implements RunControl {
    */
   #storeFailed(): Finish | undefined {
     const { failure } = this.#log;
-    if (failure === undefined || this.#state.stop !== undefined) return undefined;
+    if (failure === undefined || this.state.stop !== undefined) return undefined;
     return finishAsFailed(failure);
-  }
-
-  /** Charges what a resumed run has already spent to its own budget. A shared budget has its own account. */
-  #bookPast(): void {
-    const { budget, hasOwnBudget } = this.#config;
-    if (!hasOwnBudget) return;
-    const { totalInputTokens, totalOutputTokens, wasted, usd } = this.#state.metrics;
-    const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
-    budget.reserve(0, 0).settle(tokens, usd ?? 0);
-    budget.take('turns', Math.min(this.#state.turns, budget.left('turns')));
-    budget.take('toolCalls', Math.min(this.#state.toolCalls, budget.left('toolCalls')));
   }
 
   /**
@@ -302,32 +323,32 @@ class Driver<Output> implements RunControl {
       type: 'finished',
       status,
       ...defined({ limit, error: errorOf(status, error)?.toJSON() }),
-      metrics: { ...metrics, durationMs: this.#config.runtime.monotonic() - this.#began },
+      metrics: { ...metrics, durationMs: this.config.runtime.monotonic() - this.#began },
     };
     this.feed.muteLive();
     this.#written = this.#log.finish(event).then(() => {
-      this.#approvals.release();
+      this.#approvals?.release();
       this.feed.end();
     });
   }
 
   #result(): RunResult<Output> {
     return outcomeOf(this.#log.foreseen(), {
-      sessionId: this.#config.sessionId,
-      runId: this.#config.runId,
-      response: this.#context.lastResponse,
+      sessionId: this.config.sessionId,
+      runId: this.config.runId,
+      response: this.lastResponse,
       output: this.#output,
-      answerTool: this.#config.output?.tool?.name,
+      answerTool: this.config.output?.tool?.name,
     });
   }
 
   /** Reads the output of a complete run. A response without the required shape makes the run fail. */
   async #readOutput(action: Finish): Promise<Finish> {
-    const { output } = this.#config;
+    const { output } = this.config;
     if (output === undefined || action.status !== 'complete') return action;
     try {
-      const given = lastText(this.#state, {
-        response: this.#context.lastResponse,
+      const given = lastText(this.state, {
+        response: this.lastResponse,
         answerTool: output.tool?.name,
       });
       this.#output = await output.parse(given);
@@ -337,48 +358,28 @@ class Driver<Output> implements RunControl {
     }
   }
 
-  #publish(event: Event | UnstoredEnd): void {
-    if (event.type === 'approval_requested') this.#approvals.recordRequest(event.approvalId);
-    if (event.type === 'approval_decided') this.#approvals.decide(event.approvalId);
-    if (event.type === 'user') this.#context.wake();
+  readonly #publish = (event: Event | UnstoredEnd): void => {
+    if (event.type === 'approval_requested') this.#asked.recordRequest(event.approvalId);
+    if (event.type === 'approval_decided') this.#asked.decide(event.approvalId);
+    if (event.type === 'user') this.wake();
     this.feed.publish(event);
-  }
+  };
 
-  async #decided({ approvalId, expiresAt }: ApprovalRequestedEvent): Promise<void> {
-    const { runtime } = this.#config;
+  async decided({ approvalId, expiresAt }: ApprovalRequestedEvent): Promise<void> {
+    const { runtime } = this.config;
     const expire = () => void this.#recordDecision(approvalId, { decision: 'expired' });
     const left = expiresAt === undefined ? undefined : Math.max(0, expiresAt - runtime.now());
     const cancel = left === undefined ? () => {} : runtime.timer(left, expire);
-    await this.#approvals.decided(approvalId, this.#stopping.signal);
+    await this.#asked.decided(approvalId, this.signal);
     cancel();
   }
 
   #abort(reason: AgentError | undefined): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#stopWaiting = this.#config.runtime.timer(stopTimeoutMs, () => this.#overdue.resolve());
-    this.#stopping.abort(reason);
-    this.#context.wake();
-    this.#approvals.release();
-  }
-
-  #contextOf(config: RunConfig<Output>): RunContext {
-    return {
-      config,
-      state: this.#state,
-      tools: new Map(config.tools.map((tool) => [tool.name, tool])),
-      signal: this.#stopping.signal,
-      onStop: (listener) => {
-        this.#onStop.add(listener);
-        return () => void this.#onStop.delete(listener);
-      },
-      record: (events, options) => this.#log.record(events, options),
-      emit: this.feed.live,
-      clock: this.#clock,
-      decided: (request) => this.#decided(request),
-      responseSoFar: () => this.feed.soFar.content,
-      wake: () => {},
-      lastResponse: undefined,
-    };
+    if (this.isStopping) return;
+    this.#stopWaiting = this.config.runtime.timer(stopTimeoutMs, () => this.#overdue.resolve());
+    this.#stopping.ask(reason);
+    this.wake();
+    this.#approvals?.release();
   }
 }
 
@@ -392,9 +393,4 @@ function isCancel(reason: unknown): boolean {
 
 function saysSomething(content: readonly UserPart[]): boolean {
   return content.some((part) => part.type !== 'text' || part.text.trim() !== '');
-}
-
-function stuck(action: string): AgentError {
-  const message = `The run made no progress: "${action}" recorded nothing.`;
-  return new AgentError({ kind: 'agent', code: 'stuck', message });
 }

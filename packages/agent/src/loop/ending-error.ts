@@ -2,6 +2,7 @@ import type { StopReason } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import { isLimitName } from '../interfaces/limits.ts';
 import type { ErrorData } from '../values/errors.ts';
+import { AgentError } from '../values/errors.ts';
 
 /** Returns the error of a run whose model did not end its response normally. */
 export function endingError(reason: StopReason): ErrorData {
@@ -11,6 +12,12 @@ export function endingError(reason: StopReason): ErrorData {
 /** Returns the limit that an error is about. A response that is too large exceeds a limit that no option sets. */
 export function limitOf({ code }: ErrorData): LimitName | undefined {
   return isLimitName(code) ? code : undefined;
+}
+
+/** Creates the error of a run whose action recorded nothing, so that it would be repeated forever. */
+export function stuck(action: string): AgentError {
+  const message = `The run made no progress: "${action}" recorded nothing.`;
+  return new AgentError({ kind: 'agent', code: 'stuck', message });
 }
 
 const errors: Partial<Record<StopReason, ErrorData>> = {

@@ -81,7 +81,7 @@ export class Executor<Tools extends Tool = Tool> {
     checkNames(tools);
     this.#limits = given.limits ?? {};
     this.#options = {
-      request: {},
+      request: Object.freeze({}),
       onLimit: 'return',
       toolErrors: 'continue',
       toolScheduling: 'parallel',

@@ -6,7 +6,6 @@ import type {
   UnstoredEnd,
   UnstoredEvent,
 } from '../events/event.ts';
-import { isStored } from '../events/event.ts';
 import { fold, foldUnstored } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { copyState } from '../events/state.ts';
@@ -117,26 +116,25 @@ export class Log {
    * Like `append`, for the driver's own steps. Returns no promise if nothing else waits and the store is synchronous.
    * Listeners are then called before it returns, so a listener must not call it.
    */
-  record(events: readonly EventBody[], options: AppendOptions = {}): boolean | Promise<boolean> {
+  record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean> {
     if (this.#closed || this.#busy || !this.#opened) return this.append(events, options);
-    const isSound = () => this.#failure === undefined;
-    if (events.length === 0) return isSound();
+    if (events.length === 0) return this.#failure === undefined;
     this.#busy = true;
-    this.#durable ||= options.durable === true;
+    if (options?.durable === true) this.#durable = true;
     const batch = this.#stamp(events, this.#options.state.seq);
     const pending = this.#commit(batch);
-    if (pending !== undefined) {
-      this.#draining = pending.then(() => this.#take(batch)).then(() => this.#drain());
-      return this.#draining.then(isSound);
-    }
+    if (pending !== undefined) return this.#drainAfter(pending.then(() => this.#take(batch)));
     this.#take(batch);
-    if (this.#queue.length === 0) {
-      this.#busy = false;
-      return isSound();
-    }
-    // A listener has appended an event.
-    this.#draining = this.#drain();
-    return this.#draining.then(isSound);
+    // A listener may have appended an event.
+    if (this.#queue.length > 0) return this.#drainAfter(undefined);
+    this.#busy = false;
+    return this.#failure === undefined;
+  }
+
+  async #drainAfter(taken: Promise<void> | undefined): Promise<boolean> {
+    this.#draining = taken === undefined ? this.#drain() : taken.then(() => this.#drain());
+    await this.#draining;
+    return this.#failure === undefined;
   }
 
   /** Appends the last event of the run. Nothing can be written after it, however slow the store is. */
@@ -166,10 +164,10 @@ export class Log {
   /** Returns a copy of the state as it will be once everything appended so far has been folded. */
   foreseen(): State {
     const state = copyState(this.#options.state);
-    for (const event of this.#inFlight) this.#fold(state, event);
+    for (const event of this.#inFlight) this.#foldOffered(state, event);
     const first = this.#opened ? [] : this.#firstEvents(state);
     const queued = this.#stamp([...first, ...this.#queue], state.seq);
-    for (const event of queued) this.#fold(state, event);
+    for (const event of queued) this.#foldOffered(state, event);
     return state;
   }
 
@@ -187,25 +185,21 @@ export class Log {
 
   /** Folds and shows a batch after the store has responded. */
   #take(batch: readonly Event[]): void {
-    this.#inFlight = [];
-    for (const event of batch) this.#accept(event);
+    const { state, publish } = this.#options;
+    this.#inFlight = nothing;
+    for (const event of batch) {
+      const unstored = this.#foldOffered(state, event);
+      if (unstored === undefined) publish(event);
+      else if (unstored.type === 'finished') publish(unstored);
+    }
     this.#offerSnapshot();
   }
 
-  #accept(event: Event): void {
-    const { state, publish } = this.#options;
-    const shown = this.#fold(state, event);
-    if (isStored(shown) || shown.type === 'finished') publish(shown);
-  }
-
-  /**
-   * Folds an event that was offered to the store, without a position if the store has failed, and returns the folded
-   * event.
-   */
-  #fold(state: State, offered: Event): Event | UnstoredEvent {
+  /** Folds an event that was offered to the store. If the store has failed, folds and returns it without a position. */
+  #foldOffered(state: State, offered: Event): UnstoredEvent | undefined {
     if (this.#failure === undefined) {
       fold(state, offered);
-      return offered;
+      return undefined;
     }
     const unstored = asUnstored(offered, this.#failure);
     foldUnstored(state, unstored);
@@ -237,10 +231,11 @@ export class Log {
   #stamp(bodies: readonly EventBody[], after: number): Event[] {
     const { sessionId, runId, runtime } = this.#options;
     const time = isoTime(runtime.now());
-    const events = bodies.map((body, offset): Event => {
-      const seq = after + offset + 1;
-      return { v: 1, seq, id: `${sessionId}-${seq}`, time, runId, ...body };
-    });
+    const events: Event[] = [];
+    for (const body of bodies) {
+      const seq = after + events.length + 1;
+      events.push({ v: 1, seq, id: `${sessionId}-${seq}`, time, runId, ...body });
+    }
     // Readers, the store and the state share them.
     return frozen(events);
   }
@@ -252,22 +247,30 @@ export class Log {
     const { store, sessionId } = this.#options;
     const durable = this.#durable;
     this.#durable = false;
-    const failed = (error: unknown) => this.#fail(storeFailure(error));
     try {
       const pending = store.append(sessionId, batch, { epoch: this.#epoch, durable });
-      return pending === undefined ? undefined : this.#inTime(pending).catch(failed);
+      return pending === undefined ? undefined : this.#acceptedInTime(pending);
     } catch (error) {
-      failed(error);
+      this.#fail(storeFailure(error));
       return undefined;
+    }
+  }
+
+  async #acceptedInTime(pending: Promise<void>): Promise<void> {
+    try {
+      await this.#inTime(pending);
+    } catch (error) {
+      this.#fail(storeFailure(error));
     }
   }
 
   /** Offers the state to the store as a snapshot, unless it contains events that the store has not accepted. */
   #offerSnapshot(): void {
     const { store, sessionId, state } = this.#options;
-    const epoch = this.#failure === undefined ? this.#epoch : undefined;
+    const epoch = this.#epoch;
     try {
-      if (epoch !== undefined) store.keepSnapshot?.(sessionId, frozen(copyState(state)), { epoch });
+      if (store.keepSnapshot === undefined || epoch === undefined || this.#failure !== undefined) return;
+      store.keepSnapshot(sessionId, frozen(copyState(state)), { epoch });
     } catch {
       // A snapshot only saves time.
     }
@@ -307,5 +310,7 @@ function asUnstored({ seq: _, id: __, ...event }: Event, failure: AgentError): U
   const { limit: ___, ...rest } = event;
   return { ...rest, status: 'failed', error: failure.toJSON() };
 }
+
+const nothing: readonly Event[] = [];
 
 const endsAnyway: readonly RunStatus[] = ['cancelled', 'timeout', 'failed'];

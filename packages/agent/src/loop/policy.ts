@@ -27,3 +27,13 @@ export function policyOf(config: RunConfig, state: State): Policy {
     mayRepeat: tools.filter((tool) => tool.mayRepeat === true).map((tool) => tool.name),
   };
 }
+
+/** Charges what a resumed run has already spent to its own budget. A shared budget has its own account. */
+export function chargePast({ budget, hasOwnBudget }: RunConfig, { metrics, turns, toolCalls }: State): void {
+  if (!hasOwnBudget) return;
+  const { totalInputTokens, totalOutputTokens, wasted, usd } = metrics;
+  const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
+  budget.reserve(0, 0).settle(tokens, usd ?? 0);
+  budget.take('turns', Math.min(turns, budget.left('turns')));
+  budget.take('toolCalls', Math.min(toolCalls, budget.left('toolCalls')));
+}

@@ -3,9 +3,9 @@ import type { EventBody } from '../events/event.ts';
 import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from '../interfaces/agent.ts';
 import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
 import { costOf, dearestInput, limitError } from '../interfaces/limits.ts';
+import { isOwnResponse } from '../interfaces/own-response.ts';
 import { assistantContent } from '../run/content.ts';
 import { readPrice, readUsage } from '../run/value-functions.ts';
-import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { any, count, data, read, record, text } from '../values/input.ts';
 import type { AssistantMessage } from '../values/message.ts';
@@ -35,67 +35,74 @@ export async function requestModel(
   if (closing !== undefined && run.state.closing === undefined) {
     await run.record([{ type: 'stop_requested', reason: 'limit', limit: closing }]);
   }
-  await run.record(await outcome(run, closing !== undefined));
+  const { agent, budget, runtime, hooks } = run.config;
+  const hasHooks = hooks.length > 0;
+  const began = runtime.monotonic();
+  const request = requestOf(run, closing !== undefined);
+  // A closing response is requested after a limit is reached, so it does not count as a turn.
+  const settle = closing === undefined ? budget.take('turns', 1) : undefined;
+  const inputTokens = () => inputBound(run.state, request);
+  let asked: PendingRequest = { agent, request, inputTokens, emit: run.emit };
+  let outcome: EventBody[];
+  try {
+    if (hasHooks) asked = await changedByHooks(run, asked);
+    const answered = await askWithin(run, asked);
+    const response = hasHooks
+      ? await acceptedResponse(run, answered.response, asked.request.tools)
+      : answered.response;
+    settle?.(1);
+    run.lastResponse = response;
+    const event = answerEvent(asked.agent, response, answered.price, runtime.monotonic() - began);
+    const { shortenedBy } = answered;
+    // The limit of the run cut the response off, not a limit of the model.
+    const isCut = shortenedBy !== undefined && response.stopReason === 'max_tokens' && closing === undefined;
+    outcome = isCut ? [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event] : [event];
+  } catch (thrown) {
+    settle?.(0);
+    outcome = [failureEvent(run, asked.agent, AgentError.from(thrown), runtime.monotonic() - began)];
+  }
+  const recorded = run.record(outcome);
+  if (recorded instanceof Promise) await recorded;
 }
 
-function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
-  const { state, emit } = run;
-  const { runtime, budget, hooks } = run.config;
-  let { agent } = run.config;
-  const began = runtime.monotonic();
-  const request = requestOf(run, closing);
-  // A closing response is requested after a limit is reached, so it does not count as a turn.
-  const settle = closing ? undefined : budget.take('turns', 1);
-  const inputTokens = () => inputBound(state, request);
-  const hooked = async () => {
-    const changed = await changedRequest(run, request);
-    agent = changed.agent;
-    // The count of the last request is not one of these tools and instructions.
-    const uncounted = { messages: [...state.messages], contextTokens: 0, contextMessages: 0 };
-    const counted = () => inputBound(uncounted, changed.request);
-    const answered = await askWithin(run, { ...changed, inputTokens: counted, emit });
-    return { ...answered, response: await acceptedResponse(run, answered.response, changed.request.tools) };
+function answerEvent(
+  { provider }: Agent,
+  { message, usage, wasted, stopReason, model, attempts }: ModelResponse,
+  price: Price | undefined,
+  durationMs: number,
+): EventBody {
+  return {
+    type: 'assistant',
+    content: message.content,
+    usage,
+    stopReason,
+    provider,
+    model,
+    attempts,
+    wasted,
+    durationMs,
+    ...(price !== undefined && { usd: usdOf(usage, price) + usdOf(wasted, price) }),
   };
-  const asked = hooks.length > 0 ? hooked() : askWithin(run, { agent, request, inputTokens, emit });
-  return asked.then(
-    ({ response, price, shortenedBy }) => {
-      settle?.(1);
-      run.lastResponse = response;
-      const { message, usage, wasted, stopReason, model, attempts } = response;
-      const event: EventBody = {
-        type: 'assistant',
-        content: message.content,
-        usage,
-        stopReason,
-        provider: agent.provider,
-        model,
-        attempts,
-        wasted,
-        durationMs: runtime.monotonic() - began,
-        ...(price !== undefined && { usd: usdOf([usage, wasted], price) }),
-      };
-      // The limit of the run cut the response off, not a limit of the model.
-      if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
-      return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
-    },
-    (thrown) => {
-      settle?.(0);
-      const error = AgentError.from(thrown);
-      const durationMs = runtime.monotonic() - began;
-      // A conversation that is too long is shortened and sent again, and a hook rejects a whole response.
-      const isDropped = error.code === 'context_full' || error.code === 'hook_failed';
-      const partial = isDropped ? [] : run.responseSoFar();
-      return [
-        {
-          type: 'ask_failed',
-          error: error.toJSON(),
-          durationMs,
-          ...spentBy(run, agent, error),
-          ...(partial.length > 0 && { partial }),
-        },
-      ];
-    },
-  );
+}
+
+function failureEvent(run: RunContext, agent: Agent, error: AgentError, durationMs: number): EventBody {
+  // A conversation that is too long is shortened and sent again, and a hook rejects a whole response.
+  const isDropped = error.code === 'context_full' || error.code === 'hook_failed';
+  const partial = isDropped ? [] : run.responseSoFar();
+  return {
+    type: 'ask_failed',
+    error: error.toJSON(),
+    durationMs,
+    ...spentBy(run, agent, error),
+    ...(partial.length > 0 && { partial }),
+  };
+}
+
+async function changedByHooks(run: RunContext, { request, emit }: PendingRequest): Promise<PendingRequest> {
+  const changed = await changedRequest(run, request);
+  // The count of the last request is not one of these tools and instructions.
+  const uncounted = { messages: [...run.state.messages], contextTokens: 0, contextMessages: 0 };
+  return { ...changed, inputTokens: () => inputBound(uncounted, changed.request), emit };
 }
 
 /** A request, the agent that it goes to and the receiver of its live events. */
@@ -105,6 +112,11 @@ export interface PendingRequest {
   /** Returns the maximum number of input tokens; called only if something is limited. */
   readonly inputTokens: () => number;
   readonly emit: RunContext['emit'];
+}
+
+/** A request that is sent: it fits the budget. */
+interface ReadyRequest extends Pick<PendingRequest, 'agent' | 'request' | 'emit'> {
+  readonly mayRetry: (wasted: Usage) => boolean;
 }
 
 /** A response and its price. */
@@ -124,37 +136,37 @@ export async function askWithin(run: RunContext, asked: PendingRequest): Promise
   const { agent } = asked;
   let reservation: Reservation | undefined;
   try {
-    const { reservation: held, ...reserved } = reserve(run, asked);
+    const { request, reservation: held, shortenedBy } = reserve(run, asked);
     reservation = held;
     // A failed attempt has a cost too, and the next one may cost the worst case again.
     const mayRetry = (wasted: Usage) => {
       const price = priceOf(run, agent, agent.model, wasted.inputTokens);
-      return held.again(tokensOf([wasted]), usdOf([wasted], price));
+      return held.again(tokensOf(wasted), usdOf(wasted, price));
     };
     asked.emit({ type: 'status', state: 'thinking' });
-    const response = checkResponse(
-      await answer(run, { ...asked, request: reserved.request }, mayRetry),
-      agent,
-    );
-    const price = priceOf(run, agent, response.model, response.usage.inputTokens);
-    const used = [response.usage, response.wasted];
-    reservation.settle(tokensOf(used), usdOf(used, price));
-    return { response, price, shortenedBy: reserved.shortenedBy };
+    const response = checkResponse(await answer(run, { agent, request, emit: asked.emit, mayRetry }), agent);
+    const { usage, wasted } = response;
+    const price = priceOf(run, agent, response.model, usage.inputTokens);
+    held.settle(tokensOf(usage) + tokensOf(wasted), usdOf(usage, price) + usdOf(wasted, price));
+    return { response, price, shortenedBy };
   } catch (thrown) {
     const error = AgentError.from(thrown, 'agent', 'bad_answer');
-    const price = priceOf(run, agent, agent.model, error.wasted?.inputTokens);
-    const used = [error.wasted ?? noUsage];
-    reservation?.settle(tokensOf(used), usdOf(used, price));
+    const { wasted = noUsage } = error;
+    const price = priceOf(run, agent, agent.model, wasted.inputTokens);
+    reservation?.settle(tokensOf(wasted), usdOf(wasted, price));
     throw error;
   }
 }
 
 function requestOf({ state, config }: RunContext, closing: boolean): ModelRequest {
+  const { tools, system } = config;
+  const output = config.output?.shape;
   return {
     messages: Object.freeze([...state.messages]),
-    tools: config.tools,
-    config: { ...config.request, ...(closing && { toolChoice: 'none' }) },
-    ...defined({ system: config.system, output: config.output?.shape }),
+    tools,
+    config: closing ? { ...config.request, toolChoice: 'none' } : config.request,
+    ...(system !== undefined && { system }),
+    ...(output !== undefined && { output }),
   };
 }
 
@@ -163,22 +175,20 @@ function requestOf({ state, config }: RunContext, closing: boolean): ModelReques
  * signal is aborted, the agent has a short time to reject, because its error contains the usage of the request.
  */
 function answer(
-  { signal, config: { runtime }, onStop }: RunContext,
-  { agent, request, emit: show }: PendingRequest,
-  mayRetry: (wasted: Usage) => boolean,
+  run: RunContext,
+  { agent, request, emit: show, mayRetry }: ReadyRequest,
 ): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     const message = 'The request was cancelled because the run stopped.';
     const giveUp = () => reject(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
-    if (signal.aborted) return giveUp();
-    // Checked for every delta, because reading the signal takes longer than showing a delta.
+    if (run.isStopping) return giveUp();
+    // Checked for every delta.
     let over = false;
-    let cancelGrace = () => {};
-    const stop = () => {
+    let cancelGrace: (() => void) | undefined;
+    const stopWatching = run.onStop(() => {
       over = true;
-      cancelGrace = runtime.timer(graceMs, giveUp);
-    };
-    const stopWatching = onStop(stop);
+      cancelGrace = run.config.runtime.timer(graceMs, giveUp);
+    });
     const emit = (event: AgentEvent) => {
       try {
         if (!over) show(event);
@@ -188,20 +198,23 @@ function answer(
     };
     const end = () => {
       over = true;
-      cancelGrace();
+      cancelGrace?.();
       stopWatching();
     };
-    // Starts immediately, because the run may be stopped a moment later.
-    new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry }))).then(
-      (response) => {
+    const fail = (error: unknown) => {
+      end();
+      reject(error);
+    };
+    try {
+      // Starts immediately, because the run may be stopped a moment later.
+      const pending = agent.run(request, { signal: run.signal, emit, mayRetry });
+      Promise.resolve(pending).then((response) => {
         end();
         resolve(response);
-      },
-      (error) => {
-        end();
-        reject(error);
-      },
-    );
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
   });
 }
 
@@ -210,6 +223,7 @@ function answer(
  * @throws AgentError `agent`, code `bad_answer`, if it has no content or no token counts.
  */
 function checkResponse(given: unknown, { model }: Agent): ModelResponse {
+  if (isOwnResponse(given)) return given;
   const { message, stopReason, ...rest } = read(given, responseFields, 'response', 'bad_answer');
   const content = frozen(wellFormedAnswer(message.content));
   return Object.freeze({
@@ -287,7 +301,8 @@ interface ReservedRequest {
  * length of the response is reduced, so that the limit can be used up but not exceeded.
  * @throws AgentError `limit` if the budget has no room, `invalid` if money is limited and the price is unknown.
  */
-function reserve(run: RunContext, { agent, request, ...asked }: PendingRequest): ReservedRequest {
+function reserve(run: RunContext, asked: PendingRequest): ReservedRequest {
+  const { agent, request } = asked;
   const { budget } = run.config;
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
     return { request, reservation: budget.reserve(0, 0) };
@@ -305,7 +320,7 @@ function reserve(run: RunContext, { agent, request, ...asked }: PendingRequest):
   if (outputTokens < Math.min(wanted, minOutput)) {
     throw limitError(limit, `The remainder of the limit on ${limit} is not enough for another request.`);
   }
-  const outputUsd = usdOf([{ inputTokens: 0, outputTokens }], price);
+  const outputUsd = usdOf({ inputTokens: 0, outputTokens }, price);
   const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
   // Set even if the limit leaves enough room, so that the service cannot use more than was reserved.
   const config = { ...request.config, maxTokens: outputTokens };
@@ -329,11 +344,11 @@ function unpriced(model: string): AgentError {
   });
 }
 
-function tokensOf(used: readonly Usage[]): number {
-  return used.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+function tokensOf({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
 }
 
 /** Returns the cost of the usage; 0 if the price is unknown. */
-function usdOf(used: readonly Usage[], price: Price | undefined): number {
-  return price === undefined ? 0 : used.reduce((sum, usage) => sum + costOf(usage, price), 0);
+function usdOf(usage: Usage, price: Price | undefined): number {
+  return price === undefined ? 0 : costOf(usage, price);
 }

@@ -12,7 +12,9 @@ export interface RunContext {
   readonly config: RunConfig;
   readonly state: State;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Aborted when the run must stop. */
+  /** True once the run must stop. */
+  readonly isStopping: boolean;
+  /** Aborted when the run must stop. Created when it is first read: `isStopping` and `onStop` need none. */
   readonly signal: AbortSignal;
   /**
    * Calls the listener when the run must stop, before the listeners of the signal. Returns a function that removes

@@ -72,18 +72,18 @@ async function putText(offload: Offload, ...given: Parameters<Offload['put']>): 
  * then.
  */
 function withTimeout(
-  { config: { runtime }, onStop }: RunContext,
+  run: RunContext,
   putting: Promise<OffloadedOutput>,
 ): Promise<OffloadedOutput | undefined> {
   return new Promise((resolve) => {
     const giveUp = () => finish(undefined);
-    const cancel = runtime.timer(offloadTimeoutMs, giveUp);
+    const cancel = run.config.runtime.timer(offloadTimeoutMs, giveUp);
     const finish = (offloaded: OffloadedOutput | undefined) => {
       cancel();
       stopWatching();
       resolve(offloaded);
     };
-    const stopWatching = onStop(giveUp);
+    const stopWatching = run.onStop(giveUp);
     putting.then(finish, giveUp);
   });
 }

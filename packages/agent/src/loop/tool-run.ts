@@ -1,3 +1,4 @@
+import type { CallPosition } from '../events/event.ts';
 import type { Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, readOutput } from '../interfaces/tool-output.ts';
@@ -7,9 +8,9 @@ import { currentPart } from '../values/file-part.ts';
 import { listOf, read, when } from '../values/input.ts';
 import { asText } from '../values/invalid-value.ts';
 import { isEndless, isObject } from '../values/json.ts';
-import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
-import type { ToolResultPart } from '../values/message.ts';
+import type { ToolCallPart, ToolResultPart } from '../values/message.ts';
 import { sizeOf } from '../values/size-of.ts';
+import { isThenable } from '../values/thenable.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { RunContext } from './run-context.ts';
@@ -38,48 +39,49 @@ export interface ToolOutcome {
 
 /** A tool call that is about to run. */
 export interface ToolJob {
+  readonly call: CallPosition & { readonly part: ToolCallPart };
   readonly tool: Tool;
-  readonly arguments: Record<string, unknown>;
-  readonly callId: string;
-  readonly idempotencyKey: string;
-  /** Maximum number of bytes kept of its text output. */
-  readonly maxBytes: number;
-  readonly wait: ToolWait | undefined;
+  /** The arguments that are passed to the tool. */
+  readonly valid: Record<string, unknown>;
+}
+
+/** The end of a tool: its context and the wait for it share it. */
+interface ToolStop {
+  /** True if the run no longer waits for the tool; its progress is then dropped. */
+  isOver: boolean;
+  /** The reason for stopping the tool, once it is asked to stop. */
+  reason: AgentError | undefined;
+  /** Created when the tool reads its signal, because most never do. */
+  controller: AbortController | undefined;
 }
 
 /**
- * Runs a tool within its time limit. Never rejects: whatever the tool does becomes a result. Resolves with undefined
- * if the run stopped and the tool did not return in time.
+ * Runs a tool within its time limit. Never throws or rejects: whatever the tool does becomes a result, at once unless the
+ * tool returns a promise. The result is undefined if the run stopped and the tool did not return in time.
+ * @param maxBytes the maximum number of bytes kept of its text output.
  */
-export async function runTool(run: RunContext, job: ToolJob): Promise<ToolOutcome | undefined> {
+export function runTool(
+  run: RunContext,
+  job: ToolJob,
+  maxBytes: number,
+  wait?: ToolWait,
+): ToolOutcome | undefined | Promise<ToolOutcome | undefined> {
   if (run.signal.aborted) return undefined;
-  const stop = new ToolStop();
+  const stop: ToolStop = { isOver: false, reason: undefined, controller: undefined };
   let returned: unknown;
   try {
     // Starts immediately, because a parallel tool may stop the run a moment later.
-    returned = job.tool.execute(job.arguments, contextOf(run, job, stop));
-    if (isThenable(returned)) return await inTime(run, job, { stop, pending: returned });
+    returned = job.tool.execute(job.valid, contextOf(run, job, stop, wait));
+    if (isThenable(returned)) return inTime(run, job.tool, maxBytes, { stop, pending: returned });
   } catch (thrown) {
-    return failure(summarize(thrown).message, job.maxBytes);
-  } finally {
     stop.isOver = true;
+    return failure(summarize(thrown).message, maxBytes);
   }
-  return outcomeOf(returned, job.maxBytes);
+  stop.isOver = true;
+  return outcomeOf(returned, maxBytes);
 }
 
-/** Returns whether a value must be awaited. Anything else is already the result of the tool. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
-  return 'then' in value && typeof value.then === 'function';
-}
-
-/** The abort signal of one tool. */
-class ToolStop extends LazyAbortSignal {
-  /** True if the run no longer waits for the tool; its progress is then dropped. */
-  isOver = false;
-}
-
-/** A running tool and its abort signal. */
+/** A running tool and its end. */
 interface RunningTool {
   readonly stop: ToolStop;
   readonly pending: PromiseLike<unknown>;
@@ -87,15 +89,16 @@ interface RunningTool {
 
 function inTime(
   run: RunContext,
-  job: ToolJob,
+  tool: Tool,
+  limit: number,
   { stop, pending }: RunningTool,
 ): Promise<ToolOutcome | undefined> {
-  const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;
-  const limit = job.maxBytes;
+  const timeoutMs = tool.timeoutMs ?? defaultTimeoutMs;
   return new Promise((resolve) => {
     let lateMessage: string | undefined;
     let cancelGrace = () => {};
     const finish = (outcome: ToolOutcome | undefined) => {
+      stop.isOver = true;
       cancelTimeout();
       cancelGrace();
       stopWatching();
@@ -105,7 +108,8 @@ function inTime(
       cancelTimeout();
       cancelGrace();
       cancelGrace = run.config.runtime.timer(graceMs, () => finish(outcome));
-      stop.ask(reason);
+      stop.reason ??= reason;
+      stop.controller?.abort(stop.reason);
     };
     const onAbort = () =>
       end(
@@ -113,7 +117,7 @@ function inTime(
         undefined,
       );
     const cancelTimeout = run.config.runtime.timer(timeoutMs, () => {
-      lateMessage = `${job.tool.name} did not finish within ${timeoutMs / 1000} s and was stopped.`;
+      lateMessage = `${tool.name} did not finish within ${timeoutMs / 1000} s and was stopped.`;
       end(
         new AgentError({ kind: 'timeout', code: 'tool_timeout', message: lateMessage }),
         failure(lateMessage, limit),
@@ -129,31 +133,46 @@ function inTime(
   });
 }
 
-function contextOf(run: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
-  const { callId, tool, wait } = job;
-  return {
+/** The key under which a context, and every copy of it, holds the end of its tool. */
+const stopKey = Symbol('stop');
+
+/** One property for all contexts: with an accessor of its own, each would have a hidden class of its own. */
+const signalProperty: PropertyDescriptor & ThisType<{ readonly [stopKey]: ToolStop }> = {
+  get() {
+    const stop = this[stopKey];
+    stop.controller ??= new AbortController();
+    if (stop.reason !== undefined) stop.controller.abort(stop.reason);
+    return stop.controller.signal;
+  },
+  enumerable: true,
+};
+
+function contextOf(
+  run: RunContext,
+  { call, tool }: ToolJob,
+  stop: ToolStop,
+  wait: ToolWait | undefined,
+): ToolContext {
+  const { sessionId, budget } = run.config;
+  const callId = call.part.id;
+  const context: Omit<ToolContext, 'signal'> & { [stopKey]?: ToolStop } = {
     wait,
-    get signal() {
-      return stop.signal;
-    },
     callId,
-    idempotencyKey: job.idempotencyKey,
-    budget: run.config.budget,
-    progress: (text) => {
-      if (!stop.isOver && !stop.isStopRequested)
-        run.emit({
-          type: 'progress',
-          callId,
-          toolName: tool.name,
-          text: asText(text),
-        });
+    idempotencyKey: `${sessionId}:${call.turn}.${call.index}`,
+    budget,
+    progress(text) {
+      if (stop.isOver || stop.reason !== undefined) return;
+      run.emit({ type: 'progress', callId, toolName: tool.name, text: asText(text) });
     },
   };
+  context[stopKey] = stop;
+  return Object.defineProperty(context, 'signal', signalProperty) as ToolContext;
 }
 
 /** Returns whatever a tool returned in a form that is safe to store and send. Never throws. */
 export function outcomeOf(value: unknown, limit: number): ToolOutcome {
   try {
+    if (typeof value === 'string') return { content: text(value, limit), isError: false };
     // JSON would drop the message of an error.
     if (value instanceof Error) return failure(summarize(value).message, limit);
     return isToolOutput(value)
@@ -224,7 +243,6 @@ function filePart(given: ToolResultPart): ToolResultPart {
 }
 
 function plainText(value: unknown): string {
-  if (typeof value === 'string') return value;
   if (typeof value === 'function' || typeof value === 'symbol')
     throw new TypeError(`it is a ${typeof value}`);
   if (isEndless(value)) throw new TypeError('it is too long');

@@ -1,5 +1,6 @@
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
+import { lengthOf } from '../provider/http/bytes.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/wire/transport.ts';
 import { AgentError, summarize } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -11,16 +12,15 @@ import { proxyOf, readsProxies } from './proxy.ts';
  * later, 24.5 or later).
  */
 export function nodeTransport(): Transport {
-  const clients = new Clients();
+  const routes = new Routes();
   return (request) =>
     new Promise((resolve, reject) => {
-      const target = clients.target(request.url);
-      const client = clients.of(target);
+      const route = routes.of(request);
       const failed = (error: unknown) => reject(withProxy(error, request.url));
-      send({ target, client, agent: client.kept, request }, resolve, (error) => {
+      send(route, route.client.kept, request, resolve, (error) => {
         // The server closed an idle connection while the request was being sent, so it processed none of it.
-        if (error !== closedWhileIdle) failed(error);
-        else send({ target, client, agent: client.fresh, request }, resolve, failed);
+        if (error === closedWhileIdle) send(route, route.client.fresh, request, resolve, failed);
+        else failed(error);
       });
     });
 }
@@ -40,12 +40,6 @@ export function defaultTransport(_runtime: Runtime): Transport {
   return shared;
 }
 
-interface Target
-  extends Pick<http.ClientRequestArgs, 'protocol' | 'hostname' | 'port' | 'path' | 'auth' | 'method'> {
-  /** Value of the `host` header, as in RFC 9110, 7.2. */
-  readonly host: string;
-}
-
 /** The HTTP client for one protocol. */
 interface Client {
   readonly request: typeof http.request;
@@ -56,24 +50,40 @@ interface Client {
   readonly addsHeaders: boolean;
 }
 
-class Clients {
-  readonly #clients = new Map<string, Client>();
-  #url: string | undefined;
-  #target: Target | undefined;
+/** Everything about a request except its body. */
+interface Route {
+  readonly url: string;
+  readonly headers: TransportRequest['headers'];
+  readonly client: Client;
+  /** Node reads them when a request starts, so that only the length of its body is set for each. */
+  readonly options: http.ClientRequestArgs;
+  readonly setLength: (length: number) => void;
+}
 
-  /** Parses a URL. Only the last one is cached, because an agent has one URL. */
-  target(url: string): Target {
-    if (this.#target === undefined || url !== this.#url) {
-      const parsed = new URL(url);
-      const { protocol, hostname, port, path, auth } = urlToHttpOptions(parsed);
-      this.#target = { protocol, hostname, host: parsed.host, port, path, auth, method: 'POST' };
-      this.#url = url;
-    }
-    return this.#target;
+class Routes {
+  readonly #clients = new Map<string, Client>();
+  #last: Route | undefined;
+
+  /** Returns the route of a request. The last one is cached, because an agent has one URL and seldom other headers. */
+  of({ url, headers }: TransportRequest): Route {
+    const last = this.#last;
+    if (last?.url === url && last.headers === headers && Object.isFrozen(headers)) return last;
+    const parsed = new URL(url);
+    const { protocol, hostname, port, path, auth } = urlToHttpOptions(parsed);
+    const client = this.#client(protocol === 'http:' ? 'node:http' : 'node:https');
+    const needsTable = client.addsHeaders || auth !== undefined;
+    const sent = needsTable ? headerTable(headers) : headerList(headers, parsed.host);
+    this.#last = {
+      url,
+      headers,
+      client,
+      options: { protocol, hostname, port, path, auth, method: 'POST', headers: sent.headers },
+      setLength: sent.setLength,
+    };
+    return this.#last;
   }
 
-  of({ protocol }: Target): Client {
-    const name = protocol === 'http:' ? 'node:http' : 'node:https';
+  #client(name: 'node:http' | 'node:https'): Client {
     const known = this.#clients.get(name);
     if (known !== undefined) return known;
     // Importing node:http also loads all of Node's fetch, which takes longer than a whole request.
@@ -84,18 +94,36 @@ class Clients {
       kept: new Agent({ ...options, keepAlive: true, scheduling: 'lifo' }),
       fresh: new Agent({ ...options, keepAlive: false }),
       addsHeaders:
-        protocol === 'http:' && (process.env['http_proxy'] ?? process.env['HTTP_PROXY']) !== undefined,
+        name === 'node:http' && (process.env['http_proxy'] ?? process.env['HTTP_PROXY']) !== undefined,
     };
     this.#clients.set(name, client);
     return client;
   }
 }
+type SentHeaders = Pick<Route, 'setLength'> & Required<Pick<http.ClientRequestArgs, 'headers'>>;
 
-interface Sending {
-  readonly target: Target;
-  readonly client: Client;
-  readonly agent: http.Agent;
-  readonly request: TransportRequest;
+/**
+ * Returns the headers as a table. Only headers that Node adds itself, for a proxy or for credentials in the URL, need
+ * it: every waiting request keeps a copy of the table in memory.
+ */
+function headerTable(given: TransportRequest['headers']): SentHeaders {
+  const headers: Record<string, string> = { 'accept-encoding': 'identity', ...given };
+  const setLength = (length: number) => {
+    headers['content-length'] = String(length);
+  };
+  return { headers, setLength };
+}
+
+/** Returns the headers as a flat list, which Node writes directly. */
+function headerList(given: TransportRequest['headers'], host: string): SentHeaders {
+  const named: Record<string, string> = { host, 'accept-encoding': 'identity', ...given };
+  delete named['content-length'];
+  const headers = [...Object.entries(named).flat(), 'content-length', ''];
+  const place = headers.length - 1;
+  const setLength = (length: number) => {
+    headers[place] = String(length);
+  };
+  return { headers, setLength };
 }
 
 const closedWhileIdle: unique symbol = Symbol('closed while idle');
@@ -105,18 +133,29 @@ const closedWhileIdle: unique symbol = Symbol('closed while idle');
  * @throws AgentError `invalid` for headers that HTTP cannot carry.
  */
 function send(
-  sending: Sending,
+  route: Route,
+  agent: http.Agent,
+  request: TransportRequest,
   resolve: (response: RawResponse) => void,
   reject: (error: unknown) => void,
 ): void {
-  const body = inFew(sending.request.body);
-  const giving = new GivingUp(sending.request);
-  if (giving.isUp) return reject(giving.reason);
-  const outgoing = begin(sending);
-  giving.listen(() => outgoing.destroy());
+  const { whenGivenUp } = request;
+  // The signal may be created only when it is read.
+  const signal = whenGivenUp === undefined ? request.signal : undefined;
+  if (signal?.aborted) return reject(signal.reason);
+  const outgoing = begin(route, agent, lengthOf(request.body));
+  let givenUp: { readonly reason: unknown } | undefined;
+  const giveUp = (reason: unknown) => {
+    givenUp = { reason };
+    outgoing.destroy();
+  };
+  const onAbort = signal && (() => giveUp(signal.reason));
+  if (onAbort === undefined) whenGivenUp?.(giveUp);
+  else signal?.addEventListener('abort', onAbort, { once: true });
   let isSettled = false;
   outgoing.on('close', () => {
-    giving.stop();
+    // A signal can outlive the connection.
+    if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
     // This is all that Node reports if a response switches to another protocol.
     if (!isSettled) reject(new Error('the connection was closed before a response arrived'));
   });
@@ -127,7 +166,7 @@ function send(
   // Never removed, because a request can also fail after its response has started.
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
     isSettled = true;
-    if (giving.isUp) return reject(giving.reason);
+    if (givenUp !== undefined) return reject(givenUp.reason);
     const isReset = error.code === 'ECONNRESET' || error.code === 'EPIPE';
     const isSilent = outgoing.reusedSocket && outgoing.socket?.bytesRead === received;
     reject(isReset && isSilent ? closedWhileIdle : error);
@@ -136,107 +175,63 @@ function send(
     isSettled = true;
     resolve(rawResponse(outgoing, incoming));
   });
-  const last = body.length - 1;
-  for (let index = 0; index < last; index += 1) outgoing.write(body[index]);
-  outgoing.end(body[last]);
+  writeBody(outgoing, request.body);
 }
 
 /** Adjacent chunks of up to this many bytes in total are sent as one: each chunk costs more than copying that much. */
 const copied = 4096;
 
-function inFew(body: readonly Uint8Array[]): Uint8Array[] {
-  const groups: Uint8Array[][] = [];
-  let room = 0;
-  for (const chunk of body) {
-    const together = groups.at(-1);
-    if (together === undefined || chunk.length > room) {
-      groups.push([chunk]);
-      room = copied;
-    } else together.push(chunk);
-    room -= chunk.length;
+function writeBody(outgoing: http.ClientRequest, body: readonly Uint8Array[]): void {
+  let from = 0;
+  while (from < body.length) {
+    let length = body[from]?.length ?? 0;
+    let upTo = from + 1;
+    for (let next = body[upTo]; next !== undefined && length + next.length <= copied; next = body[upTo]) {
+      length += next.length;
+      upTo += 1;
+    }
+    const chunk = upTo - from === 1 ? body[from] : joined(body, from, upTo, length);
+    if (upTo === body.length) outgoing.end(chunk);
+    else outgoing.write(chunk);
+    from = upTo;
   }
-  return groups.map(joinChunks);
+  if (from === 0) outgoing.end();
 }
 
 /** Uses Node's buffer pool: separate memory would cost the garbage collector more than the copy. */
-function joinChunks(group: readonly Uint8Array[]): Uint8Array {
-  const [only] = group;
-  return only !== undefined && group.length === 1 ? only : Buffer.concat(group);
-}
-
-function lengthOf(body: readonly Uint8Array[]): number {
-  let length = 0;
-  for (const chunk of body) length += chunk.length;
-  return length;
-}
-
-/** The state and reason of an aborted request, by signal or callback. */
-class GivingUp {
-  isUp: boolean;
-  reason: unknown;
-  readonly #request: TransportRequest;
-  #onAbort: (() => void) | undefined;
-
-  constructor(request: TransportRequest) {
-    this.#request = request;
-    this.isUp = request.whenGivenUp === undefined && request.signal.aborted;
-    if (this.isUp) this.reason = request.signal.reason;
+function joined(body: readonly Uint8Array[], from: number, upTo: number, length: number): Uint8Array {
+  const whole = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (let index = from; index < upTo; index += 1) {
+    const chunk = body[index] as Uint8Array;
+    whole.set(chunk, at);
+    at += chunk.length;
   }
-
-  listen(destroy: () => void): void {
-    const givenUp = (reason: unknown) => {
-      this.isUp = true;
-      this.reason = reason;
-      destroy();
-    };
-    const { whenGivenUp } = this.#request;
-    if (whenGivenUp !== undefined) return whenGivenUp(givenUp);
-    const { signal } = this.#request;
-    this.#onAbort = () => givenUp(signal.reason);
-    signal.addEventListener('abort', this.#onAbort, { once: true });
-  }
-
-  /** Removes the listener, because a signal can outlive the connection. */
-  stop(): void {
-    if (this.#onAbort !== undefined) this.#request.signal.removeEventListener('abort', this.#onAbort);
-  }
+  return whole;
 }
 
 /**
  * Starts a request. Throws for headers that HTTP cannot carry; Node's error contains the header name but not its value.
  */
-function begin(sending: Sending): http.ClientRequest {
-  const { target, client, agent } = sending;
+function begin({ client, options, setLength }: Route, agent: http.Agent, length: number): http.ClientRequest {
+  setLength(length);
+  options.agent = agent;
   try {
-    return client.request({ ...target, headers: headersOf(sending), agent });
+    return client.request(options);
   } catch (error) {
     const { code, message } = summarize(error);
     throw code === 'ERR_INVALID_CHAR' ? unsendable(message) : error;
   }
 }
 
-/**
- * Returns the headers. A flat list is written directly; an object is first copied into a table that every waiting
- * request would keep in memory. Only headers that Node adds itself, for a proxy or for credentials in the URL, need the
- * table.
- */
-function headersOf({ target, client, request }: Sending): http.OutgoingHttpHeaders | string[] {
-  const { headers, body } = request;
-  const length = String(lengthOf(body));
-  const named = { 'accept-encoding': 'identity', ...headers, 'content-length': length };
-  if (client.addsHeaders || target.auth !== undefined) return named;
-  const list = 'host' in named ? [] : ['host', target.host];
-  for (const [name, value] of Object.entries(named)) list.push(name, value);
-  return list;
-}
-
 function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessage): RawResponse {
-  let failure: Error | undefined;
-  // Without a listener, a connection that is lost before the body is read would end the process.
-  incoming.on('error', (error) => {
-    failure = error;
-  });
   const { headers } = incoming;
+  let failure: Error | undefined;
+  let fail = (error: Error): void => {
+    failure = error;
+  };
+  // Without a listener, a connection that is lost before the body is read would end the process.
+  incoming.on('error', (error) => fail(error));
   return {
     status: incoming.statusCode ?? 0,
     header: (name) => {
@@ -251,9 +246,9 @@ function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessag
           outgoing.destroy();
           return reject(encoded(headers['content-encoding']));
         }
+        fail = reject;
         incoming.on('data', onChunk);
         incoming.on('end', resolve);
-        incoming.on('error', reject);
         incoming.on('close', () => {
           if (!incoming.readableEnded)
             reject(new Error('the connection was closed before the response was complete'));

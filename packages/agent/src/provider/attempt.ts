@@ -1,11 +1,12 @@
-import type { AgentEvent } from '../interfaces/agent.ts';
+import type { AgentEvent, ModelResponse } from '../interfaces/agent.ts';
+import type { RetryPolicy } from '../values/backoff.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import type { ResolvedEndpoint } from './http/address.ts';
-import type { Headers } from './http/headers.ts';
+import type { HeaderJoiner, HeaderPicker } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
-import type { AssembledResponse } from './response/assembler.ts';
+import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import type { OpenFraming } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
 import type { Wire } from './wire/wire.ts';
@@ -13,36 +14,36 @@ import type { Wire } from './wire/wire.ts';
 /** The dependencies and settings that all requests of an agent share. */
 export interface ProviderContext {
   readonly wire: Wire;
+  readonly model: string;
+  readonly retry: RetryPolicy;
   readonly framing: OpenFraming;
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly timeouts: Timeouts;
   readonly address: () => ResolvedEndpoint | Promise<ResolvedEndpoint>;
-  /** Default headers, which the endpoint can override. */
-  readonly headers: Headers;
+  readonly headers: HeaderJoiner;
+  /** Picks the response headers about rate limits. */
+  readonly rateLimits: HeaderPicker | undefined;
 }
 
 /** The input of one attempt. */
 export interface Attempt {
   readonly service: ProviderContext;
-  /** Headers of the envelope, which override all others. */
-  readonly envelopeHeaders: Headers;
+  readonly envelope: EnvelopeBytes;
+  /** Byte ranges of the whole body. */
   readonly body: readonly Uint8Array[];
   readonly signal: AbortSignal | undefined;
   readonly emit: ((event: AgentEvent) => void) | undefined;
   /** Deadline of the whole call, on the monotonic clock. */
   readonly deadline: number;
-  /** True if reasoning was requested, so that a long silence is normal. */
-  readonly mayThink: boolean;
 }
 
 /** The outcome of an attempt. */
 export type AttemptOutcome =
   | {
       readonly type: 'answered';
-      readonly answer: AssembledResponse;
-      readonly requestId: string | undefined;
-      readonly rateLimits: Headers | undefined;
+      /** The response to a single request. */
+      readonly response: ModelResponse;
     }
   | {
       readonly type: 'failed';

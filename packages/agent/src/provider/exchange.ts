@@ -4,11 +4,12 @@ import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Attempt, AttemptOutcome } from './attempt.ts';
 import { abortError } from './http/abort.ts';
 import type { ResolvedEndpoint } from './http/address.ts';
-import { joinBytes } from './http/bytes.ts';
-import type { Due } from './http/deadline.ts';
+import { joinBytes, lengthOf } from './http/bytes.ts';
+import type { Timed } from './http/deadline.ts';
 import { DeadlineTimer } from './http/deadline.ts';
 import { ErrorBodyReader } from './http/error-body.ts';
-import { pickHeaders } from './http/headers.ts';
+import type { Headers } from './http/headers.ts';
+import { OutgoingRequest } from './http/outgoing-request.ts';
 import { lateError } from './http/timeouts.ts';
 import { Assembly } from './response/assembler.ts';
 import { refusal } from './response/error-response.ts';
@@ -27,8 +28,9 @@ const errorBodyMs = 5_000;
 /** Codes of connection failures that usually recur, because the URL or proxy may be wrong. */
 const likelyWrong: ReadonlySet<string> = new Set(['ENOTFOUND', 'ERR_PROXY_TUNNEL']);
 
-/** The deadline that has passed: the whole call, the response head, the next byte, progress, or the rest of a body. */
-type Late = 'total' | 'head' | 'stall' | 'progress' | 'rest';
+const none: Headers = {};
+
+const soon = Promise.resolve();
 
 type ExchangePhase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
 
@@ -47,23 +49,20 @@ interface ResponseReading {
  * E3. It emits no events after it has settled.
  * E4. If it settles before the body has ended, the connection is destroyed.
  */
-export function exchange(attempt: Attempt): Promise<AttemptOutcome> {
-  return new Promise((resolve) => {
-    new HttpExchange(attempt, resolve).start();
-  });
+export function exchange(attempt: Attempt, settle: (outcome: AttemptOutcome) => void): void {
+  new HttpExchange(attempt, settle).start();
 }
 
-class HttpExchange {
+class HttpExchange implements Timed {
   readonly #attempt: Attempt;
   readonly #settle: (outcome: AttemptOutcome) => void;
-  readonly #watch: DeadlineTimer<Late>;
-  readonly #link = new LazyAbortSignal();
-  readonly #onAbort = () => this.#aborted();
+  readonly #watch: DeadlineTimer;
+  #link: LazyAbortSignal | undefined;
+  #onAbort: (() => void) | undefined;
   #reading: ResponseReading | undefined;
   #errorBody: ErrorBodyReader | undefined;
   readonly #startedAt: number;
   #phase: ExchangePhase = 'head';
-  #sent = false;
   #bodyEnded = false;
   #address: ResolvedEndpoint | undefined;
   #response: RawResponse | undefined;
@@ -76,74 +75,66 @@ class HttpExchange {
     this.#attempt = attempt;
     this.#settle = settle;
     this.#startedAt = runtime.monotonic();
-    const { headersMs, stallMs, progressMs } = timeouts;
-    this.#watch = new DeadlineTimer(
-      runtime,
-      Math.min(headersMs, stallMs, progressMs),
-      () => this.#due(),
-      (name) => this.#late(name),
-    );
+    const maxMs = Math.min(timeouts.headersMs, timeouts.stallMs, timeouts.progressMs);
+    this.#watch = new DeadlineTimer(runtime, maxMs, this);
   }
 
   start(): void {
-    const { signal } = this.#attempt;
-    if (signal?.aborted) return this.#aborted();
-    signal?.addEventListener('abort', this.#onAbort);
-    this.#watch.look();
-    const unknown = (error: unknown) => this.#fail(AgentError.from(error, 'invalid'));
+    const { signal, service } = this.#attempt;
+    if (signal !== undefined) {
+      if (signal.aborted) return this.#aborted();
+      this.#onAbort = () => this.#aborted();
+      signal.addEventListener('abort', this.#onAbort);
+    }
+    this.#watch.look(this.#startedAt);
     try {
-      const address = this.#attempt.service.address();
-      if (address instanceof Promise) address.then((found) => this.#connect(found), unknown);
-      else this.#connect(address);
+      const address = service.address();
+      if (!(address instanceof Promise)) return this.#connect(address);
+      address.then(
+        (found) => this.#connect(found),
+        (error) => this.#fail(AgentError.from(error, 'invalid')),
+      );
     } catch (error) {
-      unknown(error);
+      this.#fail(AgentError.from(error, 'invalid'));
     }
   }
 
   #connect(address: ResolvedEndpoint): void {
     if (this.#isOver) return;
     this.#address = address;
-    let sending: Promise<RawResponse>;
+    const onError = (error: unknown) => this.#broken('Connecting to', error);
     try {
-      sending = this.#send(address);
+      this.#send(address).then((response) => this.#onResponse(response), onError);
     } catch (error) {
-      return this.#broken('Connecting to', error);
+      onError(error);
     }
-    sending
-      .then(
-        (response) => this.#onResponse(response),
-        (error) => this.#broken('Connecting to', error),
-      )
-      .catch((error: unknown) => this.#fail(AgentError.from(error)));
   }
 
-  #onResponse(response: RawResponse): Promise<void> | undefined {
-    if (this.#isOver) {
-      response.close();
-      return undefined;
-    }
+  #onResponse(response: RawResponse): void {
+    if (this.#isOver) return response.close();
     this.#response = response;
-    return this.#isAnswer(response) ? this.#readAnswer(response) : this.#readRefusal(response);
+    const unexpected = (error: unknown) => this.#fail(AgentError.from(error));
+    try {
+      if (this.#isAnswer(response)) this.#readAnswer(response);
+      else this.#readRefusal(response).catch(unexpected);
+    } catch (error) {
+      unexpected(error);
+    }
   }
 
   #send(address: ResolvedEndpoint): Promise<RawResponse> {
-    const { service, envelopeHeaders, body } = this.#attempt;
+    const { envelope, body, service } = this.#attempt;
     const { wire, transport, headers } = service;
-    const link = this.#link;
-    this.#sent = true;
     if (wire.send !== undefined) {
-      const { signal } = link;
-      return wire.send(joinBytes(body), { signal, headers: { ...headers, ...envelopeHeaders } });
+      this.#link = new LazyAbortSignal();
+      const { signal } = this.#link;
+      // The vendor's client adds the headers of the endpoint.
+      return wire.send(joinBytes(body), { signal, headers: { ...headers(none, envelope.headers) } });
     }
-    return transport({
-      url: address.url,
-      headers: { ...headers, ...address.headers, ...envelopeHeaders },
-      body,
-      get signal() {
-        return link.signal;
-      },
-      whenGivenUp: (listener) => link.listen(listener),
-    });
+    const joined = headers(address.headers, envelope.headers);
+    const request = new OutgoingRequest(address.url, joined, body);
+    this.#link = request;
+    return transport(request);
   }
 
   #isAnswer(response: RawResponse): boolean {
@@ -152,27 +143,32 @@ class HttpExchange {
     return status >= 200 && status < 300 && accepts(framing, response.header('content-type'));
   }
 
-  async #readAnswer(response: RawResponse): Promise<void> {
+  #readAnswer(response: RawResponse): void {
     const { service, emit } = this.#attempt;
     const assembly = new Assembly(service.wire, emit);
-    const reading = { framer: service.framing.open(), assembly };
-    this.#reading = reading;
+    this.#reading = { framer: service.framing.open(), assembly };
     this.#enter('stream');
-    try {
-      await response.read((bytes) => this.#take(bytes));
-    } catch (error) {
-      if (assembly.hasEnded) return this.#succeed();
-      return this.#broken('Reading the response from', error);
-    }
+    const onCut = (error: unknown) => {
+      if (this.#reading?.assembly.hasEnded) this.#succeed();
+      else this.#broken('Reading the response from', error);
+    };
+    response.read((bytes) => this.#take(bytes)).then(() => this.#onEnd(), onCut);
+  }
+
+  /** Handles the normal end of the body. */
+  #onEnd(): void {
     this.#bodyEnded = true;
-    if (this.#isOver) return;
-    this.#feed(lastPayloads(reading.framer), reading);
-    if (this.#isOver) return;
-    if (assembly.hasEnded) this.#succeed();
-    else
-      this.#fail(
-        this.#networkError('cut', 'The response was cut off: the connection closed before it was complete.'),
-      );
+    const reading = this.#reading;
+    if (reading === undefined) return;
+    try {
+      this.#feed(lastPayloads(reading.framer), reading);
+      if (this.#isOver) return;
+      if (reading.assembly.hasEnded) return this.#succeed();
+      const message = 'The response was cut off: the connection closed before it was complete.';
+      this.#fail(this.#networkError('cut', message));
+    } catch (error) {
+      this.#fail(AgentError.from(error));
+    }
   }
 
   async #readRefusal(response: RawResponse): Promise<void> {
@@ -262,49 +258,62 @@ class HttpExchange {
   }
 
   #requestId(): { requestId?: string } {
-    const { requestIdHeader } = this.#attempt.service.wire;
-    const requestId = requestIdHeader === undefined ? undefined : this.#response?.header(requestIdHeader);
+    const requestId = this.#responseId();
     return requestId === undefined ? {} : { requestId };
   }
 
-  #due(): Due<Late> {
-    const { deadline, mayThink } = this.#attempt;
-    const { timeouts } = this.#attempt.service;
-    const total = { at: deadline, name: 'total' as const };
+  #responseId(): string | undefined {
+    const { requestIdHeader } = this.#attempt.service.wire;
+    return requestIdHeader === undefined ? undefined : this.#response?.header(requestIdHeader);
+  }
+
+  dueAt(): number {
+    const { deadline, envelope, service } = this.#attempt;
+    const { headersMs, stallMs, progressMs } = service.timeouts;
     switch (this.#phase) {
       case 'head':
-        return nearer(total, { at: this.#startedAt + timeouts.headersMs, name: 'head' });
+        return Math.min(deadline, this.#startedAt + headersMs);
       case 'refused':
-        return nearer(total, { at: this.#lastByte + errorBodyMs, name: 'rest' });
+        return Math.min(deadline, this.#lastByte + errorBodyMs);
       case 'trailing':
-        return nearer(total, { at: this.#lastProgress + afterEndMs, name: 'rest' });
+        return Math.min(deadline, this.#lastProgress + afterEndMs);
       case 'stream': {
-        const stall = nearer(total, { at: this.#lastByte + timeouts.stallMs, name: 'stall' });
-        return mayThink || this.#reading?.assembly.isReasoning
-          ? stall
-          : nearer(stall, { at: this.#lastProgress + timeouts.progressMs, name: 'progress' });
+        const stall = Math.min(deadline, this.#lastByte + stallMs);
+        // If reasoning was requested, a long silence is normal.
+        const mayBeSilent = envelope.request.effort !== undefined || this.#reading?.assembly.isReasoning;
+        return mayBeSilent ? stall : Math.min(stall, this.#lastProgress + progressMs);
       }
       case 'over':
-        return never;
+        return Number.POSITIVE_INFINITY;
     }
   }
 
-  #late(name: Late): void {
+  onDue(): void {
     if (this.#phase === 'trailing') return this.#succeed();
-    if (name === 'rest') return this.#refuse();
-    this.#fail(lateError(name, this.#attempt.service.timeouts, this.#provider), false);
+    const { deadline, service } = this.#attempt;
+    const due = this.dueAt();
+    if (due !== deadline && this.#phase === 'refused') return this.#refuse();
+    const name = due === deadline ? 'total' : this.#phase === 'head' ? 'head' : this.#silence(due);
+    this.#fail(lateError(name, service.timeouts, this.#provider), false);
+  }
+
+  #silence(due: number): 'stall' | 'progress' {
+    return due === this.#lastByte + this.#attempt.service.timeouts.stallMs ? 'stall' : 'progress';
   }
 
   #enter(phase: ExchangePhase): void {
     this.#phase = phase;
+    const { runtime } = this.#attempt.service;
     if (phase === 'trailing') {
       // Usually the body ends together with the response, and then no timer is needed.
-      void Promise.resolve().then(() => this.#watch.look());
+      void soon.then(() => {
+        if (this.#phase === 'trailing') this.#watch.look(runtime.monotonic());
+      });
       return;
     }
-    this.#lastByte = this.#attempt.service.runtime.monotonic();
+    this.#lastByte = runtime.monotonic();
     this.#lastProgress = this.#lastByte;
-    this.#watch.look();
+    this.#watch.look(this.#lastByte);
   }
 
   get #provider(): string {
@@ -317,20 +326,21 @@ class HttpExchange {
 
   #succeed(): void {
     if (this.#isOver || this.#reading === undefined) return;
-    const { flaw } = this.#reading.assembly;
+    const { assembly } = this.#reading;
+    const { flaw } = assembly;
     if (flaw !== undefined)
       return this.#fail(this.#networkError('garbled', `The response is invalid: ${flaw}.`));
-    const response = this.#response;
-    const rateLimits = response && pickHeaders(this.#attempt.service.wire.rateLimitHeaders, response);
-    const { requestId } = this.#requestId();
+    const received = this.#response;
+    const rateLimits = received && this.#attempt.service.rateLimits?.(received);
+    const requestId = this.#responseId();
     // Response headers are logged, and a gateway may repeat the key in them.
     const redactor = this.#address?.redactor;
-    this.#finish({
-      type: 'answered',
-      answer: this.#reading.assembly.answer(),
+    const response = assembly.response({
+      model: this.#attempt.service.model,
       requestId: requestId && redactor?.text(requestId),
       rateLimits: rateLimits && redactor?.values(rateLimits),
     });
+    this.#finish({ type: 'answered', response });
   }
 
   #aborted(): void {
@@ -345,12 +355,11 @@ class HttpExchange {
         ? error
         : this.#address.redactor.error(error);
     const assembly = this.#reading?.assembly;
-    const sentBytes = this.#attempt.body.reduce((sum, { length }) => sum + length, 0);
-    const wasted = assembly?.usedSoFar(sentBytes) ?? noUsage;
+    const wasted = assembly?.usedSoFar(lengthOf(this.#attempt.body)) ?? noUsage;
     // A service may report overload inside a stream before any content.
     const hasStarted = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
     const counted = hasStarted || likelyWrong.has(error.cause?.code ?? '');
-    this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent, counted });
+    this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#link !== undefined, counted });
   }
 
   #finish(outcome: AttemptOutcome): void {
@@ -360,10 +369,10 @@ class HttpExchange {
     // The connection may keep a reference to this exchange; release the response it received.
     this.#reading = undefined;
     this.#watch.stop();
-    this.#attempt.signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#onAbort !== undefined) this.#attempt.signal?.removeEventListener('abort', this.#onAbort);
     if (!this.#bodyEnded) {
       this.#response?.close();
-      this.#link.ask();
+      this.#link?.ask();
     }
     this.#settle(outcome);
   }
@@ -379,10 +388,4 @@ function lastPayloads(framer: Framer): unknown[] {
   } catch {
     return [];
   }
-}
-
-const never: Due<Late> = { at: Number.POSITIVE_INFINITY, name: 'total' };
-
-function nearer(left: Due<Late>, right: Due<Late>): Due<Late> {
-  return right.at < left.at ? right : left;
 }

@@ -22,14 +22,5 @@ export { retryAfterOf } from './http/retry-after.ts';
 export { defaultTimeouts, type Timeouts } from './http/timeouts.ts';
 export { configReaders, type ServiceConfig } from './read-config.ts';
 export { normalizeHistory, type ViewFor } from './request/normalize-history.ts';
-export {
-  type RepairedTranscript,
-  repairTranscript,
-  type Transcript,
-  TranscriptBuilder,
-  type TranscriptFormat,
-  type TranscriptIssue,
-  writeTurns,
-} from './request/transcript.ts';
 export type * from './wire/transport.ts';
 export type * from './wire/wire.ts';

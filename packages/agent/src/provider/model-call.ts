@@ -1,7 +1,6 @@
 import type { ModelResponse, RequestContext } from '../interfaces/agent.ts';
-import type { RetryPlan, RetryPolicy } from '../values/backoff.ts';
+import type { RetryPlan } from '../values/backoff.ts';
 import { planRetry } from '../values/backoff.ts';
-import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
@@ -11,13 +10,10 @@ import { exchange } from './exchange.ts';
 
 /** One model call, with as many attempts as its retry policy and timeout allow. */
 export interface ModelCall extends Attempt {
-  readonly model: string;
-  readonly retry: RetryPolicy;
   /** Returns whether the budget covers another attempt. */
   readonly mayRetry: RequestContext['mayRetry'];
 }
 
-type AnsweredAttempt = Extract<AttemptOutcome, { type: 'answered' }>;
 type FailedAttempt = Extract<AttemptOutcome, { type: 'failed' }>;
 type Wait = Extract<RetryPlan, { type: 'wait' }>;
 
@@ -34,22 +30,24 @@ interface RetryState {
   readonly wasted: Usage;
 }
 
-const noFailure: RetryState = { failures: 0, counted: 0, since: 0, attempts: 0, wasted: noUsage };
-
 /**
  * Makes attempts until one succeeds or no other is worthwhile. Retries happen only here.
  * @throws AgentError with the number of attempts and the tokens they wasted.
  */
 export function callModel(call: ModelCall): Promise<ModelResponse> {
-  // Usually the first attempt succeeds, so the retry state is created only after a failure.
-  return exchange(call).then((outcome) =>
-    outcome.type === 'answered' ? responseOf(call, outcome, noFailure) : askAgain(call, outcome),
-  );
+  return new Promise((resolve, reject) => {
+    // Usually the first attempt succeeds, so the retry state is created only after a failure.
+    exchange(call, (outcome) => {
+      if (outcome.type === 'answered') resolve(outcome.response);
+      else askAgain(call, outcome).then(resolve, reject);
+    });
+  });
 }
 
 async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelResponse> {
+  const since = call.service.runtime.monotonic();
   let failed = first;
-  let account: RetryState = { ...noFailure, since: call.service.runtime.monotonic() };
+  let account: RetryState = { failures: 0, counted: 0, since, attempts: 0, wasted: noUsage };
   for (;;) {
     account = {
       ...account,
@@ -61,8 +59,11 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
     const plan = pauseBefore(call, failed, account);
     emitRetry(call, failed.error, account.failures, plan);
     await pause(call.service.runtime, plan.delayMs, call.signal);
-    const outcome = await exchange(call);
-    if (outcome.type === 'answered') return responseOf(call, outcome, account);
+    const outcome = await new Promise<AttemptOutcome>((settle) => exchange(call, settle));
+    if (outcome.type === 'answered') {
+      const { attempts, wasted } = account;
+      return { ...outcome.response, attempts: attempts + 1, wasted };
+    }
     failed = outcome;
   }
 }
@@ -70,7 +71,7 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
 /** Returns the delay before the next attempt; throws if there is none. */
 function pauseBefore(call: ModelCall, { error, retry }: FailedAttempt, account: RetryState): Wait {
   const { runtime } = call.service;
-  const plan = planRetry(call.retry, {
+  const plan = planRetry(call.service.retry, {
     failures: account.failures,
     counted: account.counted,
     elapsedMs: runtime.monotonic() - account.since,
@@ -90,24 +91,6 @@ function isPaidFor({ mayRetry }: ModelCall, wasted: Usage): boolean {
   } catch {
     return false;
   }
-}
-
-function responseOf(
-  call: ModelCall,
-  { answer, requestId, rateLimits }: AnsweredAttempt,
-  account: RetryState,
-): ModelResponse {
-  return {
-    content: answer.text,
-    toolCalls: answer.calls,
-    usage: answer.usage,
-    stopReason: answer.stopReason,
-    message: { role: 'assistant', content: answer.parts },
-    model: answer.model ?? call.model,
-    attempts: account.attempts + 1,
-    wasted: account.wasted,
-    ...defined({ requestId, rateLimits }),
-  };
 }
 
 /**

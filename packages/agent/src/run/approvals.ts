@@ -44,9 +44,10 @@ export class Approvals {
   readonly #decided = new Set<string>();
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(monotonic: () => number) {
+  /** `began` is the time at which the run started. */
+  constructor(monotonic: () => number, began: number) {
     this.#monotonic = monotonic;
-    this.#began = monotonic();
+    this.#began = began;
   }
 
   /** Records the time at which a user was asked. */

@@ -36,14 +36,15 @@ export class AnswerSoFar {
   handle(event: RunEvent): void {
     switch (event.type) {
       case 'text_delta':
-        return this.#add('text', event, false);
+        return this.#extend('text', event.index, event.text);
       case 'reasoning_delta':
-        return this.#add('reasoning', event, false);
+        return this.#extend('reasoning', event.index, event.text);
       case 'text':
       case 'reasoning':
-        return this.#add(event.type, event, true);
+        return this.#complete(event);
       case 'tool_call':
-        if (this.#fits(0)) this.#blocks.push({ type: 'tool_call', index: event.index, call: event.call });
+        if (this.#fits(blockCharacters))
+          this.#blocks.push({ type: 'tool_call', index: event.index, call: event.call });
         return;
       case 'retry':
         return this.#clear();
@@ -82,31 +83,44 @@ export class AnswerSoFar {
     return saysSomething ? wellFormedAnswer(parts) : [];
   }
 
-  /** Adds a part of a block, or all of it. The blocks of one response can be interleaved. */
-  #add(type: TextBlock['type'], given: { index: number; text: string }, isWhole: boolean): void {
-    const { index } = given;
-    // Nearly every delta continues the block of the previous one.
-    const isLatest = this.#latest?.type === type && this.#latest.index === index;
-    const last = isLatest
-      ? this.#latest
-      : this.#blocks.findLast((block) => block.type === type && block.index === index);
-    const open = last?.type === type && !last.isWhole ? last : undefined;
-    const before = open?.text ?? '';
-    const text = isWhole ? given.text : before + given.text;
-    if (!this.#fits(text.length - before.length, open === undefined)) return;
-    if (open !== undefined) {
-      open.text = text;
-      open.isWhole = isWhole;
-      return;
-    }
-    this.#latest = { type, index, text, isWhole };
-    this.#blocks.push(this.#latest);
+  /** Adds a delta. Nearly every one continues the block of the previous one. */
+  #extend(type: TextBlock['type'], index: number, delta: string): void {
+    const latest = this.#latest;
+    const isNext = latest !== undefined && latest.index === index && latest.type === type && !latest.isWhole;
+    const block = isNext ? latest : this.#openBlock(type, index);
+    const before = block === undefined ? '' : block.text;
+    // Agents can emit anything: what is not a text becomes one.
+    const longer = before + delta;
+    if (block === undefined) return this.#add({ type, index, text: longer, isWhole: false });
+    this.#characters += longer.length - before.length;
+    if (this.#characters <= maxCharacters) block.text = longer;
+  }
+
+  /** Replaces the deltas of a block, if there are any, with the complete block. */
+  #complete({ type, index, text }: Extract<LiveEvent, { type: TextBlock['type'] }>): void {
+    const block = this.#openBlock(type, index);
+    if (block === undefined) return this.#add({ type, index, text, isWhole: true });
+    if (!this.#fits(text.length - block.text.length)) return;
+    block.text = text;
+    block.isWhole = true;
+  }
+
+  /** Returns the block that a delta extends. The blocks of one response can be interleaved. */
+  #openBlock(type: TextBlock['type'], index: number): TextBlock | undefined {
+    const last = this.#blocks.findLast((block) => block.type === type && block.index === index);
+    return last?.type === type && !last.isWhole ? last : undefined;
+  }
+
+  #add(block: TextBlock): void {
+    if (!this.#fits(block.text.length + blockCharacters)) return;
+    this.#latest = block;
+    this.#blocks.push(block);
   }
 
   /** Returns whether that many more characters fit. Once they do not, nothing more is accepted. */
-  #fits(characters: number, isNew = true): boolean {
+  #fits(characters: number): boolean {
     if (this.#characters > maxCharacters) return false;
-    this.#characters += characters + (isNew ? blockCharacters : 0);
+    this.#characters += characters;
     return this.#characters <= maxCharacters;
   }
 

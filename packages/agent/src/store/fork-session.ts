@@ -1,3 +1,9 @@
+/**
+ * Copies a session up to an event into a new one.
+ *
+ * @module
+ */
+
 import type { Event, EventBody } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import { emptyState, openRequests } from '../events/state.ts';

@@ -13,7 +13,6 @@ export { ofType, outline, resultsOf, resultTexts } from './conversation.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
 export { type ProbeRun, type ProbeTools, probeTools } from './probe-tools.ts';
 export { RunFixture, type Spoil } from './run-fixture.ts';
-export { type Scenario, type Staged, scenarios } from './scenarios.ts';
 export { scriptTesting } from './script-testing.ts';
 export { type ScriptWireConfig, scriptCapabilities, scriptProvider, scriptWire } from './script-wire.ts';
 export {

@@ -1,3 +1,9 @@
+/**
+ * Runs with every kind of event, for contract suites that interrupt them.
+ *
+ * @module
+ */
+
 import { summarize } from '../context/summary.ts';
 import type { RunEvent, RunStatus } from '../events/event.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';

@@ -63,6 +63,5 @@ export function currentPart<Value>(value: Value): Value | FilePart {
 
 /** Returns the parts in their current form; the same array if nothing changes. */
 export function currentParts(parts: readonly UserPart[]): readonly UserPart[] {
-  const current = parts.map(currentPart);
-  return current.every((part, index) => part === parts[index]) ? parts : current;
+  return parts.every((part) => currentPart(part) === part) ? parts : parts.map(currentPart);
 }

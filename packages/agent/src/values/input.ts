@@ -47,7 +47,8 @@ export function read<Value>(
   startPath = 'options',
   startCode = 'bad_option',
 ): Value {
-  const outer = [path, code] as const;
+  const outerPath = path;
+  const outerCode = code;
   path = startPath;
   code = startCode;
   try {
@@ -55,7 +56,8 @@ export function read<Value>(
   } catch (thrown) {
     throw AgentError.is(thrown) ? thrown : invalid(value, 'Use a value that can be read');
   } finally {
-    [path, code] = outer;
+    path = outerPath;
+    code = outerCode;
   }
 }
 
@@ -68,14 +70,6 @@ export function coded<Value>(itsCode: string, reader: Reader<Value>): Reader<Val
     code = outer;
     return result;
   };
-}
-
-function field<Value>(owner: object, name: string | number, below: string, reader: Reader<Value>): Value {
-  const outer = path;
-  path += below;
-  const value = reader((owner as Record<string | number, unknown>)[name], owner);
-  path = outer;
-  return value;
 }
 
 /** Returns a reader for values that pass a test. `what` is the expected value. */
@@ -138,8 +132,13 @@ export function listOf<Item>(item: Reader<Item>, what = 'an array'): Reader<read
   return (value) => {
     if (!Array.isArray(value)) throw invalid(value, `Use ${what}`);
     const items: Item[] = [];
+    const outer = path;
     // By index, so that the first hole of a sparse array ends it.
-    for (let index = 0; index < value.length; index += 1) items.push(field(value, index, `[${index}]`, item));
+    for (let index = 0; index < value.length; index += 1) {
+      path = `${outer}[${index}]`;
+      items.push(item(value[index], value));
+    }
+    path = outer;
     return Object.freeze(items);
   };
 }
@@ -153,11 +152,16 @@ export function record<Fields extends object>(
   return (value) => {
     if (!isObject(value)) throw invalid(value, `Use ${what}`);
     const fields: Partial<Fields> = {};
+    const outer = path;
     for (const name in readers) {
+      path = `${outer}.${name}`;
+      const given = value[name];
+      if (given === undefined && !required.includes(name)) continue;
       const reader: Reader<Fields[typeof name] | undefined> = readers[name];
-      const given = field(value, name, `.${name}`, required.includes(name) ? reader : optional(reader));
-      if (given !== undefined) fields[name] = given;
+      const own = reader(given, value);
+      if (own !== undefined) fields[name] = own;
     }
+    path = outer;
     return Object.freeze(fields) as Fields;
   };
 }

@@ -24,9 +24,12 @@ export function isEndless(value: unknown): boolean {
 
 /** Returns a deep copy of plain data. Values that JSON cannot represent are not copied. */
 export function copyOf<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf) as Value;
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyOf(item)])) as Value;
+  // Spreading copies a key such as `__proto__`, which an assignment to a new object does not.
+  const copy = { ...value };
+  for (const name in copy) if (typeof copy[name] === 'object') copy[name] = copyOf(copy[name]);
+  return copy;
 }
 
 /** Shortens a text, such as JSON for a message, to a number of characters, and marks the cut. */

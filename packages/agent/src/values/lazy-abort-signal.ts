@@ -18,13 +18,13 @@ export class LazyAbortSignal {
     return this.#isStopRequested;
   }
 
-  /** Requests the stop. Only the first reason counts. */
+  /** Requests the stop: calls the listener, then those of the signal. Only the first reason counts. */
   ask(reason?: unknown): void {
     if (this.#isStopRequested) return;
     this.#isStopRequested = true;
     this.#reason = reason;
-    this.#controller?.abort(reason);
     this.#listener?.(reason);
+    this.#controller?.abort(reason);
   }
 
   /** Sets the listener that is called when the stop is requested; it replaces the previous one. */

@@ -18,6 +18,10 @@ export function isOwned(value: object): boolean {
 export function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const name in value) frozen(value[name]);
+  for (const name in value) {
+    const item = value[name];
+    // Most fields are texts and numbers, and a call costs more than looking at one.
+    if (typeof item === 'object') frozen(item);
+  }
   return value;
 }

@@ -41,11 +41,21 @@ export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[]
   );
 }
 
+/** The parts of responses that are known to be well-formed. */
+const wellFormed = new WeakSet<readonly AssistantPart[]>();
+
+/** Freezes the parts of a response, which are frozen and well-formed, and remembers them as such. */
+export function rememberAnswer(parts: readonly AssistantPart[]): readonly AssistantPart[] {
+  wellFormed.add(parts);
+  return Object.freeze(parts);
+}
+
 /**
  * Returns the parts of a response in a valid form for a history; the same array if nothing changes. Parts with provider
  * metadata (`seal`) are not changed, because the metadata is valid only for the exact bytes.
  */
 export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly AssistantPart[] {
+  if (wellFormed.has(parts)) return parts;
   return repairParts(parts, (part) => {
     if (part.type === 'tool_call') return callPart(part);
     const isPlain = part.type === 'text' || (part.type === 'reasoning' && part.seal === undefined);
@@ -64,7 +74,10 @@ function callPart(part: ToolCallPart): ToolCallPart {
       problem: part.problem ?? 'The arguments are nested too deeply.',
     });
   }
-  const { seal, ...plain } = part;
+  const { seal } = part;
+  // A seal is not changed: it is valid only for the exact bytes.
+  if (seal === undefined && isObject(part.arguments) && isWellFormed(part, 0)) return part;
+  const { seal: _, ...plain } = part;
   const whole = wellFormedJson(plain) as typeof plain;
   if (isObject(whole.arguments)) {
     return whole === plain ? part : { ...whole, ...defined({ seal }) };
@@ -96,8 +109,7 @@ function repairParts<Part>(
   parts: readonly Part[],
   repair: (part: Part) => Part | undefined,
 ): readonly Part[] {
-  const whole = parts.map(repair);
-  return whole.every((part, index) => part === parts[index])
-    ? parts
-    : whole.filter((part) => part !== undefined);
+  // Nearly every part is in a valid form, and then nothing is copied.
+  if (parts.every((part) => repair(part) === part)) return parts;
+  return parts.map(repair).filter((part) => part !== undefined);
 }

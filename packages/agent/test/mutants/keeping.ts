@@ -24,8 +24,8 @@ export const keepingMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/call-tools.ts',
-    find: 'planned.splice(run.config.toolConcurrency || 1)',
-    replace: 'planned.splice(9999)',
+    find: 'const maxRunning = run.config.toolConcurrency || 1;',
+    replace: 'const maxRunning = 9999;',
     why: 'any number of `read` tools run at the same time',
     breaks: ['P29'],
     by: 'executor: scheduling',

@@ -88,7 +88,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: decide,
-    find: "if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };",
+    find: "if (!policy.attended && undecided(state).length > 0) return { type: 'finish', status: 'waiting' };",
     replace: '',
     why: 'a run does not wait for a decision by the user',
     breaks: ['P21'],
@@ -152,7 +152,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: 'if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);',
+    find: 'if (!this.#log.busy && this.state.seq === seq) this.#end(finish);',
     replace: 'this.#end(finish);',
     why: 'a message at the last moment of a run is ignored',
     breaks: [],
@@ -176,7 +176,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: ask,
-    find: 'cancelGrace = runtime.timer(graceMs, giveUp);',
+    find: 'cancelGrace = run.config.runtime.timer(graceMs, giveUp);',
     replace: '',
     why: 'an agent that ignores its signal delays the end of the run',
     breaks: ['P3'],
@@ -248,7 +248,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/call-tools.ts',
-    find: 'if (index + 1 >= run.config.callsPerStep) return;',
+    find: 'left -= 1;',
     replace: '',
     why: 'one step runs all calls of a batch',
     breaks: ['P9'],

@@ -40,8 +40,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/tool-run.ts',
-    find: ': { content: text(plainText(value), limit), isError: false };',
-    replace: ": { content: text('', limit), isError: false };",
+    find: "if (typeof value === 'string') return { content: text(value, limit), isError: false };",
+    replace: "if (typeof value === 'string') return { content: text('', limit), isError: false };",
     why: 'the output of a tool is lost',
     breaks: ['S0.12'],
     by,
@@ -56,7 +56,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: "type: 'ask_failed',\n          error: error.toJSON(),",
+    find: "type: 'ask_failed',\n    error: error.toJSON(),",
     replace: "type: 'ask_failed', error: { kind: 'agent', message: 'The request failed.' },",
     why: 'the error of a request is replaced by a generic one',
     breaks: ['S0.14'],
@@ -87,7 +87,7 @@ export const requirementMutants: readonly Mutant[] = [
     by,
   },
   {
-    file: 'src/loop/call-tools.ts',
+    file: 'src/loop/plan-call.ts',
     find: '{ signal: run.signal,',
     replace: '{ signal: new AbortController().signal,',
     why: 'a gate is not notified that the run was cancelled',
@@ -224,7 +224,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/tool-run.ts',
-    find: '    return failure(summarize(thrown).message, job.maxBytes);\n',
+    find: '    return failure(summarize(thrown).message, maxBytes);\n',
     replace: '    throw thrown;\n',
     why: 'a tool that throws ends the run',
     breaks: ['S4.14'],

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const exchange = 'src/provider/exchange.ts';
 const assembly = 'src/provider/response/assembler.ts';
-const args = 'src/provider/response/block.ts';
+const args = 'src/provider/response/arguments.ts';
 const lines = 'src/provider/wire/line-text.ts';
 const sse = 'src/provider/wire/framing.ts';
 const usage = 'src/provider/response/usage-count.ts';
@@ -19,16 +19,16 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: '    if (assembly.hasEnded) this.#succeed();\n    else',
-    replace: '    if (this.#bodyEnded) this.#succeed();\n    else',
+    find: 'if (reading.assembly.hasEnded) return this.#succeed();',
+    replace: 'if (this.#bodyEnded) return this.#succeed();',
     why: 'a stream that closes without an end counts as a response',
     breaks: ['P1'],
     by: 'contract: cuts',
   },
   {
     file: exchange,
-    find: 'if (assembly.hasEnded) return this.#succeed();\n      return this.#broken(',
-    replace: 'return this.#broken(',
+    find: 'if (this.#reading?.assembly.hasEnded) this.#succeed();\n      else this.#broken(',
+    replace: 'this.#broken(',
     why: 'a connection that breaks after the end invalidates the response',
     breaks: ['P4'],
     by: 'contract: connection',
@@ -51,7 +51,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'this.#lastByte + timeouts.stallMs',
+    find: 'this.#lastByte + stallMs',
     replace: 'Number.POSITIVE_INFINITY',
     why: 'a stalled stream continues until the limit of the call',
     breaks: ['P2'],
@@ -67,23 +67,23 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'this.#startedAt + timeouts.headersMs',
-    replace: 'this.#startedAt + timeouts.totalMs',
+    find: 'this.#startedAt + headersMs',
+    replace: 'this.#startedAt + service.timeouts.totalMs',
     why: 'a missing response head is awaited until the limit of the call',
     breaks: ['P2'],
     by: 'test/provider/deadlines.test.ts',
   },
   {
     file: exchange,
-    find: 'mayThink || this.#reading?.assembly.isReasoning',
-    replace: 'mayThink',
+    find: 'effort !== undefined || this.#reading?.assembly.isReasoning',
+    replace: 'effort !== undefined',
     why: 'a model that reasons for a long time is timed out',
     breaks: ['P2'],
     by: 'contract: waits',
   },
   {
     file: exchange,
-    find: 'this.#response?.close();\n      this.#link.ask();',
+    find: 'this.#response?.close();\n      this.#link?.ask();',
     replace: '',
     why: 'connections of abandoned responses stay open',
     breaks: ['P3'],
@@ -115,7 +115,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'assembly?.usedSoFar(sentBytes) ?? noUsage',
+    find: 'assembly?.usedSoFar(lengthOf(this.#attempt.body)) ?? noUsage',
     replace: 'noUsage',
     why: 'usage of failed attempts is lost',
     breaks: ['P14'],
@@ -211,7 +211,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: assembly,
-    find: 'known === undefined ? at !== this.#next++ : !known.awaitsKind(kind)',
+    find: 'known === undefined ? at !== this.#numbered.length : !known.awaitsKind(kind)',
     replace: 'known !== undefined && known.kind !== kind',
     why: 'blocks may start in any order and continue after their end',
     breaks: ['P27'],
@@ -227,7 +227,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: assembly,
-    find: 'if (!this.#over && !Object.hasOwn(this.#ignored, kind))',
+    find: 'if (!this.#over && !Object.hasOwn(this.#ignored ?? {}, kind))',
     replace: 'if (false)',
     why: 'a wire may drop kinds that it does not list as ignored',
     breaks: ['P27'],
@@ -235,8 +235,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: assembly,
-    find: 'if (torn !== undefined) return',
-    replace: 'if (torn === null) return',
+    find: 'if (block.isTorn) return',
+    replace: 'if (block === null) return',
     why: 'a call whose start was lost becomes an unnamed call',
     breaks: ['P27'],
     by: 'test/provider/assembler.test.ts',
@@ -284,7 +284,7 @@ export const streamMutants: readonly Mutant[] = [
   {
     file: args,
     find: "if (Object.hasOwn(value, '__proto__')) return",
-    replace: 'if (value === root && level.length > 1) return',
+    replace: 'if (depth < 0) return',
     why: 'arguments may contain `__proto__`',
     breaks: ['P11'],
     by: 'contract: calls',
@@ -308,14 +308,14 @@ export const streamMutants: readonly Mutant[] = [
   {
     file: args,
     find: 'Math.abs(item) === Number.POSITIVE_INFINITY',
-    replace: 'item === Number.POSITIVE_INFINITY && level.length > 9',
+    replace: 'depth < 0',
     why: 'a number that JSON cannot represent is accepted',
     breaks: ['P11'],
     by: 'contract: arguments',
   },
   {
     file: args,
-    find: 'suspicious ? (wellFormedJson(value) as Record<string, unknown>) : value',
+    find: 'isSuspicious ? (wellFormedJson(value) as Record<string, unknown>) : value',
     replace: 'value',
     why: 'arguments keep lone surrogates',
     breaks: ['P12'],
@@ -355,7 +355,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: sse,
-    find: 'const data = `${this.#data}\\n${line}`;',
+    find: 'const data = `${before}\\n${line}`;',
     replace: 'const data = line;',
     why: 'only the last of several data lines counts',
     breaks: ['P1'],
@@ -363,8 +363,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: sse,
-    find: 'this.#read(`${this.#lines.rest()}\\n`)',
-    replace: 'this.#read(this.#lines.rest())',
+    find: 'this.#read(`${rest}\\n`)',
+    replace: 'this.#read(rest)',
     why: 'a last event that no blank line follows is lost',
     breaks: ['P1'],
     by: 'contract: frames',

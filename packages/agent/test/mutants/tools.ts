@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const call = 'src/loop/call-tools.ts';
+const plan = 'src/loop/plan-call.ts';
 const toolRun = 'src/loop/tool-run.ts';
 const gate = 'src/interfaces/gate.ts';
 const verdict = 'src/interfaces/verdict.ts';
@@ -9,26 +10,26 @@ const approvalText = 'src/events/approval-text.ts';
 /** Bugs in running tools and in deciding whether they may run. */
 export const toolMutants: readonly Mutant[] = [
   {
-    file: call,
-    find: 'if (part.problem !== undefined) return refusal(open, `The call was not run: ${part.problem}`);',
+    file: plan,
+    find: 'if (part.problem !== undefined) return refusal(call, `The call was not run: ${part.problem}`);',
     replace: '',
     why: 'a call with malformed arguments runs',
     breaks: ['P9'],
     by: 'executor: loop',
   },
   {
-    file: call,
-    find: "if ((open.orphaned || open.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'once')",
-    replace: "if (open.orphaned && tool?.effect === 'read')",
+    file: plan,
+    find: "if ((call.orphaned || call.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'once')",
+    replace: "if (call.orphaned && tool?.effect === 'read')",
     why: 'a call that a crash interrupted runs again',
     breaks: ['P9'],
     by: 'executor: resume',
   },
   {
-    file: call,
-    find: 'if (!valid.ok) return refusal(open, `The arguments were refused: ${valid.problem}`);',
+    file: plan,
+    find: 'if (!valid.ok) return refusal(call, `The arguments were refused: ${valid.problem}`);',
     replace:
-      "if (!valid.ok) return { type: 'run', call: open, tool, given: part.arguments, valid: part.arguments };",
+      "if (!valid.ok) return { type: 'run', call, tool, given: call.part.arguments, valid: call.part.arguments };",
     why: 'a call with arguments that do not match the schema runs',
     breaks: ['P9'],
     by: 'executor: tools',
@@ -90,15 +91,15 @@ export const toolMutants: readonly Mutant[] = [
     by: 'executor: gate',
   },
   {
-    file: call,
-    find: "if (verdict.type === 'deny') return refusal(call, verdict.message, { denied: true });",
+    file: plan,
+    find: "if (verdict.type === 'deny') return refusal(job.call, verdict.message, { denied: true });",
     replace: '',
     why: 'a denied call runs',
     breaks: ['P21'],
     by: 'executor: gate',
   },
   {
-    file: call,
+    file: 'src/loop/ask-user.ts',
     find: 'if (hash === approval.request.hash) return',
     replace: "if (hash !== '') return",
     why: 'a call runs with other arguments than the approved ones',
@@ -123,7 +124,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: call,
-    find: 'if (run.signal.aborted || run.state.calls.length === 0) return;',
+    find: 'if (run.signal.aborted || run.state.calls.length === 0) return false;',
     replace: '',
     why: 'the remaining calls run after a cancellation',
     breaks: ['P12'],
@@ -131,8 +132,8 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: toolRun,
-    find: 'const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;',
-    replace: 'const timeoutMs = job.tool.timeoutMs ?? 2 ** 40;',
+    find: 'const timeoutMs = tool.timeoutMs ?? defaultTimeoutMs;',
+    replace: 'const timeoutMs = tool.timeoutMs ?? 2 ** 40;',
     why: 'a tool that hangs has no time limit',
     breaks: ['P2', 'P10'],
     by: 'executor: tools',
@@ -163,7 +164,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: toolRun,
-    find: 'return failure(summarize(thrown).message, job.maxBytes);',
+    find: 'return failure(summarize(thrown).message, maxBytes);',
     replace: 'throw thrown;',
     why: 'a tool that throws synchronously ends the run',
     breaks: ['P10'],
@@ -226,7 +227,7 @@ export const toolMutants: readonly Mutant[] = [
     by: 'executor: wait',
   },
   {
-    file: 'src/loop/call-tools.ts',
+    file: 'src/loop/plan.ts',
     find: "return cap(AgentError.from(thrown, 'tool').message, maxReason);",
     replace: 'return undefined;',
     why: 'a tool whose `mustAsk` throws runs without approval',

@@ -10,7 +10,7 @@ function callOf(input: string, stop: StopReason = 'tool_use') {
     out.close(0);
     out.end(stop);
   });
-  const [call] = answer.calls;
+  const [call] = answer.toolCalls;
   if (call === undefined) throw new Error('There is no call.');
   return call;
 }
@@ -66,7 +66,7 @@ describe('call arguments', () => {
       out.input(0, '{"a":1}');
       out.end('complete');
     });
-    expect([answer.stopReason, answer.calls]).toEqual([
+    expect([answer.stopReason, answer.toolCalls]).toEqual([
       'tool_use',
       [{ id: 'c1', toolName: 'look', arguments: { a: 1 } }],
     ]);
@@ -80,8 +80,12 @@ describe('call arguments', () => {
         out.close(0);
         out.input(0, fragment);
         out.end('tool_use');
-      }).answer.calls;
+      }).answer.toolCalls;
     expect(late(' \n')[0]?.problem).toBeUndefined();
+  });
+
+  test('contain no negative zero, which JSON does not have', () => {
+    expect(callOf('{"a":-0,"b":[-0.0,{"c":-1e-400}]}').arguments).toStrictEqual({ a: 0, b: [0, { c: 0 }] });
   });
 
   test('without a tool name are a problem', () => {
@@ -90,7 +94,7 @@ describe('call arguments', () => {
       out.input(0, '{}');
       out.end('tool_use');
     });
-    expect(answer.calls).toEqual([
+    expect(answer.toolCalls).toEqual([
       { id: 'call_1', toolName: 'unnamed', arguments: {}, problem: 'The call names no tool.' },
     ]);
   });
@@ -102,7 +106,7 @@ describe('call ids', () => {
       for (const [at, id] of given.entries()) out.call(at, id, 'look');
       out.end('tool_use');
     });
-    return answer.calls.map((call) => call.id);
+    return answer.toolCalls.map((call) => call.id);
   }
 
   test('are generated if missing, numbered if repeated, and otherwise unchanged', () => {
@@ -118,7 +122,7 @@ describe('call ids', () => {
       out.input(0, ':1}');
       out.end('tool_use');
     });
-    expect(answer.calls).toEqual([{ id: 'c1', toolName: 'look', arguments: { a: 1 } }]);
+    expect(answer.toolCalls).toEqual([{ id: 'c1', toolName: 'look', arguments: { a: 1 } }]);
   });
 
   test('start another call if they differ at the same key', () => {
@@ -129,7 +133,7 @@ describe('call ids', () => {
       out.input('c', '{"a":2}');
       out.end('tool_use');
     });
-    expect(answer.calls.map(({ id, arguments: args }) => [id, args])).toEqual([
+    expect(answer.toolCalls.map(({ id, arguments: args }) => [id, args])).toEqual([
       ['c1', { a: 1 }],
       ['c2', { a: 2 }],
     ]);
@@ -147,5 +151,5 @@ test('j20 parses a megabyte of arguments in small deltas only once', () => {
   });
   expect(parse).toHaveBeenCalledTimes(1);
   parse.mockRestore();
-  expect(answer.calls[0]?.arguments['text']).toHaveLength(990_000);
+  expect(answer.toolCalls[0]?.arguments['text']).toHaveLength(990_000);
 });

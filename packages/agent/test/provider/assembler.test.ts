@@ -18,12 +18,12 @@ describe('blocks', () => {
       out.text('b', 'lo');
       out.end('tool_use');
     });
-    expect(answer.parts).toEqual([
+    expect(answer.message.content).toEqual([
       { type: 'text', text: 'Hello' },
       { type: 'tool_call', id: 'c1', toolName: 'look', arguments: { a: 1 } },
       { type: 'reasoning', text: 'thinking' },
     ]);
-    expect(answer.text).toBe('Hello');
+    expect(answer.content).toBe('Hello');
   });
 
   test('emit each delta immediately, and the complete block once when it closes', () => {
@@ -57,7 +57,7 @@ describe('blocks', () => {
       out.end('tool_use');
     });
     const provider = 'plain';
-    expect(answer.parts).toEqual([
+    expect(answer.message.content).toEqual([
       { type: 'reasoning', text: 'Hm.' },
       { type: 'tool_call', id: 'c1', toolName: 'look', arguments: { a: 1 } },
       { type: 'text', text: 'Hello' },
@@ -83,7 +83,7 @@ describe('blocks', () => {
       out.text('t', 'b');
       out.end('complete');
     });
-    expect(answer.text).toBe('ab');
+    expect(answer.content).toBe('ab');
     expect(events.filter(({ type }) => type === 'text')).toEqual([
       { type: 'text', index: 0, text: 'a' },
       { type: 'text', index: 1, text: 'b' },
@@ -98,7 +98,7 @@ describe('blocks', () => {
       out.close('nowhere');
       out.end('complete');
     });
-    expect(answer.parts).toEqual([]);
+    expect(answer.message.content).toEqual([]);
     expect(events).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe('blocks', () => {
       out.text(3, 'y');
       out.end('tool_use');
     });
-    expect(answer.parts).toEqual([
+    expect(answer.message.content).toEqual([
       { type: 'reasoning', text: 'hm', seal: { provider: 'plain', data: 'late' } },
       {
         type: 'tool_call',
@@ -145,9 +145,9 @@ describe('blocks', () => {
       out.seal(1, 's\ud800');
       out.end('tool_use');
     });
-    expect(answer.text).toBe('a😀b\ufffd');
-    expect(answer.calls[0]?.arguments).toEqual({ 'k\ufffd': ['\ufffd', { ok: '😀' }] });
-    expect(answer.parts[1]).toMatchObject({ seal: { data: 's\ud800' } });
+    expect(answer.content).toBe('a😀b\ufffd');
+    expect(answer.toolCalls[0]?.arguments).toEqual({ 'k\ufffd': ['\ufffd', { ok: '😀' }] });
+    expect(answer.message.content[1]).toMatchObject({ seal: { data: 's\ud800' } });
   });
 
   test('are not affected by a callback that throws', () => {
@@ -156,7 +156,7 @@ describe('blocks', () => {
     });
     assembly.text(0, 'Hello');
     assembly.end('complete');
-    expect(assembly.answer().text).toBe('Hello');
+    expect(assembly.response({ model: 'model-1' }).content).toBe('Hello');
   });
 
   test('are not changed after the end; only usage still counts [P14]', () => {
@@ -176,7 +176,7 @@ describe('blocks', () => {
       out.model('plain-2');
     });
     expect(answer).toMatchObject({ stopReason: 'complete', model: 'plain-1' });
-    expect(answer.parts).toEqual([{ type: 'text', text: 'a' }]);
+    expect(answer.message.content).toEqual([{ type: 'text', text: 'a' }]);
     expect(answer.usage).toEqual({ inputTokens: 5, outputTokens: 2 });
   });
 });

@@ -40,7 +40,7 @@ describe('any calls of a wire in any order', () => {
       assembly.end(random.pick(stops));
       if (assembly.fault !== undefined) continue;
       read += 1;
-      const answer = assembly.answer();
+      const answer = assembly.response({ model: 'model-1' });
       const told = (type: 'text' | 'text_delta') =>
         events
           .filter((event) => event.type === 'text' || event.type === 'text_delta')
@@ -50,21 +50,21 @@ describe('any calls of a wire in any order', () => {
           .join('');
       const where = `seed ${seed}`;
 
-      expect(told('text'), where).toBe(answer.text);
-      expect(told('text_delta').length, where).toBe(answer.text.length);
-      expect(answer.text.isWellFormed(), where).toBe(true);
-      expect(new Set(answer.calls.map(({ id }) => id)).size, where).toBe(answer.calls.length);
+      expect(told('text'), where).toBe(answer.content);
+      expect(told('text_delta').length, where).toBe(answer.content.length);
+      expect(answer.content.isWellFormed(), where).toBe(true);
+      expect(new Set(answer.toolCalls.map(({ id }) => id)).size, where).toBe(answer.toolCalls.length);
       const toldCalls = events.filter((event) => event.type === 'tool_call').map((event) => event.index);
       expect(new Set(toldCalls).size, where).toBe(toldCalls.length);
-      expect(toldCalls.length, where).toBe(answer.calls.length);
+      expect(toldCalls.length, where).toBe(answer.toolCalls.length);
       if (answer.stopReason !== 'tool_use') {
         expect(
-          answer.calls.every(({ problem }) => problem !== undefined),
+          answer.toolCalls.every(({ problem }) => problem !== undefined),
           where,
         ).toBe(true);
       }
       expect(
-        answer.parts.every((part) => part.type !== 'text' || part.text !== ''),
+        answer.message.content.every((part) => part.type !== 'text' || part.text !== ''),
         where,
       ).toBe(true);
     }

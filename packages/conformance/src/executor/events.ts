@@ -1,15 +1,8 @@
 import type { AgentEvent, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
+import { scenarios } from '@cobbler/agent/scenarios';
 import type { ModelStep } from '@cobbler/agent/testing';
-import {
-  calls,
-  expect,
-  expectEqual,
-  probeTools,
-  scenarios,
-  scriptedModel,
-  textResponse,
-} from '@cobbler/agent/testing';
+import { calls, expect, expectEqual, probeTools, scriptedModel, textResponse } from '@cobbler/agent/testing';
 import type { CreateSetup, ExecutorCase } from './setup/case.ts';
 import { group } from './setup/case.ts';
 

@@ -1,5 +1,7 @@
 import type { Event, Run } from '@cobbler/agent';
-import type { RunFixture, Scenario, Staged } from '@cobbler/agent/testing';
+import type { Scenario, Staged } from '@cobbler/agent/scenarios';
+import { scenarios } from '@cobbler/agent/scenarios';
+import type { RunFixture } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
@@ -9,7 +11,6 @@ import {
   ofType,
   probeTools,
   resultTexts,
-  scenarios,
   scriptedModel,
   textResponse,
 } from '@cobbler/agent/testing';

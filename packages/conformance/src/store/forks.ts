@@ -1,5 +1,5 @@
-import { forkSession } from '@cobbler/agent';
 import { emptyState, fold } from '@cobbler/agent/events';
+import { forkSession } from '@cobbler/agent/fork';
 import { assertValidHistory, expectEqual, said, wholeRun, worked, write } from '@cobbler/agent/testing';
 import type { StoreCase } from './case.ts';
 import { group } from './case.ts';

@@ -1,7 +1,7 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, isObject, textIn } from '../fields.ts';
-import { addArguments, areSameArguments } from '../stream.ts';
+import { addArguments, areSameArguments, inputOf } from '../stream.ts';
 
 interface StreamedToolCall {
   readonly key: string;
@@ -34,6 +34,8 @@ export class StreamedCalls {
     const given = fieldsOf(chunk['function']);
     const type = textIn(chunk, 'type');
     if (type !== '' && type !== 'function') out.ignore(`a call of type ${type}`);
+    if (given['arguments'] === undefined && chunk['arguments'] !== undefined)
+      out.ignore('arguments beside the function of a call');
     const index = typeof chunk['index'] === 'number' ? chunk['index'] : undefined;
     const id = textIn(chunk, 'id');
     const name = textIn(given, 'name');
@@ -107,12 +109,6 @@ export class StreamedCalls {
 /** Returns true unless both are given and differ. */
 function agree(one: string, other: string): boolean {
   return one === '' || other === '' || one === other;
-}
-
-/** Returns the arguments as JSON text; some servers send them as an object. */
-function inputOf(given: unknown): string {
-  if (typeof given === 'string') return given;
-  return given === undefined || given === null ? '' : JSON.stringify(given);
 }
 
 function emitInput(call: StreamedToolCall, input: string, out: ResponseSink): void {

@@ -1,7 +1,7 @@
 import type { StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { isObject, objectsIn, textIn } from '../fields.ts';
+import { isGiven, isObject, losesItems, objectsIn, textIn } from '../fields.ts';
 import { broken, failWith, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
@@ -65,12 +65,18 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   if (isObject(payload['usage'])) {
     out.usage(usageOf(payload['usage'], { input: 'prompt_tokens', output: 'completion_tokens' }));
   }
+  if (losesItems(payload['choices'])) out.ignore('choices that are not objects');
   const [choice, other] = objectsIn(payload, 'choices');
   if (choice === undefined) return;
+  // OpenRouter reports the error of the service behind it here, with any finish reason.
+  if (isGiven(choice['error'])) return failWith(choice['error'], out);
   if (other !== undefined || Number(choice['index'] ?? 0) !== 0) out.ignore('a second choice');
-  if (textIn(choice, 'text') !== '') out.ignore('text beside a message');
-  if (isObject(choice['delta'])) takeDelta(choice['delta'], answer, out);
-  if (isObject(choice['message'])) takeMessage(choice['message'], answer, out);
+  const { text, delta, message } = choice;
+  if (isGiven(text) && text !== '') out.ignore('text beside a message');
+  if ([delta, message].some((part) => isGiven(part) && !isObject(part)))
+    out.ignore('a message that is not an object');
+  if (isObject(delta)) takeDelta(delta, answer, out);
+  if (isObject(message)) takeMessage(message, answer, out);
   const reason = textIn(choice, 'finish_reason');
   if (reason === '' || answer.finished) return;
   answer.finished = true;
@@ -138,8 +144,10 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
 /** Returns the calls of a delta, including the single `function_call` of the older API. */
 function callsIn(delta: Fields, out: ResponseSink): readonly Fields[] {
   const { tool_calls: calls } = delta;
-  if (isObject(calls) && Object.keys(calls).length > 0) out.ignore('tool_calls without a list');
+  const isEmpty = isObject(calls) && Object.keys(calls).length === 0;
+  if (losesItems(calls) && !isEmpty) out.ignore('tool_calls without a list');
   const given = delta['function_call'];
+  if (isGiven(given) && !isObject(given)) out.ignore('a function_call that is not an object');
   const legacy = isObject(given) ? [{ index: 0, function: given }] : [];
   return [...objectsIn(delta, 'tool_calls'), ...legacy];
 }
@@ -172,7 +180,10 @@ interface MessageText {
  */
 function readText(from: Fields, out: ResponseSink): MessageText {
   // Compatible servers send reasoning in one of these fields, or in both with the same text.
-  const reasoning = textIn(from, 'reasoning_content') || textIn(from, 'reasoning');
+  const [reasoning = '', other] = ['reasoning_content', 'reasoning']
+    .map((name) => textFrom(from, name, out))
+    .filter((text) => text !== '');
+  if (other !== undefined && other !== reasoning) out.ignore('reasoning in two versions');
   const parsed: MessageText = { text: '', reasoning, refused: false };
   const lost = unreadable.find((name) => isGiven(from[name]));
   if (lost !== undefined) out.ignore(lost);
@@ -180,13 +191,16 @@ function readText(from: Fields, out: ResponseSink): MessageText {
   if (typeof content === 'string') parsed.text = content;
   else if (Array.isArray(content)) for (const part of content) takePart(part, parsed, out);
   else if (isGiven(content)) takePart(content, parsed, out);
-  const refusal = textIn(from, 'refusal');
+  const refusal = textFrom(from, 'refusal', out);
   if (refusal !== '') takeRefusal(refusal, parsed);
   return parsed;
 }
 
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
+/** Returns the text in a field. Anything else there would be lost, so it makes the response invalid. */
+function textFrom(from: Fields, name: string, out: ResponseSink): string {
+  const value = from[name];
+  if (isGiven(value) && typeof value !== 'string') out.ignore(`${name} that is not a string`);
+  return textIn(from, name);
 }
 
 function takePart(part: unknown, parsed: MessageText, out: ResponseSink): void {

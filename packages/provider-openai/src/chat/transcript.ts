@@ -1,5 +1,5 @@
 import type { AssistantPart } from '@cobbler/agent';
-import type { TranscriptFormat } from '@cobbler/agent/provider';
+import type { TranscriptFormat } from '@cobbler/agent/transcripts';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, objectsIn, textIn } from '../fields.ts';
 import type { TranscriptEntry } from '../transcript-format.ts';

@@ -1,8 +1,8 @@
 import type { Json, StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { fieldsOf, isObject, objectsIn, textIn } from '../fields.ts';
-import { broken, failWith, readPayload, stateOf } from '../stream.ts';
+import { fieldsOf, isGiven, isObject, losesItems, objectsIn, textIn } from '../fields.ts';
+import { broken, failWith, inputOf, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { responsesIgnored } from './ignored.ts';
 import type { ItemKind, OutputItem } from './items.ts';
@@ -106,7 +106,9 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   'response.completed': (payload, out) => {
     const response = fieldsOf(payload['response']);
     // Some servers end a response that was cut off like a complete one.
-    if (response['status'] === 'incomplete') return cut(response, out);
+    const { status, error } = response;
+    if (status === 'incomplete') return cut(response, out);
+    if (status === 'failed' || isGiven(error)) return failWith(error, out);
     close(response, out);
     const { called, refused } = answerOf(out);
     out.end(refused ? 'refusal' : called ? 'tool_use' : 'complete', 'completed');
@@ -241,7 +243,7 @@ function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
       return out.close(key);
     case 'function_call':
       announce(item, known, out);
-      whole(known, 'input', textIn(item, 'arguments'), out);
+      whole(known, 'input', inputOf(item['arguments']), out);
       return out.close(key);
     default:
       // The guide requires every item of the output to be sent back, including unknown ones.
@@ -267,6 +269,7 @@ function settleThought(known: OutputItem, item: Fields, out: ResponseSink): void
 /** Ends the response. Its last event repeats the items; missing ones are added. */
 function close(response: Fields, out: ResponseSink): void {
   const answer = answerOf(out);
+  if (losesItems(response['output'])) out.ignore('output that is not a list of objects');
   const output = objectsIn(response, 'output');
   const streamed = answer.items.all;
   const matched = output.map((item, index) => {
@@ -326,6 +329,7 @@ function inputItem(item: Fields): Json {
 
 /** Returns the texts of the parts of an item. A part without text is of an unknown kind. */
 function textsIn(item: Fields, name: string, between: string, out: ResponseSink): string {
+  if (losesItems(item[name])) out.ignore(`${name} that is not a list of objects`);
   const texts = objectsIn(item, name).map((part) => {
     const isRefusal = part['type'] === 'refusal';
     if (isRefusal) answerOf(out).refused = true;

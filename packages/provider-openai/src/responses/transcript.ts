@@ -1,5 +1,5 @@
 import type { AssistantPart, Json } from '@cobbler/agent';
-import type { TranscriptFormat } from '@cobbler/agent/provider';
+import type { TranscriptFormat } from '@cobbler/agent/transcripts';
 import type { Fields } from '../fields.ts';
 import { isObject, objectsIn, textIn } from '../fields.ts';
 import { providerName } from '../models.ts';

@@ -97,7 +97,7 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: responsesEvent,
-    find: "whole(known, 'input', textIn(item, 'arguments'), out);",
+    find: "whole(known, 'input', inputOf(item['arguments']), out);",
     replace: "out.input(key, textIn(item, 'arguments'));",
     why: 'Responses: arguments are emitted in chunks and then again',
     breaks: ['S0.7'],

@@ -1,39 +1,41 @@
 import type { Runtime } from '../../values/runtime.ts';
 
-/** A deadline on the monotonic clock, and the name of what it limits. */
-export interface Due<Name extends string> {
-  readonly at: number;
-  readonly name: Name;
+/** Has a deadline that moves. */
+export interface Timed {
+  /** Returns the nearest deadline, on the monotonic clock. */
+  dueAt(): number;
+  /** Called once when the deadline has passed. */
+  onDue(): void;
 }
 
 /**
- * Watches moving deadlines with one timer. Progress only updates a timestamp; when the timer fires, it checks the
+ * Watches a moving deadline with one timer. Progress only updates a timestamp; when the timer fires, it checks the
  * timestamp and is set again for the remaining time, because setting a timer for every delta costs more than reading
  * the delta.
  */
-export class DeadlineTimer<Name extends string> {
+export class DeadlineTimer {
   readonly #runtime: Runtime;
-  readonly #due: () => Due<Name>;
-  readonly #late: (name: Name) => void;
+  readonly #timed: Timed;
   readonly #maxMs: number;
   #setFor = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
   /**
-   * `due` returns the nearest deadline; `late` is called once when it has passed. No timer is set for longer than
-   * `maxMs`: if that is the shortest of the later timeouts, the timer never has to be reset for them.
+   * No timer is set for longer than `maxMs`: if that is the shortest of the later timeouts, the timer never has to be
+   * reset for them.
    */
-  constructor(runtime: Runtime, maxMs: number, due: () => Due<Name>, late: (name: Name) => void) {
+  constructor(runtime: Runtime, maxMs: number, timed: Timed) {
     this.#runtime = runtime;
     this.#maxMs = Math.min(maxMs, 2 ** 31 - 1);
-    this.#due = due;
-    this.#late = late;
+    this.#timed = timed;
   }
 
-  /** Sets the timer if needed. Must be called at the start and whenever the nearest deadline may have moved closer. */
-  look(): void {
-    const due = this.#due();
-    if (due.at < this.#setFor) this.#set(due.at);
+  /** Sets the timer if needed. Must be called at the start and whenever the deadline may have moved closer. */
+  look(now: number): void {
+    const due = this.#timed.dueAt();
+    if (due >= this.#setFor) return;
+    this.#cancel?.();
+    this.#set(due, now);
   }
 
   /** Cancels the timer. */
@@ -42,10 +44,8 @@ export class DeadlineTimer<Name extends string> {
     this.#cancel = undefined;
   }
 
-  #set(at: number): void {
-    this.#cancel?.();
-    const now = this.#runtime.monotonic();
-    const wait = Math.min(Math.max(at - now, 0), this.#maxMs);
+  #set(due: number, now: number): void {
+    const wait = Math.min(Math.max(due - now, 0), this.#maxMs);
     this.#setFor = now + wait;
     this.#cancel = this.#runtime.timer(wait, () => this.#fire());
   }
@@ -53,8 +53,9 @@ export class DeadlineTimer<Name extends string> {
   #fire(): void {
     this.#cancel = undefined;
     this.#setFor = Number.POSITIVE_INFINITY;
-    const due = this.#due();
-    if (this.#runtime.monotonic() >= due.at) this.#late(due.name);
-    else this.#set(due.at);
+    const now = this.#runtime.monotonic();
+    const due = this.#timed.dueAt();
+    if (now >= due) this.#timed.onDue();
+    else this.#set(due, now);
   }
 }

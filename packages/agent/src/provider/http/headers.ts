@@ -1,4 +1,5 @@
 import { AgentError } from '../../values/errors.ts';
+import type { RawResponse } from '../wire/transport.ts';
 
 /** Headers with lower-case names, whatever the wire or the vendor's client used. */
 export type Headers = Readonly<Record<string, string>>;
@@ -30,26 +31,45 @@ function checkHeader(name: string, value: string): void {
   });
 }
 
-/** Returns the response headers that match these names, or prefixes ending in `*`; undefined if there are none. */
-export function pickHeaders(
-  wanted: readonly string[] | undefined,
-  response: { readonly headerNames: readonly string[]; header(name: string): string | undefined },
-): Headers | undefined {
-  if (wanted === undefined) return undefined;
-  let found: Record<string, string> | undefined;
-  for (const name of response.headerNames) {
-    if (!isWanted(wanted, name)) continue;
-    const value = response.header(name);
-    if (value === undefined) continue;
-    found ??= {};
-    found[name] = value;
-  }
-  return found;
+/** Returns selected headers of a response; undefined if there are none. */
+export type HeaderPicker = (response: Pick<RawResponse, 'headerNames' | 'header'>) => Headers | undefined;
+
+/** Returns a function that picks the response headers with these names, or prefixes ending in `*`. */
+export function headerPicker(wanted: readonly string[]): HeaderPicker {
+  const prefixes = wanted.flatMap((name) => (name.endsWith('*') ? [name.slice(0, -1)] : []));
+  const isWanted = (name: string) => {
+    for (let index = 0; index < prefixes.length; index += 1)
+      if (name.startsWith(prefixes[index] as string)) return true;
+    return wanted.includes(name);
+  };
+  return (response) => {
+    const { headerNames } = response;
+    let found: Record<string, string> | undefined;
+    for (let index = 0; index < headerNames.length; index += 1) {
+      const name = headerNames[index] as string;
+      const value = isWanted(name) ? response.header(name) : undefined;
+      if (value === undefined) continue;
+      found ??= {};
+      found[name] = value;
+    }
+    return found;
+  };
 }
 
-function isWanted(patterns: readonly string[], name: string): boolean {
-  for (const pattern of patterns) {
-    if (pattern === name || (pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1)))) return true;
-  }
-  return false;
+/** Joins the headers of a request: those of the envelope take precedence, then those of the endpoint. */
+export type HeaderJoiner = (endpoint: Headers, envelope: Headers) => Headers;
+
+/**
+ * Returns a function that joins headers with these defaults. They seldom change, so the last result is kept, and a
+ * transport recognizes it.
+ */
+export function headerJoiner(defaults: Headers): HeaderJoiner {
+  let last: { readonly endpoint: Headers; readonly envelope: Headers; readonly joined: Headers } | undefined;
+  return (endpoint, envelope) => {
+    if (last?.endpoint !== endpoint || last.envelope !== envelope) {
+      const joined = Object.freeze({ ...defaults, ...endpoint, ...envelope });
+      last = { endpoint, envelope, joined };
+    }
+    return last.joined;
+  };
 }

@@ -1,7 +1,7 @@
 import type { CacheBreak } from '../../interfaces/agent.ts';
 import type { RequestTiming } from './cache-lifetime.ts';
-import type { EnvelopeRequest } from './envelope-bytes.ts';
-import { instructions, specsOf } from './envelope-bytes.ts';
+import { instructions, isSameList, specsOf } from './envelope-bytes.ts';
+import type { EnvelopeRequest } from './request-defaults.ts';
 
 /** Estimated number of bytes per token; only the service knows the exact count. */
 const bytesPerToken = 4;
@@ -70,8 +70,4 @@ function broken(
 
 function lengthFrom(texts: readonly string[], from: number): number {
   return texts.slice(from).reduce((sum, { length }) => sum + length, 0);
-}
-
-function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
-  return left.length === right.length && left.every((item, index) => item === right[index]);
 }

@@ -1,19 +1,24 @@
 import type { CacheLifetime, PrefixCache } from '../wire/wire.ts';
 
-/** The timing of requests with a common prefix, and the cost of caching it so far. */
+/** The timing of requests with a common prefix, and the cost of caching it so far. Each request updates it in place. */
 export interface RequestTiming {
   /** Time of the latest request, by the wall clock, in milliseconds. */
-  readonly at: number;
-  readonly requests: number;
+  at: number;
+  requests: number;
   /** For each cache lifetime, the share of intervals between requests that were longer, weighted toward recent ones. */
-  readonly outlasted: readonly number[];
+  readonly outlasted: number[];
   /** Total bytes of all requests. */
-  readonly sent: number;
+  sent: number;
   /** Estimated cost of those requests, in bytes at the price of uncached input. */
-  readonly paid: number;
+  paid: number;
   /** Number of bytes that the service still caches, and until when. */
-  readonly kept: number;
-  readonly until: number;
+  kept: number;
+  until: number;
+}
+
+/** Returns a copy, for requests that start like earlier ones and continue differently. */
+export function copyOf(timing: RequestTiming | undefined): RequestTiming | undefined {
+  return timing && { ...timing, outlasted: [...timing.outlasted] };
 }
 
 /**
@@ -26,24 +31,28 @@ export const maxPaid = 1.35;
 /** Minimum weight of one interval in the average, because usage patterns change. */
 const minWeight = 0.1;
 
-/** Updates the timing at the start of a request. */
+/** Updates the timing at the start of a request, and returns it. */
 export function beat(
-  before: RequestTiming | undefined,
+  timing: RequestTiming | undefined,
   now: number,
   { lifetimes }: PrefixCache,
 ): RequestTiming {
-  if (before === undefined) {
+  if (timing === undefined) {
     const outlasted = lifetimes.map(() => 0);
     return { at: now, requests: 1, outlasted, sent: 0, paid: 0, kept: 0, until: now };
   }
-  const pause = now - before.at;
-  const weight = Math.max(1 / before.requests, minWeight);
-  const outlasted = lifetimes.map(({ ms }, index) => {
-    const share = before.outlasted[index] ?? 0;
-    return share + ((pause > ms ? 1 : 0) - share) * weight;
-  });
-  const kept = now > before.until ? 0 : before.kept;
-  return { ...before, at: now, requests: before.requests + 1, outlasted, kept };
+  const { outlasted } = timing;
+  const pause = now - timing.at;
+  const weight = Math.max(1 / timing.requests, minWeight);
+  for (let index = 0; index < outlasted.length; index += 1) {
+    const share = outlasted[index] ?? 0;
+    const isLonger = pause > (lifetimes[index]?.ms ?? 0);
+    outlasted[index] = share + ((isLonger ? 1 : 0) - share) * weight;
+  }
+  if (now > timing.until) timing.kept = 0;
+  timing.at = now;
+  timing.requests += 1;
+  return timing;
 }
 
 /**
@@ -58,39 +67,39 @@ export function lifetimeFor(
   bytes: number,
   cache: PrefixCache,
 ): CacheLifetime | undefined {
+  const { lifetimes, read } = cache;
+  const requests = Math.max(2, timing.requests);
   let best: CacheLifetime | undefined;
   let maxSaved = 0;
-  for (const [index, lifetime] of cache.lifetimes.entries()) {
-    const reads = expectedReads(1 - (timing.outlasted[index] ?? 0), Math.max(2, timing.requests));
-    const saved = reads * (1 - cache.read) - (lifetime.write - 1);
-    if (saved <= maxSaved || !isAffordable(timing, bytes, lifetime, cache)) continue;
-    maxSaved = saved;
-    best = lifetime;
+  for (let index = 0; index < lifetimes.length; index += 1) {
+    const lifetime = lifetimes[index] as CacheLifetime;
+    const survives = 1 - (timing.outlasted[index] ?? 0);
+    const reads = survives >= 1 ? requests : expectedReads(survives, requests);
+    const saved = reads * (1 - read) - (lifetime.write - 1);
+    if (saved <= maxSaved) continue;
+    // All requests, including this one with this lifetime, may cost no more than the maximum.
+    if (timing.paid + costOf(timing, bytes, lifetime, cache) <= (timing.sent + bytes) * maxPaid) {
+      maxSaved = saved;
+      best = lifetime;
+    }
   }
   return best;
 }
 
-/** Returns whether all requests, including this one with this lifetime, cost no more than {@link maxPaid}. */
-function isAffordable(
-  timing: RequestTiming,
-  bytes: number,
-  lifetime: CacheLifetime,
-  cache: PrefixCache,
-): boolean {
-  return timing.paid + costOf(timing, bytes, lifetime, cache) <= (timing.sent + bytes) * maxPaid;
-}
-
-/** Updates the timing after a request of this size with this lifetime. */
+/** Updates the timing after a request of this size with this lifetime, and returns it. */
 export function after(
   timing: RequestTiming,
   bytes: number,
   lifetime: CacheLifetime | undefined,
   cache: PrefixCache,
 ): RequestTiming {
-  const sent = timing.sent + bytes;
-  const paid = timing.paid + costOf(timing, bytes, lifetime, cache);
-  if (lifetime === undefined) return { ...timing, sent, paid };
-  return { ...timing, sent, paid, kept: bytes, until: timing.at + lifetime.ms };
+  timing.paid += costOf(timing, bytes, lifetime, cache);
+  timing.sent += bytes;
+  if (lifetime !== undefined) {
+    timing.kept = bytes;
+    timing.until = timing.at + lifetime.ms;
+  }
+  return timing;
 }
 
 /**
@@ -110,6 +119,5 @@ function costOf(
 
 /** Returns the sum of `survives`, its square and so on: each request reads only what survived all earlier intervals. */
 function expectedReads(survives: number, requests: number): number {
-  if (survives >= 1) return requests;
   return (survives * (1 - survives ** requests)) / (1 - survives);
 }

@@ -3,7 +3,7 @@ import { CallNames } from '../wire/call-names.ts';
 import type { Turn, Wire } from '../wire/wire.ts';
 import type { Departure, SentRequest } from './cache-break.ts';
 import type { UnansweredCall, ViewedTurn, ViewFor } from './normalize-history.ts';
-import { checkAnswered, openingTurn, sideOf, turnAt } from './normalize-history.ts';
+import { checkAnswered, noCalls, openingTurn, sideOf, turnAt } from './normalize-history.ts';
 
 const encoder = new TextEncoder();
 const comma = 44;
@@ -32,7 +32,12 @@ export class ConversationBytes {
   #turns: KeptTurn[] = [];
   #messages: Message[] = [];
   #names = new CallNames();
-  #sent: SentRequest | undefined;
+  /** The last request that sent these turns; undefined before the first. */
+  sent: SentRequest | undefined;
+  /** Number of bytes of all turns. */
+  #end = 0;
+  /** Index of the last user turn with content. */
+  #lastOfUser = -1;
   /** Indexes of the last marked turn and of the one marked before it. */
   #latest = -1;
   #before = -1;
@@ -41,31 +46,25 @@ export class ConversationBytes {
     return this.#turns.length;
   }
 
-  /** The last request that sent these turns; undefined before the first. */
-  get sent(): SentRequest | undefined {
-    return this.#sent;
-  }
-
-  get #end(): number {
-    return this.#endOf(this.#turns.length);
-  }
-
   /** Returns how many turns of this conversation the history starts with. */
   turnsIn(messages: readonly Message[]): number {
     const common = commonLength(this.#messages, messages);
     let count = this.#turns.length;
-    while (count > 0 && (this.#turns[count - 1]?.upTo ?? 0) > common) count -= 1;
-    const last = this.#turns[count - 1];
-    const next = messages[last?.upTo ?? 0];
+    let last = this.#turns[count - 1];
+    while (last !== undefined && last.upTo > common) {
+      count -= 1;
+      last = this.#turns[count - 1];
+    }
+    if (last === undefined || last.upTo === 0) return count;
     // Another message of the same side extends the turn, which then changes.
-    const grows = last !== undefined && last.upTo > 0 && next !== undefined && sideOf(next) === last.side;
-    return grows ? count - 1 : count;
+    const next = messages[last.upTo];
+    return next !== undefined && sideOf(next) === last.side ? count - 1 : count;
   }
 
   /** Returns whether these messages continue this conversation, that is, contain the last message sent in it. */
   isContinuedBy(messages: readonly Message[]): boolean {
     const last = this.#messages.at(-1);
-    if (last === undefined || this.#sent === undefined) return false;
+    if (last === undefined || this.sent === undefined) return false;
     return messages[this.#messages.length - 1] === last || messages.includes(last);
   }
 
@@ -88,7 +87,7 @@ export class ConversationBytes {
    */
   departureOfCopy(copy: ConversationBytes): Departure | undefined | false {
     const count = this.#turns.length;
-    if (this.#sent === undefined || count === 0 || count >= copy.#turns.length) return false;
+    if (this.sent === undefined || count === 0 || count >= copy.#turns.length) return false;
     const common = this.#commonTurns(copy);
     if (common === count) return undefined;
     const last = this.#turnBytes(count - 1);
@@ -104,54 +103,59 @@ export class ConversationBytes {
     fork.#turns = this.#turns.slice(0, count);
     fork.#messages = this.#messages.slice(0, fork.#turns.at(-1)?.upTo ?? 0);
     for (const turn of fork.#turns) for (const call of turn.open) fork.#names.give(call.wireId);
-    fork.#reserve(fork.#end);
-    fork.#buffer.set(this.#buffer.subarray(0, fork.#end));
+    fork.#lastOfUser = fork.#turns.findLastIndex((turn) => turn.side === 'user' && !turn.isEmpty);
+    const end = this.#endOf(count);
+    fork.#reserve(end);
+    fork.#buffer.set(this.#buffer.subarray(0, end));
+    fork.#end = end;
     fork.#latest = this.#latest < count ? this.#latest : this.#before < count ? this.#before : -1;
     return fork;
   }
 
   /** Adds the new turns. */
   extend(messages: readonly Message[], wire: Wire, view: ViewFor): void {
-    if (this.#turns.length === 0 && messages[0]?.role === 'assistant') this.#add(openingTurn, messages, wire);
+    const turns = this.#turns;
+    if (turns.length === 0 && messages[0]?.role === 'assistant') this.#add(openingTurn, messages, wire);
+    let open = turns[turns.length - 1]?.open ?? noCalls;
     while (this.#messages.length < messages.length) {
-      const open = this.#turns.at(-1)?.open ?? [];
-      this.#add(turnAt(messages, this.#messages.length, open, this.#names, view), messages, wire);
+      const viewed = turnAt(messages, this.#messages.length, open, this.#names, view);
+      this.#add(viewed, messages, wire);
+      open = viewed.open;
     }
-    checkAnswered(this.#turns.at(-1)?.open ?? []);
+    checkAnswered(open);
   }
 
   /** Returns all turns with the marks of a request made now. */
   currentBytes(): TurnBytes {
     const last = this.#lastOfUser;
+    const marks: number[] = [];
     // If the same history is sent again, both marks stay.
-    const marked = [this.#turns[last === this.#latest ? this.#before : this.#latest], this.#turns[last]];
-    const marks = marked.filter((turn) => turn !== undefined).map((turn) => turn.end);
+    const earlier = this.#turns[last === this.#latest ? this.#before : this.#latest];
+    if (earlier !== undefined) marks.push(earlier.end);
+    if (last >= 0) marks.push(this.#endOf(last + 1));
     return { bytes: this.#buffer.subarray(0, this.#end), marks };
   }
 
   /** Records a sent request, and whether its marks were sent. */
   send(sent: SentRequest, isMarked: boolean): void {
-    this.#sent = sent;
+    this.sent = sent;
     const last = this.#lastOfUser;
     if (!isMarked || last === this.#latest) return;
     this.#before = this.#latest;
     this.#latest = last;
   }
 
-  get #lastOfUser(): number {
-    return this.#turns.findLastIndex((turn) => turn.side === 'user' && !turn.isEmpty);
-  }
-
-  #add(viewed: ViewedTurn, messages: readonly Message[], wire: Wire): void {
-    const { turn, upTo, open } = viewed;
+  #add({ turn, upTo, open }: ViewedTurn, messages: readonly Message[], wire: Wire): void {
+    const { side } = turn;
+    const items = wire.turn(turn);
     let end = this.#end;
-    const begin = end;
-    for (const item of wire.turn(turn)) end = this.#write(JSON.stringify(item), end);
-    this.#turns.push({ side: turn.side, upTo, end, isEmpty: end === begin, open });
-    for (let at = this.#messages.length; at < upTo; at += 1) {
-      const message = messages[at];
-      if (message !== undefined) this.#messages.push(message);
-    }
+    for (let index = 0; index < items.length; index += 1)
+      end = this.#write(JSON.stringify(items[index]), end);
+    const isEmpty = end === this.#end;
+    if (side === 'user' && !isEmpty) this.#lastOfUser = this.#turns.length;
+    this.#end = end;
+    this.#turns.push({ side, upTo, end, isEmpty, open });
+    for (let at = this.#messages.length; at < upTo; at += 1) this.#messages.push(messages[at] as Message);
   }
 
   /** Returns the end offset of the first `count` turns. */

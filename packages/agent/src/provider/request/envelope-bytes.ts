@@ -1,13 +1,17 @@
-import type { ModelRequest, OutputShape } from '../../interfaces/agent.ts';
+import type { ModelRequest, OutputShape, RequestConfig } from '../../interfaces/agent.ts';
 import { canonicalSchema } from '../../interfaces/standard-schema.ts';
 import type { Tool } from '../../interfaces/tool.ts';
 import { readTool } from '../../interfaces/tool.ts';
+import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { read } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
 import type { Headers } from '../http/headers.ts';
 import { joinHeaders } from '../http/headers.ts';
-import type { ToolSpec, Wire, WireRequest } from '../wire/wire.ts';
+import type { ToolSpec, Wire } from '../wire/wire.ts';
+import type { RequestTiming } from './cache-lifetime.ts';
+import type { AgentDefaults, EnvelopeRequest } from './request-defaults.ts';
+import { demandOf } from './request-defaults.ts';
 
 /**
  * Maximum number of cached envelopes per list of tools, for example for a closing request or a different system prompt.
@@ -18,7 +22,9 @@ const encoder = new TextEncoder();
 
 /** The serialized parts before and after the turns. Equal requests get the same object. */
 export interface EnvelopeBytes {
-  /** The request that it was made from. */
+  /** The request that it was made from, with its lists as they were. */
+  readonly asked: ModelRequest;
+  readonly keepMs: number | undefined;
   readonly request: EnvelopeRequest;
   /** Bytes up to the first turn, including the comma before it if needed. */
   readonly head: Uint8Array;
@@ -27,53 +33,63 @@ export interface EnvelopeBytes {
   readonly headers: Headers;
 }
 
-/** One request with defaults filled in, before its tools are converted to the wire's form. */
-export interface EnvelopeRequest extends Omit<WireRequest, 'system' | 'tools'> {
-  readonly system: ModelRequest['system'];
-  readonly tools: readonly Tool[];
+/** All requests with the same first tool, in any conversation. */
+export interface SharedPrefix {
+  /** The most recently made envelopes, newest last. */
+  envelopes: readonly EnvelopeBytes[];
+  /** Undefined before the first request, and if the service caches nothing. */
+  timing: RequestTiming | undefined;
 }
 
 const tail = encoder.encode(']}');
 
 const noTools: object = {};
-
-/** Returns an object that identifies these tools; all requests without tools share one. */
-export function keyOf(tools: readonly Tool[]): object {
-  return tools[0] ?? noTools;
-}
+const noConfig: RequestConfig = {};
 
 /**
  * Caches the bytes of envelopes, because tools and instructions seldom change between requests and schemas are large.
- * Tools are compared one by one by identity, so that a new list of the same tools is recognized.
+ * A request is recognized by what the caller passed, before anything is computed from it. Tools are compared one by one
+ * by identity, so that a new list of the same tools is recognized.
  */
 export class EnvelopeCache {
   readonly #wire: Wire;
-  readonly #kept = new WeakMap<object, EnvelopeBytes[]>();
+  readonly #agent: AgentDefaults;
+  readonly #shared = new WeakMap<object, SharedPrefix>();
 
-  constructor(wire: Wire) {
+  constructor(wire: Wire, agent: AgentDefaults) {
     this.#wire = wire;
+    this.#agent = agent;
+  }
+
+  /** Returns what requests with these tools share; all requests without tools share one. */
+  sharedBy(tools: readonly Tool[]): SharedPrefix {
+    const key = tools[0] ?? noTools;
+    let shared = this.#shared.get(key);
+    if (shared === undefined) {
+      shared = { envelopes: [], timing: undefined };
+      this.#shared.set(key, shared);
+    }
+    return shared;
   }
 
   /**
    * Returns the serialized envelope of a request.
-   * @throws AgentError `invalid` for tools and headers that no service would accept.
+   * @throws AgentError `invalid` for settings, tools and headers that no service would accept.
    */
-  of(request: EnvelopeRequest): EnvelopeBytes {
-    const key = keyOf(request.tools);
-    const kept = this.#kept.get(key) ?? [];
-    const known = kept.find((entry) => isSame(entry.request, request));
-    if (known !== undefined) return known;
-    const made = this.#make(frozen(request));
-    this.#kept.set(key, [...kept.slice(-(maxKept - 1)), made]);
+  of(asked: ModelRequest, keepMs: number | undefined, shared: SharedPrefix): EnvelopeBytes {
+    const { envelopes } = shared;
+    for (let index = envelopes.length - 1; index >= 0; index -= 1) {
+      const known = envelopes[index] as EnvelopeBytes;
+      if (known.keepMs === keepMs && isSame(known.asked, asked)) return known;
+    }
+    const made = this.#make(copied(asked), keepMs);
+    shared.envelopes = [...envelopes.slice(-(maxKept - 1)), made];
     return made;
   }
 
-  /** Returns the length of the last envelope for these tools; 0 if there is none. */
-  lengthOf(tools: readonly Tool[]): number {
-    return this.#kept.get(keyOf(tools))?.at(-1)?.head.length ?? 0;
-  }
-
-  #make(request: EnvelopeRequest): EnvelopeBytes {
+  #make(asked: ModelRequest, keepMs: number | undefined): EnvelopeBytes {
+    const demand = demandOf(asked, this.#agent);
+    const request = keepMs === undefined ? demand : { ...demand, keepMs };
     const { system, tools, ...rest } = request;
     const envelope = this.#wire.envelope({ ...rest, system: instructions(system), tools: specsOf(tools) });
     const { [envelope.turns]: _, ...body } = envelope.body;
@@ -81,28 +97,34 @@ export class EnvelopeCache {
     const lead = (envelope.lead ?? []).map((item: Json) => `${JSON.stringify(item)},`).join('');
     const comma = fields === '{' ? '' : ',';
     const head = encoder.encode(`${fields}${comma}${JSON.stringify(envelope.turns)}:[${lead}`);
-    return { request, head, tail, headers: joinHeaders(envelope.headers) };
+    return { asked, keepMs, request, head, tail, headers: joinHeaders(envelope.headers) };
   }
 }
 
-/** Copies the lists, because the caller may change them later. */
-function frozen(request: EnvelopeRequest): EnvelopeRequest {
-  const { system, tools } = request;
-  return { ...request, tools: [...tools], system: typeof system === 'object' ? [...system] : system };
+/** Copies what the caller may change later. The messages are not part of the envelope. */
+function copied({ system, tools, config, output }: ModelRequest): ModelRequest {
+  return {
+    messages: [],
+    tools: [...tools],
+    ...defined({
+      system: typeof system === 'object' ? [...system] : system,
+      config: config && { ...config },
+      output,
+    }),
+  };
 }
 
-function isSame(left: EnvelopeRequest, right: EnvelopeRequest): boolean {
+function isSame(left: ModelRequest, right: ModelRequest): boolean {
+  const { config: one = noConfig } = left;
+  const { config: other = noConfig } = right;
   return (
-    left.model === right.model &&
-    left.toolChoice === right.toolChoice &&
-    left.maxTokens === right.maxTokens &&
-    left.temperature === right.temperature &&
-    left.effort === right.effort &&
-    left.keepMs === right.keepMs &&
+    one.toolChoice === other.toolChoice &&
+    one.maxTokens === other.maxTokens &&
+    one.temperature === other.temperature &&
+    one.effort === other.effort &&
     isSameOutput(left.output, right.output) &&
     isSameSystem(left.system, right.system) &&
-    left.tools.length === right.tools.length &&
-    left.tools.every((tool, index) => tool === right.tools[index])
+    isSameList(left.tools, right.tools)
   );
 }
 
@@ -111,9 +133,14 @@ function isSameOutput(left: OutputShape | undefined, right: OutputShape | undefi
 }
 
 function isSameSystem(left: ModelRequest['system'], right: ModelRequest['system']): boolean {
-  if (left === right) return true;
-  if (typeof left !== 'object' || typeof right !== 'object') return false;
-  return left.length === right.length && left.every((text, index) => text === right[index]);
+  return left === right || (typeof left === 'object' && typeof right === 'object' && isSameList(left, right));
+}
+
+/** Returns whether two lists have the same items. */
+export function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index += 1) if (left[index] !== right[index]) return false;
+  return true;
 }
 
 /** Returns the system prompts as they are sent. */

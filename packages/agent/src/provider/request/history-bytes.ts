@@ -1,8 +1,8 @@
-import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Message } from '../../values/message.ts';
 import type { Wire } from '../wire/wire.ts';
 import type { Departure, SentRequest } from './cache-break.ts';
+import { copyOf } from './cache-lifetime.ts';
 import type { TurnBytes } from './conversation-bytes.ts';
 import { ConversationBytes } from './conversation-bytes.ts';
 import type { ViewFor } from './normalize-history.ts';
@@ -13,12 +13,14 @@ const maxTracks = 4;
 /** Maximum number of conversations kept even if nothing references their messages. */
 const maxRecent = 8;
 
+const noTracks: readonly ConversationBytes[] = [];
+
 /** The turns of a request, and the previous request of the same conversation. */
 export interface HistoryTurns extends TurnBytes {
   /** Undefined for the first request of a conversation. */
-  readonly before?: SentRequest;
+  readonly before: SentRequest | undefined;
   /** Undefined if the conversation only grew. */
-  readonly departure?: Departure;
+  readonly departure: Departure | undefined;
   /** Records what is sent, so that the next request can be compared with it and its marks are kept. */
   readonly track: Pick<ConversationBytes, 'send'>;
 }
@@ -52,25 +54,42 @@ export class HistoryBytes {
    * @throws AgentError `invalid` for a history that no service would accept.
    */
   of(messages: readonly Message[]): HistoryTurns {
-    const [first] = messages;
+    const first = messages[0];
     if (first === undefined) {
       throw new AgentError({ kind: 'invalid', code: 'history', message: 'There is no message to send.' });
     }
-    const tracks = this.#tracks.get(first) ?? [];
+    const tracks = this.#tracks.get(first) ?? noTracks;
+    const track = tracks[0];
+    // Usually the conversation has one continuation, which only grew since it was last sent.
+    if (tracks.length !== 1 || track?.sent === undefined || track.turnsIn(messages) < track.length)
+      return this.#changed(first, messages, tracks);
+    track.extend(messages, this.#wire, this.#view);
+    return this.#turnsOf(track, track.sent, undefined);
+  }
+
+  /** Returns the bytes of a new history, or of one that differs from what was sent. */
+  #changed(first: Message, messages: readonly Message[], tracks: readonly ConversationBytes[]): HistoryTurns {
     const isContinued = (track: ConversationBytes) => track.isContinuedBy(messages);
     const known = tracks.findLast(isContinued) ?? this.#recent.findLast(isContinued);
     const track = this.#trackFor(first, messages, tracks);
     track.extend(messages, this.#wire, this.#view);
-    const before =
+    const { sent, departure } =
       known === undefined && tracks.length === 0
         ? this.#copied(track)
         : { sent: known?.sent, departure: known?.departureOf(track) };
-    this.#use(track);
-    return {
-      ...track.currentBytes(),
-      track,
-      ...defined({ before: before.sent, departure: before.departure }),
-    };
+    // The timing of each continuation changes on its own.
+    const before = sent && { ...sent, timing: copyOf(sent.timing) };
+    return this.#turnsOf(track, before, departure);
+  }
+
+  #turnsOf(
+    track: ConversationBytes,
+    before: SentRequest | undefined,
+    departure: Departure | undefined,
+  ): HistoryTurns {
+    if (this.#recent[this.#recent.length - 1] !== track) this.#use(track);
+    const { bytes, marks } = track.currentBytes();
+    return { bytes, marks, track, before, departure };
   }
 
   /** Returns the track that this history continues, or a copy of their common part if it differs from all. */
@@ -106,7 +125,6 @@ export class HistoryBytes {
   }
 
   #use(track: ConversationBytes): void {
-    if (this.#recent.at(-1) === track) return;
     const place = this.#recent.indexOf(track);
     if (place >= 0) this.#recent.splice(place, 1);
     this.#recent.push(track);

@@ -2,16 +2,18 @@ import type { CacheLifetime, PrefixCache } from '../wire/wire.ts';
 import type { RequestTiming } from './cache-lifetime.ts';
 import { after, beat, lifetimeFor } from './cache-lifetime.ts';
 
-/** Input for choosing the cache lifetime of a request. */
+/** Input for choosing the cache lifetimes of a request. */
 export interface Keepable {
-  /** Object shared by all requests with these tools, in any conversation. */
-  readonly key: object;
   /** Timing of the conversation's earlier requests. */
   readonly timing: RequestTiming | undefined;
+  /** Timing of all requests with these tools, in any conversation. */
+  readonly shared: { timing: RequestTiming | undefined };
   /** Time of this request, by the wall clock, in milliseconds. */
   readonly now: number;
-  /** Length of the turns, and of the envelope before them as far as it is known. */
-  readonly bytes: { readonly turns: number; readonly envelope: number };
+  /** Length of the turns. */
+  readonly turnBytes: number;
+  /** Length of the envelope before them as far as it is known. */
+  readonly envelopeBytes: number;
   /** False if nothing may be cached. */
   readonly wanted: boolean;
   /** True if the response cannot contain tool calls, so that another request is unlikely. */
@@ -20,11 +22,11 @@ export interface Keepable {
 
 /** The cache lifetimes of a request; undefined means no caching. */
 export interface CacheSettings {
-  readonly timing?: RequestTiming;
+  readonly timing: RequestTiming;
   /** Lifetime of the turns. */
-  readonly turns?: CacheLifetime | undefined;
+  readonly turns: CacheLifetime | undefined;
   /** Lifetime of the envelope before the turns. Never shorter than that of the turns, because services require it. */
-  readonly envelope?: CacheLifetime | undefined;
+  readonly envelope: CacheLifetime | undefined;
 }
 
 /**
@@ -32,31 +34,34 @@ export interface CacheSettings {
  * conversation; for the envelope, by those between all requests that share it.
  */
 export class Keeping {
-  readonly #cache: PrefixCache | undefined;
-  readonly #shared = new WeakMap<object, RequestTiming>();
-  readonly #isMarked: boolean;
+  readonly #cache: PrefixCache;
+  /** The marks of the lifetimes, as bytes. */
+  readonly marks: ReadonlyMap<CacheLifetime | undefined, Uint8Array>;
+  /** Number of bytes between a mark and the end of its turn. */
+  readonly markBack: number;
 
-  constructor(cache: PrefixCache | undefined) {
+  constructor(cache: PrefixCache) {
+    const encoder = new TextEncoder();
     this.#cache = cache;
-    this.#isMarked = cache?.lifetimes.some(({ mark }) => mark !== undefined) ?? false;
+    this.markBack = cache.markBack ?? 0;
+    const marked = cache.lifetimes.filter(({ mark }) => mark !== undefined);
+    this.marks = new Map(marked.map((lifetime) => [lifetime, encoder.encode(lifetime.mark)]));
   }
 
-  of(keepable: Keepable): CacheSettings {
+  of({ timing: earlier, shared, now, turnBytes, envelopeBytes, wanted, closing }: Keepable): CacheSettings {
     const cache = this.#cache;
-    if (cache === undefined) return {};
-    const { key, now, bytes, wanted, closing } = keepable;
-    const timing = beat(keepable.timing, now, cache);
+    const timing = beat(earlier, now, cache);
     // A cache without marks keeps the whole request or nothing.
-    if (!this.#isMarked) {
-      const whole = bytes.turns + bytes.envelope;
+    if (this.marks.size === 0) {
+      const whole = turnBytes + envelopeBytes;
       const lifetime = wanted ? lifetimeFor(timing, whole, cache) : undefined;
       return { timing: after(timing, whole, lifetime, cache), turns: lifetime, envelope: lifetime };
     }
-    const shared = beat(this.#shared.get(key), now, cache);
-    const turns = wanted && !closing ? lifetimeFor(timing, bytes.turns, cache) : undefined;
-    const envelope = wanted ? longer(turns, lifetimeFor(shared, bytes.envelope, cache)) : undefined;
-    this.#shared.set(key, after(shared, bytes.envelope, envelope, cache));
-    return { timing: after(timing, bytes.turns, turns, cache), turns, envelope };
+    const inAll = beat(shared.timing, now, cache);
+    const turns = wanted && !closing ? lifetimeFor(timing, turnBytes, cache) : undefined;
+    const envelope = wanted ? longer(turns, lifetimeFor(inAll, envelopeBytes, cache)) : undefined;
+    shared.timing = after(inAll, envelopeBytes, envelope, cache);
+    return { timing: after(timing, turnBytes, turns, cache), turns, envelope };
   }
 }
 

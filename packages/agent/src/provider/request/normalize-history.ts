@@ -10,7 +10,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../values/message.ts';
-import { wellFormedJson, wellFormedText } from '../../values/unicode.ts';
+import { wellFormedJson } from '../../values/unicode.ts';
 import { CallNames, plainName } from '../wire/call-names.ts';
 import type { ResultPart, Turn, Wire } from '../wire/wire.ts';
 
@@ -48,8 +48,10 @@ const emptySay: UserPart = { type: 'text', text: '(empty)' };
 const noAnswer: AssistantPart = { type: 'text', text: '(no answer)' };
 const noOutput: ToolResultPart = { type: 'text', text: '(no output)' };
 
+export const noCalls: readonly UnansweredCall[] = [];
+
 /** Turn inserted before a history that does not start with a user message. */
-export const openingTurn: ViewedTurn = { turn: continued, upTo: 0, open: [] };
+export const openingTurn: ViewedTurn = { turn: continued, upTo: 0, open: noCalls };
 
 /**
  * Converts a history to turns that any service accepts; see {@link Turn}.
@@ -81,11 +83,9 @@ export function turnAt(
   names: CallNames,
   view: ViewFor,
 ): ViewedTurn {
-  const upTo = endOfSide(messages, from);
-  const turnMessages = messages.slice(from, upTo);
   return messages[from]?.role === 'assistant'
-    ? assistantTurn(turnMessages, upTo, names, view)
-    : { turn: { side: 'user', parts: userParts(turnMessages, open, messages.at(-1), view) }, upTo, open: [] };
+    ? assistantTurn(messages, from, names, view)
+    : userTurn(messages, from, open, view);
 }
 
 /**
@@ -93,9 +93,11 @@ export function turnAt(
  * @throws AgentError `invalid` if the history ends with such a call.
  */
 export function checkAnswered(open: readonly UnansweredCall[]): void {
-  const [call] = open;
-  if (call === undefined) return;
-  throw invalidHistory(
+  if (open.length > 0) throw withoutResult(open[0] as UnansweredCall);
+}
+
+function withoutResult(call: UnansweredCall): AgentError {
+  return invalidHistory(
     `The call ${JSON.stringify(call.id)} of ${call.toolName} has no result. Add its tool_result message right after the assistant message.`,
   );
 }
@@ -105,60 +107,82 @@ export function sideOf(message: Message): Turn['side'] {
   return message.role === 'assistant' ? 'assistant' : 'user';
 }
 
-function endOfSide(messages: readonly Message[], from: number): number {
-  const isAnswer = messages[from]?.role === 'assistant';
-  let end = from;
-  while (end < messages.length && (messages[end]?.role === 'assistant') === isAnswer) end += 1;
-  return end;
+function userTurn(
+  messages: readonly Message[],
+  from: number,
+  open: readonly UnansweredCall[],
+  view: ViewFor,
+): ViewedTurn {
+  const parts: (ResultPart | UserPart)[] = [];
+  const results: ToolResultMessage[] = [];
+  let upTo = from;
+  let hasMessages = false;
+  for (let message = messages[upTo]; message !== undefined; message = messages[upTo]) {
+    if (message.role === 'assistant') break;
+    if (message.role === 'tool_result') results.push(message);
+    else hasMessages = true;
+    upTo += 1;
+  }
+  addResults(parts, results, open, view);
+  if (hasMessages) addMessages(parts, messages, from, upTo, view);
+  if (parts.length === 0) parts.push(emptySay);
+  return { turn: { side: 'user', parts }, upTo, open: noCalls };
 }
 
-function userParts(
+/** Adds the parts of the user's own messages. */
+function addMessages(
+  parts: (ResultPart | UserPart)[],
   messages: readonly Message[],
-  open: readonly UnansweredCall[],
-  last: Message | undefined,
+  from: number,
+  upTo: number,
   view: ViewFor,
-): (ResultPart | UserPart)[] {
-  const results = messages.filter((message) => message.role === 'tool_result');
-  const parts: (ResultPart | UserPart)[] = answers(results, open, view);
-  for (const message of messages) {
-    if (message.role !== 'user') continue;
+): void {
+  for (let at = from; at < upTo; at += 1) {
+    const message = messages[at];
+    if (message?.role !== 'user') continue;
     // A new message with an unsupported file is rejected; in older messages a note replaces it, so that the
     // conversation can continue.
-    if (message === last) refuseFiles(message.content, view);
+    if (at === messages.length - 1) refuseFiles(message.content, view);
     for (const part of message.content) addPart(parts, part, view);
   }
-  if (parts.length === 0) parts.push(emptySay);
-  return parts;
 }
 
-/** Returns the results in the order of the calls. If ids repeat, the first result belongs to the first call. */
-function answers(
-  results: readonly ToolResultMessage[],
+/** Adds the results in the order of the calls. If ids repeat, the first result belongs to the first call. */
+function addResults(
+  parts: (ResultPart | UserPart)[],
+  results: ToolResultMessage[],
   open: readonly UnansweredCall[],
   view: ViewFor,
-): ResultPart[] {
-  const left = [...results];
-  const unanswered: UnansweredCall[] = [];
-  const parts: ResultPart[] = [];
-  for (const call of open) {
-    const place = left.findIndex((result) => result.toolCallId === call.id);
-    const [result] = place < 0 ? [] : left.splice(place, 1);
-    if (result === undefined) unanswered.push(call);
-    else parts.push(resultPart(result, call, view));
+): void {
+  // The results before this index are added. Usually they are in the order of the calls.
+  let next = 0;
+  let unanswered: UnansweredCall | undefined;
+  for (let index = 0; index < open.length; index += 1) {
+    const call = open[index] as UnansweredCall;
+    let place = next;
+    while (place < results.length && results[place]?.toolCallId !== call.id) place += 1;
+    const result = results[place];
+    if (result === undefined) {
+      unanswered ??= call;
+      continue;
+    }
+    parts.push(resultPart(result, call, view));
+    if (place > next) results.splice(place, 1);
+    else next += 1;
   }
-  const [orphan] = left;
+  const orphan = results[next];
   if (orphan !== undefined) {
     throw invalidHistory(
       `The result for ${JSON.stringify(orphan.toolCallId)} has no call in the assistant message before it. Remove it, or put it right after its call.`,
     );
   }
-  checkAnswered(unanswered);
-  return parts;
+  if (unanswered !== undefined) throw withoutResult(unanswered);
 }
 
 function resultPart(result: ToolResultMessage, call: UnansweredCall, view: ViewFor): ResultPart {
   const content: ToolResultPart[] = [];
-  for (const part of result.content) addPart(content, part, view);
+  for (let index = 0; index < result.content.length; index += 1)
+    addPart(content, result.content[index] as ToolResultPart, view);
   if (content.length === 0) content.push(noOutput);
   return {
     type: 'tool_result',
@@ -207,49 +231,49 @@ export function leftOut({ mediaType }: FilePart): TextPart {
 
 function assistantTurn(
   messages: readonly Message[],
-  upTo: number,
+  from: number,
   names: CallNames,
   view: ViewFor,
 ): ViewedTurn {
   const parts: AssistantPart[] = [];
   const open: UnansweredCall[] = [];
-  for (const message of messages) {
-    if (message.role !== 'assistant') continue;
-    for (const part of message.content) {
+  let upTo = from;
+  for (let message = messages[upTo]; message?.role === 'assistant'; message = messages[upTo]) {
+    const { content } = message;
+    for (let index = 0; index < content.length; index += 1) {
+      const part = content[index] as AssistantPart;
       if (part.type === 'tool_call') parts.push(callPart(part, open, names, view));
       else if (part.type === 'text') {
         if (hasWords(part.text)) parts.push(wellFormed(part));
       } else if (part.seal?.provider === view.provider) parts.push(part);
     }
+    upTo += 1;
   }
   // Services reject an assistant turn that is empty or ends with reasoning.
-  const last = parts.at(-1);
-  if (last === undefined || last.type === 'reasoning') parts.push(noAnswer);
+  if (parts.length === 0 || parts[parts.length - 1]?.type === 'reasoning') parts.push(noAnswer);
   return { turn: { side: 'assistant', parts }, upTo, open };
 }
 
 function callPart(part: ToolCallPart, open: UnansweredCall[], names: CallNames, view: ViewFor): ToolCallPart {
-  const wireId = names.give(plainName(part.id, 'call'));
+  const { seal, problem } = part;
+  const id = names.give(plainName(part.id, 'call'));
   const toolName = plainName(part.toolName, 'unnamed');
-  open.push({ id: part.id, wireId, toolName });
-  return {
-    type: 'tool_call',
-    id: wireId,
-    toolName,
-    arguments: part.problem === undefined ? (wellFormedJson(part.arguments) as Record<string, unknown>) : {},
-    ...(part.seal?.provider === view.provider && { seal: part.seal }),
-  };
+  const args = problem === undefined ? (wellFormedJson(part.arguments) as Record<string, unknown>) : {};
+  open.push({ id: part.id, wireId: id, toolName });
+  return seal?.provider === view.provider
+    ? { type: 'tool_call', id, toolName, arguments: args, seal }
+    : { type: 'tool_call', id, toolName, arguments: args };
 }
 
 /** Returns false for text that is only whitespace, which services reject like empty text. */
 function hasWords(text: string): boolean {
-  return /\S/.test(text);
+  const first = text.charCodeAt(0);
+  return (first > 32 && first < 127) || /\S/.test(text);
 }
 
 /** Replaces lone surrogates. Returns the same part if nothing changes. */
 function wellFormed<Part extends { readonly text: string }>(part: Part): Part {
-  const text = wellFormedText(part.text);
-  return text === part.text ? part : { ...part, text };
+  return part.text.isWellFormed() ? part : { ...part, text: part.text.toWellFormed() };
 }
 
 function unsupported(what: string, view: ViewFor): AgentError {

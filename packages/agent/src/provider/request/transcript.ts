@@ -1,3 +1,9 @@
+/**
+ * Reads, checks, repairs and writes conversations in the formats of services.
+ *
+ * @module
+ */
+
 import { repairMessages } from '../../events/repair-messages.ts';
 import type { Capabilities } from '../../interfaces/agent.ts';
 import type { Json } from '../../values/json.ts';

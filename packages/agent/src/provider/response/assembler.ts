@@ -1,7 +1,11 @@
-import type { AgentEvent, StopReason, ToolCall } from '../../interfaces/agent.ts';
+import type { AgentEvent, ModelResponse, StopReason, ToolCall } from '../../interfaces/agent.ts';
+import { ownResponse } from '../../interfaces/own-response.ts';
+import { data } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
-import type { AssistantPart } from '../../values/message.ts';
+import type { AssistantPart, Seal } from '../../values/message.ts';
+import { rememberAnswer, wellFormedText } from '../../values/unicode.ts';
 import type { Usage } from '../../values/usage.ts';
+import { noUsage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../wire/wire.ts';
 import type { BlockKind } from './block.ts';
@@ -22,15 +26,12 @@ export interface StreamFault {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A complete response. */
-export interface AssembledResponse {
-  readonly parts: readonly AssistantPart[];
-  readonly text: string;
-  readonly calls: readonly ToolCall[];
-  readonly stopReason: StopReason;
-  readonly usage: Usage;
-  /** Model name as reported by the service; undefined if it did not report one. */
-  readonly model: string | undefined;
+/** What a response contains besides its stream. */
+export interface ResponseHead {
+  /** The requested model, for a service that does not report which one responded. */
+  readonly model: string;
+  readonly requestId?: string | undefined;
+  readonly rateLimits?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Reasons not to run the calls of a response, by stop reason. Calls of a response that ended normally run. */
@@ -59,13 +60,16 @@ export class Assembly implements ResponseSink {
   steps = 0;
   /** Number of calls by the wire that drop something. */
   drops = 0;
+  fault: StreamFault | undefined;
+  hasEnded = false;
   readonly #provider: string;
   readonly #blocks: ResponseBlock[] = [];
-  readonly #ignored: Readonly<Record<string, string>>;
-  readonly #byKey = new Map<BlockKey, ResponseBlock>();
-  /** The number that the next numbered block must have. */
-  #next = 0;
-  readonly #names = new CallNames();
+  readonly #ignored: Wire['ignored'];
+  /** The blocks whose keys are numbers: the key is the index. */
+  readonly #numbered: ResponseBlock[] = [];
+  /** The blocks whose keys are names. */
+  #named: Map<BlockKey, ResponseBlock> | undefined;
+  #names: CallNames | undefined;
   readonly #usage = new TokenCounts();
   #emit: ((event: AgentEvent) => void) | undefined;
   /** The last block used, because consecutive deltas usually belong to one block. */
@@ -73,41 +77,30 @@ export class Assembly implements ResponseSink {
   #last: ResponseBlock | undefined;
   #size = 0;
   #model: string | undefined;
-  #noted: StopReason | undefined;
-  #ended: StopReason | undefined;
-  #fault: StreamFault | undefined;
+  #stopReason: StopReason | undefined;
   /** True after the end or a failure: only usage is accepted. */
   #over = false;
   #isLate = false;
+  /** False if the wire passed data that a log cannot store. Whoever stores the response then rejects it. */
+  #isStorable = true;
 
-  constructor(
-    { provider, ignored = {} }: Pick<Wire, 'provider' | 'ignored'>,
-    emit?: (event: AgentEvent) => void,
-  ) {
+  constructor({ provider, ignored }: Pick<Wire, 'provider' | 'ignored'>, emit?: (event: AgentEvent) => void) {
     this.#provider = provider;
     this.#ignored = ignored;
     this.#emit = emit;
   }
 
-  get fault(): StreamFault | undefined {
-    return this.#fault;
-  }
-
   /** Reason why a response that has ended is not complete. */
   get flaw(): string | undefined {
     if (this.#isLate) return 'content arrived after its end';
+    if (this.#stopReason !== 'complete') return undefined;
+    if (this.#blocks.some(({ kind, text }) => kind === 'call' || text !== '')) return undefined;
     const { outputTokens, reasoningTokens = 0 } = this.#usage.total();
-    const isReadable = this.#blocks.some(({ kind, text }) => kind === 'call' || text !== '');
-    if (this.#ended !== 'complete' || isReadable) return undefined;
     // A service may end its turn without a word, which costs a few tokens.
     const announced = this.#blocks.filter(({ mustClose }) => mustClose).length;
     return announced > 0 || outputTokens - reasoningTokens > maxSilentTokens
       ? `nothing in it can be read, although it has ${announced} blocks and ${outputTokens} output tokens`
       : undefined;
-  }
-
-  get hasEnded(): boolean {
-    return this.#ended !== undefined;
   }
 
   /** True while the model is reasoning, which can take long without any data. */
@@ -122,7 +115,7 @@ export class Assembly implements ResponseSink {
 
   begin(at: BlockKey, kind: BlockKind): void {
     if (!this.#takesContent()) return;
-    const known = this.#byKey.get(at);
+    const known = this.#at(at);
     if (known !== undefined && (known.closed || known.kind !== kind || known.text !== ''))
       return this.#invalid(`block ${at} was sent twice`);
     const block = this.#open(at, kind);
@@ -130,39 +123,38 @@ export class Assembly implements ResponseSink {
   }
 
   text(at: BlockKey, delta: string): void {
-    // An empty delta still opens the block, because the first mention determines the order.
     if (!this.#takes(delta)) return;
-    // Most deltas continue the block of the previous one.
+    // Most deltas continue the block of the previous one. An empty one still opens its block, because the first mention
+    // determines the order.
     const last = at === this.#lastKey ? this.#last : undefined;
     const block = last?.kind === 'text' && !last.closed ? last : this.#open(at, 'text');
-    if (delta === '' || block === undefined) return;
+    if (block === undefined || delta === '') return;
     block.text += delta;
-    if (this.#emit !== undefined) this.#emitSafely({ type: 'text_delta', index: block.index, text: delta });
+    if (this.#emit !== undefined) this.#show({ type: 'text_delta', index: block.index, text: delta });
   }
 
   reasoning(at: BlockKey, delta: string): void {
     if (!this.#takes(delta)) return;
     const block = this.#open(at, 'reasoning');
-    if (delta === '' || block === undefined) return;
+    if (block === undefined || delta === '') return;
     block.text += delta;
-    if (this.#emit !== undefined)
-      this.#emitSafely({ type: 'reasoning_delta', index: block.index, text: delta });
+    if (this.#emit !== undefined) this.#show({ type: 'reasoning_delta', index: block.index, text: delta });
   }
 
-  seal(at: BlockKey, data: Json): void {
+  seal(at: BlockKey, given: Json): void {
     if (!this.#takesContent()) return;
-    const known = this.#byKey.get(at);
+    const known = this.#at(at);
     // Text cannot have a seal, and a closed opaque block is complete: in both cases add a new block.
     const isOther = known === undefined || (known.kind === 'opaque' && known.closed);
     const block = known?.kind === 'text' ? this.#add('opaque') : isOther ? this.#open(at, 'opaque') : known;
-    if (block !== undefined) block.seal = { data };
+    if (block !== undefined) block.seal = this.#sealOf(given);
   }
 
   call(at: BlockKey, id: string, name: string): void {
     if (!this.#takesContent()) return;
     if (typeof id !== 'string' || typeof name !== 'string')
       throw new TypeError('the id or name of a tool call is not a string');
-    const known = this.#byKey.get(at);
+    const known = this.#at(at);
     // Some services give every call the same name and distinguish calls only by id.
     const isAnother = known?.kind === 'call' && id !== '' && known.id !== '' && known.id !== id;
     if (isAnother && typeof at === 'number') return this.#invalid(`block ${at} has the ids of two calls`);
@@ -176,7 +168,7 @@ export class Assembly implements ResponseSink {
 
   input(at: BlockKey, fragment: string): void {
     if (!this.#takes(fragment)) return;
-    const known = at === this.#lastKey ? this.#last : this.#byKey.get(at);
+    const known = this.#at(at);
     if (known?.kind === 'call' && known.closed) {
       if (fragment.trim() !== '') this.#invalid('arguments came after the call was complete');
       return;
@@ -187,11 +179,11 @@ export class Assembly implements ResponseSink {
       return this.#invalid(`block ${at} has arguments without a call`);
     block.addInput(fragment);
     if (this.#emit !== undefined)
-      this.#emitSafely({ type: 'tool_input_delta', index: block.index, json: fragment });
+      this.#show({ type: 'tool_input_delta', index: block.index, json: fragment });
   }
 
   delta(at: BlockKey, chunk: string): void {
-    const kind = (at === this.#lastKey ? this.#last : this.#byKey.get(at))?.kind ?? 'text';
+    const kind = this.#at(at)?.kind ?? 'text';
     if (kind === 'call') this.input(at, chunk);
     else if (kind === 'text') this.text(at, chunk);
     else this.reasoning(at, chunk); // A seal received before its block belongs to reasoning.
@@ -199,7 +191,7 @@ export class Assembly implements ResponseSink {
 
   close(at: BlockKey): void {
     this.steps += 1;
-    const block = this.#byKey.get(at);
+    const block = this.#at(at);
     if (this.#over) return;
     if (block !== undefined) this.#close(block);
     else if (typeof at === 'number') this.#invalid(`block ${at} ended without a start`);
@@ -207,7 +199,7 @@ export class Assembly implements ResponseSink {
 
   ignore(kind: string): void {
     this.drops += 1;
-    if (!this.#over && !Object.hasOwn(this.#ignored, kind))
+    if (!this.#over && !Object.hasOwn(this.#ignored ?? {}, kind))
       this.#invalid(`it contains ${JSON.stringify(kind)}, which is unknown and would be lost`);
   }
 
@@ -223,24 +215,26 @@ export class Assembly implements ResponseSink {
 
   stop(reason: StopReason): void {
     this.steps += 1;
-    if (!this.#over) this.#noted = reason;
+    if (!this.#over) this.#stopReason = reason;
   }
 
   end(reason?: StopReason, raw?: string): void {
     this.steps += 1;
     if (this.#over) return;
-    const given = reason ?? this.#noted ?? (raw === undefined ? undefined : 'unknown');
+    const given = reason ?? this.#stopReason ?? (raw === undefined ? undefined : 'unknown');
     if (given === undefined) return this.#invalid('it ended without a stop reason');
-    const torn = this.#blocks.find((block) => block.isTorn);
-    if (torn !== undefined) return this.#invalid(`block ${torn.index} has no start or no end`);
-    const hasCalls = this.#blocks.some((block) => block.kind === 'call');
+    let hasCalls = false;
+    for (const block of this.#blocks) {
+      if (block.isTorn) return this.#invalid(`block ${block.index} has no start or no end`);
+      if (block.kind === 'call') hasCalls = true;
+    }
     // A response with calls requests tool use, whatever stop reason the service reports.
     const called = given === 'complete' && hasCalls ? 'tool_use' : given;
     if (called === 'tool_use' && !hasCalls) return this.#invalid('it announces tool calls but contains none');
-    for (const block of this.#blocks) this.#close(block, notReleased[called]);
-    if (this.#fault !== undefined) return;
-    this.#ended = called;
+    for (const block of this.#blocks) if (!block.closed) this.#close(block, notReleased[called]);
+    this.#stopReason = called;
     this.#over = true;
+    this.hasEnded = true;
   }
 
   fail(fault: Fault): void {
@@ -254,25 +248,45 @@ export class Assembly implements ResponseSink {
     return this.#usage.withArrived(this.#size, sentBytes);
   }
 
-  /** Returns the response. Call it after the end. */
-  answer(): AssembledResponse {
-    const stopReason = this.#ended ?? 'unknown';
+  /** Returns the response, frozen with everything in it. Call it once, after the end. */
+  response({ model: requested, requestId, rateLimits }: ResponseHead): ModelResponse {
+    const stopReason = this.#stopReason ?? 'unknown';
     const problem = notReleased[stopReason];
     const parts: AssistantPart[] = [];
-    const calls: ToolCall[] = [];
-    let text = '';
+    const toolCalls: ToolCall[] = [];
+    let content = '';
     for (const block of this.#blocks) {
-      const part = block.part(this.#provider, problem);
-      if (part === undefined) continue;
-      parts.push(part);
-      if (part.type === 'text') text += part.text;
-      if (part.type === 'tool_call') calls.push(block.call(problem));
+      const call = block.callUnless(problem);
+      const part = block.part(call);
+      if (call !== undefined) toolCalls.push(call);
+      if (part !== undefined) parts.push(part);
+      if (block.kind === 'text') content += block.text;
     }
-    return { parts, text, calls, stopReason, usage: this.#usage.total(), model: this.#model };
+    const model = this.#model ?? requested;
+    const isStorable =
+      this.#isStorable &&
+      this.#usage.isStorable &&
+      typeof model === 'string' &&
+      Object.hasOwn(notReleased, stopReason);
+    const message = { role: 'assistant' as const, content: isStorable ? rememberAnswer(parts) : parts };
+    const response: { -readonly [Field in keyof ModelResponse]: ModelResponse[Field] } = {
+      content,
+      toolCalls: Object.freeze(toolCalls),
+      usage: Object.freeze(this.#usage.total()),
+      stopReason,
+      message: Object.freeze(message),
+      model,
+      attempts: 1,
+      wasted: noUsage,
+    };
+    if (requestId !== undefined) response.requestId = requestId;
+    if (rateLimits !== undefined) response.rateLimits = Object.freeze(rateLimits);
+    Object.freeze(response);
+    return isStorable ? ownResponse(response) : response;
   }
 
   #break(fault: StreamFault): void {
-    this.#fault = fault;
+    this.fault = fault;
     this.#over = true;
   }
 
@@ -306,29 +320,39 @@ export class Assembly implements ResponseSink {
     return false;
   }
 
+  /** Returns the block at this key. */
+  #at(key: BlockKey): ResponseBlock | undefined {
+    if (key === this.#lastKey) return this.#last;
+    return typeof key === 'number' ? this.#numbered[key] : this.#named?.get(key);
+  }
+
   /**
    * Returns the open block at this key. A closed block stays as it was emitted: late or different content starts a new
    * block at a name, so that nothing is lost and nothing already emitted changes, and makes the response invalid at a
    * number.
    */
   #open(at: BlockKey, kind: BlockKind): ResponseBlock | undefined {
-    const isLast = at === this.#lastKey;
-    const known = isLast ? this.#last : this.#byKey.get(at);
-    if (known !== undefined && known.kind === kind && !known.closed) {
-      return isLast ? known : this.#remember(at, known);
-    }
-    if (typeof at === 'number' && (known === undefined ? at !== this.#next++ : !known.awaitsKind(kind)))
+    const known = this.#at(at);
+    if (known !== undefined && known.kind === kind && !known.closed) return this.#use(at, known);
+    if (
+      typeof at === 'number' &&
+      (known === undefined ? at !== this.#numbered.length : !known.awaitsKind(kind))
+    )
       return this.#invalid(`block ${at} came out of order, after its end, or as another kind`);
     if (known?.kind === 'opaque' && kind !== 'text' && kind !== 'opaque') {
       // The seal arrived before the block that it belongs to.
       known.kind = kind;
       known.closed = false;
-      return this.#remember(at, known);
+      return this.#use(at, known);
     }
     if (known !== undefined) this.#close(known);
     const block = this.#add(kind);
-    this.#byKey.set(at, block);
-    return this.#remember(at, block);
+    if (typeof at === 'number') this.#numbered[at] = block;
+    else {
+      this.#named ??= new Map();
+      this.#named.set(at, block);
+    }
+    return this.#use(at, block);
   }
 
   #add(kind: BlockKind): ResponseBlock {
@@ -337,34 +361,48 @@ export class Assembly implements ResponseSink {
     return block;
   }
 
-  #remember(at: BlockKey, block: ResponseBlock): ResponseBlock {
+  #use(at: BlockKey, block: ResponseBlock): ResponseBlock {
     this.#lastKey = at;
     this.#last = block;
     return block;
   }
 
+  /** Completes a call, whose key then belongs to another call. */
   #forget(at: BlockKey, block: ResponseBlock): void {
     this.#close(block);
-    this.#byKey.delete(at);
+    this.#named?.delete(at);
     this.#lastKey = undefined;
     this.#last = undefined;
   }
 
   #close(block: ResponseBlock, problem?: string): void {
     if (block.closed) return;
-    if (block.kind === 'call') block.id = this.#names.give(block.id || `call_${block.index + 1}`);
-    block.close();
-    const { index, text } = block;
-    if (block.kind === 'call') this.#emitSafely({ type: 'tool_call', index, call: block.call(problem) });
-    else if (block.kind !== 'opaque' && text !== '') this.#emitSafely({ type: block.kind, index, text });
+    block.closed = true;
+    const { index, kind } = block;
+    if (kind === 'call') {
+      this.#names ??= new CallNames();
+      const call = block.readCall(this.#names.give(block.id || `call_${index + 1}`), problem);
+      this.#show({ type: 'tool_call', index, call });
+    } else if (kind !== 'opaque' && block.text !== '') {
+      block.text = wellFormedText(block.text);
+      this.#show({ type: kind, index, text: block.text });
+    }
+  }
+
+  #sealOf(given: Json): Seal {
+    let known = given;
+    try {
+      known = data(given);
+    } catch {
+      this.#isStorable = false;
+    }
+    return Object.freeze({ provider: this.#provider, data: known });
   }
 
   /** Emits an event. Errors of the listener are ignored. */
-  #emitSafely(event: AgentEvent): void {
-    const emit = this.#emit;
-    if (emit === undefined) return;
+  #show(event: AgentEvent): void {
     try {
-      emit(event);
+      this.#emit?.(event);
     } catch {}
   }
 }

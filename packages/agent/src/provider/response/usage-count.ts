@@ -15,15 +15,22 @@ const counted: readonly CountField[] = [
 /** Estimated number of UTF-16 code units, or bytes, per token, for text whose tokens were not reported. */
 const unitsPerToken = 4;
 
+/** Maximum token count that a log stores. */
+const maxCount = 1e12;
+
 /** The token counts of one response. Counts are absolute: a later one replaces an earlier one. */
 export class TokenCounts {
+  /** True if a log can store every count that was reported. */
+  isStorable = true;
   readonly #counts: { [key in CountField]?: number } = {};
 
   /** Stores the valid counts; services also send null and omit fields. */
   set(counts: Partial<Usage>): void {
     for (const key of counted) {
       const value = counts[key];
-      if (typeof value === 'number' && Number.isFinite(value) && value >= 0) this.#counts[key] = value;
+      if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) continue;
+      this.isStorable &&= Number.isInteger(value) && value <= maxCount;
+      this.#counts[key] = value;
     }
   }
 
@@ -39,7 +46,7 @@ export class TokenCounts {
    */
   withArrived(size: number, sentBytes: number): Usage {
     const reported = this.total();
-    const { inputTokens = size > 0 ? Math.ceil(sentBytes / unitsPerToken) : 0 } = this.#counts;
+    const inputTokens = this.#counts.inputTokens ?? (size > 0 ? Math.ceil(sentBytes / unitsPerToken) : 0);
     const outputTokens = Math.max(reported.outputTokens, Math.ceil(size / unitsPerToken));
     if (inputTokens === reported.inputTokens && outputTokens === reported.outputTokens) return reported;
     return { ...reported, inputTokens, outputTokens, estimated: true };

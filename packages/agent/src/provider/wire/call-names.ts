@@ -7,7 +7,7 @@ const maxLength = 64;
 export class CallNames {
   readonly #used = new Set<string>();
   /** Next number to try for each id, so that a thousand equal ids do not take a million lookups. */
-  readonly #next = new Map<string, number>();
+  #next: Map<string, number> | undefined;
 
   /** Returns the id, or the id with a number if it is taken. A valid id stays valid. */
   give(id: string): string {
@@ -17,6 +17,7 @@ export class CallNames {
   }
 
   #numbered(id: string): string {
+    this.#next ??= new Map();
     for (let number = this.#next.get(id) ?? 2; ; number += 1) {
       const suffix = `_${number}`;
       const name = id.slice(0, maxLength - suffix.length) + suffix;

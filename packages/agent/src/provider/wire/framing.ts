@@ -1,6 +1,6 @@
 import { frameTooLarge, LineText, maxFrameBytes } from './line-text.ts';
 import { parseJson, parsePayload } from './payload.ts';
-import type { Framer, Framing } from './wire.ts';
+import type { Framer, Wire } from './wire.ts';
 
 /** A framing with its content types. */
 export interface OpenFraming {
@@ -9,17 +9,25 @@ export interface OpenFraming {
   open(): Framer;
 }
 
-const sse: OpenFraming = { contentTypes: ['text/event-stream'], open: () => new SseFramer() };
+const sseTypes = ['text/event-stream'];
+const ndjsonTypes = [
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+  'application/json-lines',
+];
 
-const ndjson: OpenFraming = {
-  contentTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl', 'application/json-lines'],
-  open: () => new NdjsonFramer(),
-};
+/** Returns the payload of a frame, or undefined for a frame that must be parsed as JSON. */
+type Parse = (text: string) => unknown;
+
+const parsesNothing: Parse = () => undefined;
 
 /** Returns the framing that a wire names or provides. */
-export function framingOf(framing: Framing): OpenFraming {
-  if (framing === 'sse') return sse;
-  if (framing === 'ndjson') return ndjson;
+export function framingOf(wire: Pick<Wire, 'framing' | 'parse'>): OpenFraming {
+  const { framing } = wire;
+  const parse = wire.parse?.bind(wire);
+  if (framing === 'sse') return { contentTypes: sseTypes, open: () => new SseFramer(parse) };
+  if (framing === 'ndjson') return { contentTypes: ndjsonTypes, open: () => new NdjsonFramer(parse) };
   return {
     contentTypes: framing.contentTypes.map((type) => type.toLowerCase()),
     open: () => framing.open(),
@@ -35,26 +43,31 @@ export function accepts(framing: OpenFraming, contentType: string | undefined): 
 /** Splits a body into lines of JSON. Blank lines only show that the connection is alive. */
 export class NdjsonFramer implements Framer {
   readonly #lines = new LineText();
+  readonly #parse: Parse;
+
+  constructor(parse: Parse = parsesNothing) {
+    this.#parse = parse;
+  }
 
   push(bytes: Uint8Array): readonly unknown[] {
-    return payloadsIn(this.#lines.push(bytes));
+    return this.#read(this.#lines.push(bytes));
   }
 
   end(): readonly unknown[] {
-    return payloadsIn(this.#lines.rest());
+    return this.#read(this.#lines.rest());
   }
-}
 
-function payloadsIn(text: string): readonly unknown[] {
-  const payloads: unknown[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const end = text.indexOf('\n', at);
-    const line = text.slice(at, end);
-    if (line.trim() !== '') payloads.push(parseJson(line));
-    at = end + 1;
+  #read(text: string): readonly unknown[] {
+    const payloads: unknown[] = [];
+    let at = 0;
+    while (at < text.length) {
+      const end = text.indexOf('\n', at);
+      const line = text.slice(at, end);
+      if (line.trim() !== '') payloads.push(this.#parse(line) ?? parseJson(line));
+      at = end + 1;
+    }
+    return payloads;
   }
-  return payloads;
 }
 
 const none: readonly unknown[] = [];
@@ -66,8 +79,13 @@ const blank = 32;
  */
 export class SseFramer implements Framer {
   readonly #lines = new LineText();
+  readonly #parse: Parse;
   /** Data lines of the incomplete event. */
   #data: string | undefined;
+
+  constructor(parse: Parse = parsesNothing) {
+    this.#parse = parse;
+  }
 
   push(bytes: Uint8Array): readonly unknown[] {
     const text = this.#lines.push(bytes);
@@ -76,41 +94,43 @@ export class SseFramer implements Framer {
 
   /** Completes the last event; some servers omit the blank line after it. */
   end(): readonly unknown[] {
-    const payloads = this.#read(`${this.#lines.rest()}\n`);
+    const rest = this.#lines.rest();
+    if (rest === '' && this.#data === undefined) return none;
+    const payloads = this.#read(`${rest}\n`);
     this.#data = undefined;
     return payloads;
   }
 
   #read(text: string): readonly unknown[] {
     let payloads: unknown[] | undefined;
+    let data = this.#data;
     let at = 0;
     while (at < text.length) {
       const end = text.indexOf('\n', at);
       if (end === at) {
-        if (this.#data !== undefined) {
+        if (data !== undefined) {
           // Most chunks contain one event. Pushing to an empty array would allocate room for seventeen.
-          const payload = parsePayload(this.#data);
+          const payload = this.#parse(data) ?? parsePayload(data);
           if (payloads === undefined) payloads = [payload];
           else payloads.push(payload);
+          data = undefined;
         }
-        this.#data = undefined;
       } else if (text.startsWith('data:', at)) {
         const line = text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end);
-        if (this.#data === undefined) this.#data = line;
-        else this.#append(line);
+        data = data === undefined ? line : joined(data, line);
       } else if (end - at === 4 && text.startsWith('data', at)) {
-        if (this.#data === undefined) this.#data = '';
-        else this.#append('');
+        data = data === undefined ? '' : joined(data, '');
       }
       at = end + 1;
     }
+    this.#data = data;
     return payloads ?? none;
   }
+}
 
-  /** Appends another data line to the event. */
-  #append(line: string): void {
-    const data = `${this.#data}\n${line}`;
-    if (data.length > maxFrameBytes) throw frameTooLarge();
-    this.#data = data;
-  }
+/** Returns the data of an event with another line. */
+function joined(before: string, line: string): string {
+  const data = `${before}\n${line}`;
+  if (data.length > maxFrameBytes) throw frameTooLarge();
+  return data;
 }

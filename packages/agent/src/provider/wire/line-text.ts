@@ -4,6 +4,7 @@ import { AgentError } from '../../values/errors.ts';
 export const maxFrameBytes: number = 16 * 1024 * 1024;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const noBytes = new Uint8Array(0);
 const lineFeed = 10;
 const carriageReturn = 13;
 
@@ -15,7 +16,7 @@ const carriageReturn = 13;
  * Invariant: returned text ends with a line feed; CR and CRLF are converted to line feeds.
  */
 export class LineText {
-  #waiting: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  #waiting: Uint8Array<ArrayBuffer> = noBytes;
   #length = 0;
   #hasStarted = false;
   #endedInReturn = false;

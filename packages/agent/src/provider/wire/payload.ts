@@ -9,10 +9,14 @@ const label = /^(type|object|event|do)$|(^|_)id$/;
  */
 export function holdsData(payload: unknown): boolean {
   if (typeof payload !== 'object' || payload === null) return typeof payload === 'string';
-  return Object.entries(payload).some(([name, value]) => {
-    if (typeof value === 'string') return value !== '' && !label.test(name);
-    return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
-  });
+  const fields = payload as Record<string, unknown>;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (typeof value === 'string') {
+      if (value !== '' && !label.test(name)) return true;
+    } else if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) return true;
+  }
+  return false;
 }
 
 /** A payload that should be JSON but is not, so the stream can no longer be trusted. */

@@ -1,5 +1,7 @@
 import type { Agent, Run } from '@cobbler/agent';
-import type { RunFixture, Scenario, Spoil, Staged } from '@cobbler/agent/testing';
+import type { Scenario, Staged } from '@cobbler/agent/scenarios';
+import { scenarios } from '@cobbler/agent/scenarios';
+import type { RunFixture, Spoil } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
@@ -8,7 +10,6 @@ import {
   noResponse,
   ofType,
   probeTools,
-  scenarios,
   scriptedModel,
   seededRandom,
   textResponse,

@@ -1,5 +1,5 @@
 import type { AdvanceOptions, ExecutorOptions, Prompt, ResumeOptions, RunOptions } from '@cobbler/agent';
-import { forkSession } from '@cobbler/agent';
+import { forkSession } from '@cobbler/agent/fork';
 import { createHarness } from '@cobbler/agent/harness';
 import type { ModelStep, RunFixture, SeededRandom } from '@cobbler/agent/testing';
 import { ContractFailure, calls, scriptedModel, seededRandom, textResponse } from '@cobbler/agent/testing';

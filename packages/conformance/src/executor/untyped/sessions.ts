@@ -1,6 +1,7 @@
 import type { Runtime, SessionStore, Store } from '@cobbler/agent';
-import { Budget, forkSession, memoryStore, openSession, rules, toolOutput } from '@cobbler/agent';
+import { Budget, memoryStore, openSession, rules, toolOutput } from '@cobbler/agent';
 import { firstOf, keepLast, memoryBlobs, offload, summarize } from '@cobbler/agent/context';
+import { forkSession } from '@cobbler/agent/fork';
 import { exportSession, importSession } from '@cobbler/agent/format';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';

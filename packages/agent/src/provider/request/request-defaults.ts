@@ -1,7 +1,8 @@
-import type { Capabilities, ModelRequest, OutputShape } from '../interfaces/agent.ts';
-import { defined } from '../values/defined.ts';
-import { AgentError } from '../values/errors.ts';
-import type { EnvelopeRequest } from './request/envelope-bytes.ts';
+import type { Capabilities, ModelRequest, OutputShape } from '../../interfaces/agent.ts';
+import type { Tool } from '../../interfaces/tool.ts';
+import { defined } from '../../values/defined.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { WireRequest } from '../wire/wire.ts';
 
 /** The settings of an agent that apply if a request does not override them. */
 export interface AgentDefaults {
@@ -12,6 +13,12 @@ export interface AgentDefaults {
   readonly maxTokens?: number | undefined;
   /** -1 or undefined: the provider's default. */
   readonly temperature?: number | undefined;
+}
+
+/** One request with defaults filled in, before its tools are converted to the wire's form. */
+export interface EnvelopeRequest extends Omit<WireRequest, 'system' | 'tools'> {
+  readonly system: ModelRequest['system'];
+  readonly tools: readonly Tool[];
 }
 
 /**

@@ -1,0 +1,26 @@
+import { LazyAbortSignal } from '../../values/lazy-abort-signal.ts';
+import type { TransportRequest } from '../wire/transport.ts';
+import type { Headers } from './headers.ts';
+
+/** A transport that wraps another may copy the request with other headers, and a spread copies only own properties. */
+const ownSignal: PropertyDescriptor = {
+  ...Object.getOwnPropertyDescriptor(LazyAbortSignal.prototype, 'signal'),
+  enumerable: true,
+};
+
+/** A request as a transport gets it, and the signal that gives it up. */
+export class OutgoingRequest extends LazyAbortSignal implements TransportRequest {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: readonly Uint8Array[];
+  readonly whenGivenUp: NonNullable<TransportRequest['whenGivenUp']>;
+
+  constructor(url: string, headers: Headers, body: readonly Uint8Array[]) {
+    super();
+    this.url = url;
+    this.headers = headers;
+    this.body = body;
+    this.whenGivenUp = (listener) => this.listen(listener);
+    Object.defineProperty(this, 'signal', ownSignal);
+  }
+}

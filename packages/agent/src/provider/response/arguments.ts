@@ -1,0 +1,68 @@
+import { summarize } from '../../values/errors.ts';
+import { isObject } from '../../values/json.ts';
+import { wellFormedJson } from '../../values/unicode.ts';
+
+/** Maximum size of one call's arguments in bytes: 1 MiB. */
+export const maxArgumentBytes: number = 1024 * 1024;
+
+/** Maximum nesting depth of one call's arguments. */
+const maxArgumentDepth = 64;
+
+/** Frozen arguments, or empty ones and the reason, as text for the model. */
+export interface CallArguments {
+  readonly arguments: Record<string, unknown>;
+  readonly problem?: string;
+}
+
+/**
+ * Parses the JSON of a call's arguments. Invalid JSON is never repaired: a guessed argument is worse than none. Empty
+ * text means no arguments.
+ */
+export function parseArguments(text: string): CallArguments {
+  if (isTooLarge(text)) return unusable('The arguments are larger than 1 MiB. Send less in one call.');
+  if (text.trim() === '') return { arguments: Object.freeze({}) };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return unusable(`The arguments are not valid JSON: ${summarize(error).message}`);
+  }
+  if (!isObject(value)) return unusable('The arguments are not a JSON object.');
+  // After decoding from UTF-8, only an escape sequence can contain a lone surrogate.
+  const isSuspicious = !text.isWellFormed() || /\\u[dD]/.test(text);
+  const given = isSuspicious ? (wellFormedJson(value) as Record<string, unknown>) : value;
+  const flaw = settle(given, 1);
+  return flaw === undefined ? { arguments: given } : unusable(flaw);
+}
+
+/** Returns empty arguments with the problem. */
+function unusable(problem: string): CallArguments {
+  return { arguments: Object.freeze({}), problem };
+}
+
+function isTooLarge(text: string): boolean {
+  if (text.length > maxArgumentBytes) return true;
+  // A UTF-16 code unit takes at most three bytes, so most strings can be checked without encoding them.
+  return text.length * 3 > maxArgumentBytes && new TextEncoder().encode(text).length > maxArgumentBytes;
+}
+
+/** Freezes parsed JSON with everything in it, or returns why it cannot be used. Recurses no deeper than the limit. */
+function settle(value: Record<string | number, unknown>, depth: number): string | undefined {
+  if (depth > maxArgumentDepth) return `The arguments are nested deeper than ${maxArgumentDepth} levels.`;
+  if (Object.hasOwn(value, '__proto__')) return 'The arguments contain the forbidden key "__proto__".';
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const item = value[name];
+    if (typeof item === 'object' && item !== null) {
+      const flaw = settle(item as Record<string, unknown>, depth + 1);
+      if (flaw !== undefined) return flaw;
+    } else if (typeof item === 'number') {
+      // JSON cannot express infinity, but a number that is too large becomes it and would be serialized as null.
+      if (Math.abs(item) === Number.POSITIVE_INFINITY)
+        return 'The arguments contain a number that is too large.';
+      // JSON has no negative zero.
+      if (item === 0) value[name] = 0;
+    }
+  }
+  Object.freeze(value);
+  return undefined;
+}
