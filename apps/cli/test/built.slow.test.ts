@@ -110,7 +110,7 @@ describe('a start', () => {
     expect(bytesOf(files)).toBeLessThan(kilobytes * 1000);
     expect(
       [...parts].filter(
-        (part) => !/^((terminal|command-line)\/)?[a-z-]+\.ts$|^commands\/help\.ts$/.test(part),
+        (part) => !/^((terminal|start|command-line)\/)?[a-z-]+\.ts$|^commands\/help\.ts$/.test(part),
       ),
     ).toEqual([]);
     expect(
