@@ -108,8 +108,8 @@ export interface Outbox {
   /** Deletes a chat's parts and answers. Returns the number of parts. */
   forget(chatId: string): Promise<number>;
   /**
-   * Deletes parts older than a time in milliseconds since 1970, unless they are planned, and answers. Returns the number
-   * of parts.
+   * Deletes parts older than a time in milliseconds since 1970, unless they are still to be sent or a process that
+   * crashed was sending them, and answers. Returns the number of parts.
    */
   prune(before: number): Promise<number>;
 }
@@ -222,8 +222,8 @@ export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
       return removed?.changes ?? 0;
     },
     async prune(before) {
-      // A part that is still being sent after so long was left behind by a process that crashed.
-      const ended = "state <> 'planned'";
+      // A part that a crashed process was sending may have arrived: without it, the next attempt would not say so.
+      const ended = "state NOT IN ('planned', 'sending')";
       const [removed] = await sql.batch([
         { text: `${remove} updated_at < ?1 AND ${ended}`, params: [before] },
         { text: 'DELETE FROM answers WHERE created_at < ?1', params: [before] },

@@ -322,16 +322,19 @@ const definitions: readonly PlaceCase<Outbox>[] = [
   }),
   the(
     'forget',
-    'deletes an old part that a crashed process was sending',
+    'keeps an old part that a crashed process was sending, and its next attempt is a repeat [S3.5]',
     async ({ store, again, runtime }) => {
       const dead = hanging();
       void store.deliver('key', 'chat', part, dead.send).catch(() => {});
       await dead.started;
       const next = await again();
-      expectSame(await next.prune(runtime.now()), 0, 'the number of pruned parts that are being sent');
-      await runtime.advance(1000);
-      expectSame(await next.prune(runtime.now()), 1, 'the number of pruned parts that were left behind');
-      expectSame(await next.list(), [], 'the remaining parts');
+      await runtime.advance(600_000);
+      expectSame(await next.prune(runtime.now()), 0, 'the number of pruned parts');
+      const { tries, send } = counter();
+      await next.deliver('key', 'chat', part, send);
+      expectSame(tries, [{ isRepeat: true }], 'the attempts after the crash');
+      await runtime.advance(1);
+      expectSame(await next.prune(runtime.now()), 1, 'the number of pruned parts after the delivery');
     },
   ),
   the('forget', 'deletes the parts of a chat, and old parts of all chats', async ({ store, runtime }) => {
