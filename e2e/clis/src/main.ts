@@ -51,7 +51,7 @@ async function startService(log: string): Promise<{ url: string; stop: () => voi
 
 interface Outcome {
   readonly name: string;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   readonly ms: number;
   readonly goneMs: number;
 }
@@ -78,7 +78,7 @@ async function play(one: Case, programs: Programs, url: string, log: string): Pr
   for (const line of rest) process.kill(Number.parseInt(line, 10), 'SIGKILL');
   rig.dispose();
   const times = { ms: over - began, goneMs: performance.now() - over };
-  return { name: one.name, ...times, ...(problem !== undefined && { problem }) };
+  return { name: one.name, ...times, problem };
 }
 
 function versionOf(program: string): string {

@@ -10,7 +10,7 @@ interface Cell {
   readonly claim: string;
   readonly column: string;
   readonly failure?: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /** Checks claims and collects the results. */
@@ -59,7 +59,7 @@ export class Board {
 async function tried(claim: string, column: string, check: Row['check']): Promise<Cell> {
   try {
     const note = await check(column);
-    return { claim, column, ...(note !== undefined && { note }) };
+    return { claim, column, note };
   } catch (error) {
     return { claim, column, failure: error instanceof Error ? error.message : String(error) };
   }

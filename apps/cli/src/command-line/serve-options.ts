@@ -1,12 +1,15 @@
 import type { OptionGroup } from './option-row.ts';
 import { taskGroups } from './run-options.ts';
 
+/** The default port of a server. */
+export const defaultPort = 4370;
+
 /** The options that a server applies to all sessions: those of `run`, except for prompt and output. */
 export const serveGroups: readonly OptionGroup[] = [
   {
     title: 'Server',
     options: [
-      { flags: '--port <n>', text: 'listen on this port (default 4370; 0: any free port)' },
+      { flags: '--port <n>', text: `listen on this port (default ${defaultPort}; 0: any free port)` },
       { flags: '--host <address>', text: 'listen on this address (default 127.0.0.1)' },
       {
         flags: '--allowed-host <name>',

@@ -1,9 +1,9 @@
 import { defined } from '@cobbler/agent/values';
 import type { Level } from '@cobbler/server';
+import { defaultPort } from '../command-line/serve-options.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { defaultPort } from './server-home.ts';
 
 /** The options of `cobbler serve`. */
 export interface ServeFlags {

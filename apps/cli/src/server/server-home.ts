@@ -4,9 +4,6 @@ import { cobblerHome } from '@cobbler/agent/node';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** The default port of a server. */
-export const defaultPort = 4370;
-
 /** The files of a server. */
 export interface ServerHome {
   /** The session file. */

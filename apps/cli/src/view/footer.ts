@@ -20,11 +20,12 @@ export interface Activity {
 /** Returns the footer: a spinner and the facts that fit. A narrow terminal hides the hint first. */
 export function footerLine(activity: Activity, frame: number, style: Style, columns: number): string {
   const { marks } = style;
+  const { usd = 0 } = activity;
   const spinner = marks.spinner[frame % marks.spinner.length] ?? '';
   const facts = [
     formatSeconds(activity.elapsedMs),
     ...(activity.tokens > 0 ? [`${formatCount(activity.tokens)} tokens`] : []),
-    ...(activity.usd !== undefined && activity.usd > 0 ? [formatUsd(activity.usd)] : []),
+    ...(usd > 0 ? [formatUsd(usd)] : []),
     ...(activity.hint === undefined ? [] : [activity.hint]),
   ];
   const what = oneLine(activity.what);

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type Blobs, memoryBlobs } from '../interfaces/blobs.ts';
+export { type BlobPart, type Blobs, memoryBlobs } from '../interfaces/blobs.ts';
 export { type Compaction, firstOf, keepLast } from './compaction.ts';
 export { type OffloadOptions, offload } from './offload.ts';
 export { type SummarizeOptions, summarize } from './summary.ts';

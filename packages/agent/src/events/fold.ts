@@ -1,5 +1,6 @@
 import type { StopReason } from '../interfaces/agent.ts';
 import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
+import { defined } from '../values/defined.ts';
 import { currentParts } from '../values/file-part.ts';
 import type { AssistantMessage, Message, ToolResultMessage, UserPart } from '../values/message.ts';
 import { textOf, userMessage } from '../values/message.ts';
@@ -272,7 +273,7 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   if (call?.approval === undefined || call.approval.decision !== undefined) return;
   state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + event.waitedMs };
   const { decision, message } = event;
-  const approval = { ...call.approval, decision, ...(message !== undefined && { message }) };
+  const approval = { ...call.approval, decision, ...defined({ message }) };
   change(state, { ...call, approval });
 }
 

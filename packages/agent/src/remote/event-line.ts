@@ -1,8 +1,8 @@
-import { frameTooLarge, maxFrameBytes } from '../provider/wire/line-text.ts';
 import type { RetryPolicy } from '../values/backoff.ts';
 import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
+import { frameTooLarge, maxFrameBytes } from '../values/line-text.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { ApiLink } from './api-link.ts';
 import { jsonOf, problemError } from './api-link.ts';

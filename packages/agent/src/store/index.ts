@@ -5,7 +5,6 @@
  */
 
 export { foldVersion, snapshotState, snapshotText } from '../events/snapshot.ts';
-export type { BlobPart } from '../interfaces/blobs.ts';
 export type { Fork } from './fork-session.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export type { Parent, SessionHead, SessionStats } from './session-info.ts';

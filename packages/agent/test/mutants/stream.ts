@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const exchange = 'src/provider/exchange.ts';
 const assembly = 'src/provider/response/assembler.ts';
 const args = 'src/provider/response/arguments.ts';
-const lines = 'src/provider/wire/line-text.ts';
+const lines = 'src/values/line-text.ts';
 const sse = 'src/provider/wire/framing.ts';
 const usage = 'src/provider/response/usage-count.ts';
 

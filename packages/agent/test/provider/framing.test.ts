@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { NdjsonFramer, SseFramer } from '../../src/provider/wire/framing.ts';
-import { maxFrameBytes } from '../../src/provider/wire/line-text.ts';
 import { MalformedPayload } from '../../src/provider/wire/payload.ts';
 import type { Framer } from '../../src/provider/wire/wire.ts';
 import { seededRandom } from '../../src/testing/service/seeded-random.ts';
+import { maxFrameBytes } from '../../src/values/line-text.ts';
 
 const encoder = new TextEncoder();
 

@@ -121,7 +121,7 @@ function refusalOf(status: number, answer: Record<string, unknown>, hide: (text:
   return {
     status: typeof answer['error_code'] === 'number' ? answer['error_code'] : status,
     description: hide(String(answer['description'] ?? 'no reason given')).slice(0, 500),
-    ...(typeof wait === 'number' && Number.isFinite(wait) && { retryAfterSeconds: Math.max(wait, 0) }),
+    ...(typeof wait === 'number' && Number.isFinite(wait) && { retryAfterMs: Math.max(wait, 0) * 1000 }),
     ...((typeof migratedTo === 'number' || typeof migratedTo === 'string') && {
       migratedTo: String(migratedTo),
     }),

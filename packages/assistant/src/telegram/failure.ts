@@ -6,7 +6,7 @@ import { defined } from '@cobbler/agent/values';
 export interface Refusal {
   readonly status: number;
   readonly description: string;
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterMs?: number;
   /** The new id of the chat. */
   readonly migratedTo?: string;
 }
@@ -55,11 +55,11 @@ export function rejectionError(method: string, refusal: Refusal): AgentError {
   return failure('invalid', 'request_refused', message, { status });
 }
 
-function tooMany(message: string, { retryAfterSeconds }: Refusal): AgentError {
+function tooMany(message: string, { retryAfterMs }: Refusal): AgentError {
   return failure('rate_limit', 'rate_limited', message, {
     retryable: true,
     status: 429,
-    ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
+    ...defined({ retryAfterMs }),
   });
 }
 

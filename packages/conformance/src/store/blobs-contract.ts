@@ -1,6 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import type { Blobs } from '@cobbler/agent/context';
-import type { BlobPart } from '@cobbler/agent/store';
+import type { BlobPart, Blobs } from '@cobbler/agent/context';
 import type { ContractCase } from '@cobbler/agent/testing';
 import { expect, expectEqual } from '@cobbler/agent/testing';
 

@@ -150,14 +150,14 @@ export class BackendAgent implements Agent {
     const resumeId = this.#sessionId ?? kept?.session;
     const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
     this.#totals = before;
-    const instructions = typeof system === 'string' ? system : system?.join('\n\n');
+    const instructions = typeof system === 'string' ? system : (system ?? []).join('\n\n');
     const live: Omit<ActiveTask, 'process'> = { updates: [], calls: new Calls(), taskUsage };
     this.#taskUsage = taskUsage;
     const process = this.#options.backend.start(
       {
         ...job,
         prompt: wanted,
-        ...(instructions !== undefined && instructions !== '' && { systemPrompt: instructions }),
+        ...(instructions !== '' && { systemPrompt: instructions }),
         ...(resumeId !== undefined && { resumeId, before }),
       },
       { onEvent: (event) => this.#onEvent(live, event) },

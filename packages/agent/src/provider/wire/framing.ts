@@ -1,4 +1,4 @@
-import { frameTooLarge, LineText, maxFrameBytes } from './line-text.ts';
+import { frameTooLarge, LineText, maxFrameBytes } from '../../values/line-text.ts';
 import { parseJson, parsePayload } from './payload.ts';
 import type { Framer, Wire } from './wire.ts';
 

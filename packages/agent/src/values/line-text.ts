@@ -1,4 +1,4 @@
-import { AgentError } from '../../values/errors.ts';
+import { AgentError } from './errors.ts';
 
 /** Maximum number of bytes received before a frame is complete: 16 MiB. */
 export const maxFrameBytes: number = 16 * 1024 * 1024;
