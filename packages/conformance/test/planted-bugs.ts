@@ -150,8 +150,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'tool started after a stop',
     file: toolRun,
-    find: 'returned = job.tool.execute(',
-    replace: 'await undefined;\n    returned = job.tool.execute(',
+    find: 'returned = job.tool.execute(job.valid, contextOf(run, job, stop, wait));',
+    replace:
+      'returned = Promise.resolve().then(() => job.tool.execute(job.valid, contextOf(run, job, stop, wait)));',
     why: 'after a tool stops its run, parallel tools still start',
   },
   {
