@@ -350,7 +350,7 @@ const lossMutants: readonly Mutant[] = [
   },
   {
     file: 'src/claude/claude-stream.ts',
-    find: 'if (!this.#calls.has(id)) return `the call ${id} has a result, but was not reported`;',
+    find: 'if (!this.#calls.has(id)) return `call ${id} has a result but was never reported`;',
     replace: '',
     why: 'Claude Code: a call whose message was lost is not detected',
     breaks: ['P27'],
@@ -358,7 +358,7 @@ const lossMutants: readonly Mutant[] = [
   },
   {
     file: 'src/codex/codex-stream.ts',
-    find: 'if (number > this.#next) return `the item item_${this.#next} is missing`;',
+    find: 'if (number > this.#next) return `item_${this.#next} is missing`;',
     replace: '',
     why: 'Codex: a lost message is not detected',
     breaks: ['P27'],

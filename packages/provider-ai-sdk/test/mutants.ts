@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/response/raw-events.ts',
-    find: "if (blocks[at] === undefined) return 'a block ended without a start';",
+    find: "if (blocks[at] === undefined) return 'a block ended before it started';",
     replace: '',
     why: 'a call without arguments whose start was lost is dropped by the SDK',
     breaks: ['P27'],
@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/response/raw-events.ts',
-    find: "if (isTorn) return 'an item has no start or no end';",
+    find: "if (isTorn) return 'an item is incomplete';",
     replace: '',
     why: 'data that the SDK reads only from the last event of an item is lost with that event',
     breaks: ['P27'],

@@ -320,13 +320,13 @@ describe('nothing is lost silently [P27]', () => {
       'a second choice',
       { choices: [{ index: 1, delta: { content: 'x' } }] },
     ],
-    ['the text of a completion', 'text beside a message', { choices: [{ index: 0, text: 'Hello.' }] }],
+    ['the text of a completion', 'text outside a message', { choices: [{ index: 0, text: 'Hello.' }] }],
     [
       'a call of another type',
       'a call of type custom',
       call({ type: 'custom', custom: { name: 'one', input: 'x' } }),
     ],
-    ['calls that are not a list', 'tool_calls without a list', chunk({ tool_calls: { 0: { id: 'a' } } })],
+    ['calls that are not a list', 'tool_calls that is not a list', chunk({ tool_calls: { 0: { id: 'a' } } })],
   ])('reports %s, which must not be dropped', (_what, kind, payload) => {
     expect(record(chatEvent, [payload]).ignored).toContain(kind);
     expect(Object.hasOwn(chatIgnored, kind)).toBe(false);
@@ -334,7 +334,7 @@ describe('nothing is lost silently [P27]', () => {
 
   test('reports a call without its first chunk, and calls out of order', () => {
     expect(ended([callChunk({ index: 0, function: { arguments: '{}' } })]).ignored).toContain(
-      'a call without id and name',
+      'a call without an id or a name',
     );
     const calls = [1, 0].map((index) => callChunk({ index, id: `c${index}`, function: { name: 'one' } }));
     expect(ended(calls).ignored).toContain('calls out of order');
@@ -370,13 +370,13 @@ describe('nothing is lost silently [P27]', () => {
     ['choices that are not objects', { choices: { 0: { delta: { content: 'Hi.' } } }, usage: {} }],
     ['a message that is not an object', { choices: [{ index: 0, delta: 'Hi.' }] }],
     ['a message that is not an object', { choices: [{ index: 0, message: 'Hi.' }] }],
-    ['text beside a message', { choices: [{ index: 0, text: ['Hi.'] }] }],
-    ['tool_calls without a list', chunk({ tool_calls: ['one'] })],
+    ['text outside a message', { choices: [{ index: 0, text: ['Hi.'] }] }],
+    ['tool_calls that is not a list', chunk({ tool_calls: ['one'] })],
     ['a function_call that is not an object', chunk({ function_call: 'one' })],
     ['refusal that is not a string', chunk({ refusal: { text: 'No.' } })],
-    ['reasoning in two versions', chunk({ reasoning: 'Hm.', reasoning_content: 'So.' })],
+    ['two versions of the reasoning', chunk({ reasoning: 'Hm.', reasoning_content: 'So.' })],
     [
-      'arguments beside the function of a call',
+      'arguments outside the function of a call',
       callChunk({ index: 0, id: 'a', function: { name: 'one' }, arguments: '{"n":1}' }),
     ],
   ])('reports %s', (what, payload) => {

@@ -74,10 +74,13 @@ function fieldsOf(
     case '53200':
       return environment(
         'store_full',
-        `${place} is out of disk space or memory (${reason}); stored data is not lost.`,
+        `${place} is out of disk space or memory (${reason}). Free disk space or add memory; stored data is not lost.`,
       );
     case '54000':
-      return user('too_large', `The data is larger than ${place} can store; nothing was written.`);
+      return user(
+        'too_large',
+        `The data is larger than ${place} can store; nothing was written. Store large data elsewhere, and pass a reference to it.`,
+      );
     case '57014':
     case '55P03':
       return environment('store_busy', `${place} is too busy (${reason}); try again.`, true);

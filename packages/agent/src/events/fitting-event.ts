@@ -123,6 +123,8 @@ function fitCompacted(state: State, event: Head & CompactedEvent): Fitting {
   const summary = wellFormedText(event.summary);
   if (upTo === event.upTo && summary === event.summary) return { event };
   const problem =
-    upTo === event.upTo ? badText : `summarizes ${event.upTo} messages, but only ${upTo} can be summarized`;
+    upTo === event.upTo
+      ? badText
+      : `summarizes the messages up to ${event.upTo}, but only those up to ${upTo} can be summarized`;
   return { event: { ...event, upTo, summary }, problem };
 }

@@ -180,7 +180,7 @@ export class Budget {
   take(what: Countable, count: number): (used: number) => void {
     checkAmount(count, 'count');
     if (count > this.left(what))
-      throw limitError(what, `The limit of ${this.#limits[what]} ${what} leaves no room for ${count} more.`);
+      throw limitError(what, `limits.${what} (${this.#limits[what]}) leaves no room for ${count} more.`);
     this.#taken[what] += count;
     let open = true;
     return (used) => {

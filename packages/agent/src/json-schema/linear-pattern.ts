@@ -64,7 +64,7 @@ function hasAlternatives(source: string): boolean {
 /** Returns the position of the parenthesis that closes the group after `^`. */
 function endOfGroup(source: string): number {
   for (const { at, depth } of tokensOf(source)) if (at > 0 && depth === 0) return at;
-  throw new Error('a group without an end');
+  throw new Error('an unclosed group');
 }
 
 interface Token {
@@ -85,7 +85,7 @@ function* tokensOf(source: string): Generator<Token> {
   for (let at = 0; at < source.length; at = token.lastIndex) {
     token.lastIndex = at;
     const text = token.exec(source)?.[0] ?? '';
-    if (text === '') throw new Error('an escape without an end');
+    if (text === '') throw new Error('an incomplete escape');
     if (!inClass && text === '(') depth += 1;
     if (!inClass && text === ')') depth -= 1;
     yield { text, at, inClass, depth };

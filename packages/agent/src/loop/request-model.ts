@@ -318,7 +318,7 @@ function reserve(run: RunContext, asked: PendingRequest): ReservedRequest {
   const outputTokens = Math.min(wanted, room.tokens, room.usd);
   const limit = room.tokens <= room.usd ? 'tokens' : 'usd';
   if (outputTokens < Math.min(wanted, minOutput)) {
-    throw limitError(limit, `The remainder of the limit on ${limit} is not enough for another request.`);
+    throw limitError(limit, `The limit on ${limit} leaves no room for another request.`);
   }
   const outputUsd = usdOf({ inputTokens: 0, outputTokens }, price);
   const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);

@@ -95,7 +95,7 @@ export class Feed {
 
   #checkWatchers(): void {
     if (this.#readers.size + this.#listeners.length < maxWatchers) return;
-    const message = `The run has ${maxWatchers} readers and listeners, the maximum. End one of them first.`;
+    const message = `The run has the maximum of ${maxWatchers} readers and listeners. End one of them first.`;
     throw new AgentError({ kind: 'invalid', code: 'too_many_watchers', message });
   }
 

@@ -211,7 +211,7 @@ describe('the problems reported for a log', () => {
       { ...end, seq: 8, id: 's-8' },
     ];
     expect(told([...log.slice(0, 5), cut, ...rest])).toEqual([
-      '5 summarizes 3 messages, but only 1 can be summarized',
+      '5 summarizes the messages up to 3, but only those up to 1 can be summarized',
     ]);
   });
 });

@@ -351,7 +351,7 @@ describe('a response is invalid [P4, P27]', () => {
     ],
     [
       'if its blocks have no readable content',
-      '1 blocks',
+      'blocks: 1',
       (out) => {
         out.begin(0, 'text');
         out.close(0);
@@ -360,7 +360,7 @@ describe('a response is invalid [P4, P27]', () => {
     ],
     [
       'if it has many output tokens and no content, even if usage arrives later',
-      '17 output tokens',
+      'output tokens: 17',
       (out) => {
         out.end('complete');
         out.usage({ inputTokens: 1, outputTokens: 17 });

@@ -250,6 +250,6 @@ class WorkflowRun {
 const never = new AbortController().signal;
 
 function fencedError(runId: string): AgentError {
-  const message = `Run ${runId} no longer runs here: it was restarted, or has ended.`;
+  const message = `This instance no longer owns run ${runId}: the run was restarted or has ended.`;
   return new AgentError({ kind: 'aborted', code: 'fenced', message });
 }

@@ -30,7 +30,7 @@ export function embedderFrom(parts: EmbedderParts): Embedder {
         const some = texts.slice(at, at + maxAtOnce);
         const given = await call(() => parts.embed(some, purpose, options));
         if (given.length !== some.length) {
-          const message = `The embedder ${name} returned ${given.length} vectors for ${some.length} texts.`;
+          const message = `The embedder ${name} returned the wrong number of vectors: ${given.length}, not ${some.length}.`;
           throw new AgentError({ kind: 'agent', code: 'embedding', message });
         }
         for (const vector of given) vectors.push(Float32Array.from(vector));

@@ -52,8 +52,8 @@ export async function embedTexts(
   if (vectors.length === texts.length && wrong === undefined) return vectors;
   const found =
     wrong === undefined
-      ? `${vectors.length} vectors`
+      ? `the wrong number of vectors (${vectors.length})`
       : 'a vector with a different size or with values that are not numbers';
-  const message = `The embedder ${embedder.name} returned ${found}; expected ${texts.length} vectors of ${embedder.dimensions} numbers.`;
+  const message = `The embedder ${embedder.name} returned ${found}; expected ${texts.length}, each of ${embedder.dimensions} numbers.`;
   throw new AgentError({ kind: 'agent', code: 'embedding', message });
 }

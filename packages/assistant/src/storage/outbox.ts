@@ -316,7 +316,7 @@ function outcomeOf({ leaseMs }: OutboxSettings, row: SqlRow, now: number): Deliv
   if (state === 'given_up') return { state, ...defined({ error }) };
   if (state === 'maybe_sent') return { state };
   const due = state === 'sending' ? numberIn(row, 'updated_at') + leaseMs : (nextTryAt ?? now);
-  const why = state === 'sending' ? 'another process is sending it' : 'its last attempt failed';
+  const why = state === 'sending' ? 'another process is sending it' : 'the last attempt failed';
   throw new AgentError({
     kind: 'network',
     code: 'retry_later',

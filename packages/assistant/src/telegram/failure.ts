@@ -68,7 +68,7 @@ function conflict(message: string): AgentError {
     const what = `${message} This bot has a webhook: delete it to receive updates by polling.`;
     return failure('invalid', 'webhook_set', what, { status: 409 });
   }
-  const what = `${message} Another process fetches the updates of this bot: stop it, or use a separate bot.`;
+  const what = `${message} Another process is receiving this bot's updates: stop it, or use a separate bot.`;
   return failure('invalid', 'other_poller', what, { status: 409 });
 }
 

@@ -143,7 +143,7 @@ export class ClaudeStream {
     for (const block of listOf(content).map(fieldsOf)) {
       if (block['type'] !== 'tool_result') continue;
       const id = textOf(block['tool_use_id']);
-      if (!this.#calls.has(id)) return `the call ${id} has a result, but was not reported`;
+      if (!this.#calls.has(id)) return `call ${id} has a result but was never reported`;
       this.#done.add(id);
     }
     return undefined;
@@ -151,9 +151,9 @@ export class ClaudeStream {
 
   #checkEnd(): string | undefined {
     const open = [...this.#calls].find((id) => !this.#done.has(id));
-    if (open !== undefined) return `the result of the call ${open} is missing`;
+    if (open !== undefined) return `the result of call ${open} is missing`;
     const lost = this.#blocks.find(({ type, text }) => type === 'tool_use' || text.trim() !== '');
-    return lost && `a block of type ${lost.type} was not reported as a whole`;
+    return lost && `a block of type ${lost.type} is incomplete`;
   }
 }
 

@@ -77,7 +77,7 @@ export class CodexItems {
   /** Returns what is missing at the end of the turn. */
   missingAtEnd(): string | undefined {
     const [open] = this.#open.keys();
-    return open === undefined ? undefined : `the item ${open} has no end`;
+    return open === undefined ? undefined : `item ${open} was not completed`;
   }
 }
 
@@ -119,7 +119,7 @@ export class CodexStream {
     const id = textOf(item['id']);
     if (!this.#items.hasStarted(id) && !notes.has(typeOf(item))) this.#last = typeOf(item);
     const number = Number(/^item_(\d+)$/.exec(id)?.[1] ?? -1);
-    if (number > this.#next) return `the item item_${this.#next} is missing`;
+    if (number > this.#next) return `item_${this.#next} is missing`;
     if (number === this.#next) this.#next += 1;
     return undefined;
   }

@@ -37,7 +37,7 @@ function messagesCheck(): RawCheck {
       return 'a block came out of order';
     if (kind === 'input_json_delta' && blocks[at] !== 'tool_use') return 'a chunk belongs to no open block';
     if (type === 'content_block_stop') {
-      if (blocks[at] === undefined) return 'a block ended without a start';
+      if (blocks[at] === undefined) return 'a block ended before it started';
       blocks[at] = undefined;
     }
     return type === 'message_stop' && (!hasStopped || blocks.some(Boolean))
@@ -76,7 +76,7 @@ function responsesCheck(): RawCheck {
     }
     if (end !== undefined) {
       const ends = (items.get(index) ?? '') + end;
-      if (ends !== end && ends !== 'addeddone') return 'an item started or ended a second time';
+      if (ends !== end && ends !== 'addeddone') return 'an item started or ended twice';
       items.set(index, ends);
     }
     const response = lastResponse(event);
@@ -86,10 +86,10 @@ function responsesCheck(): RawCheck {
       (of, at) =>
         (items.get(at) ?? 'addeddone') !== 'addeddone' && (of !== 'message' || types.includes('reasoning')),
     );
-    if (isTorn) return 'an item has no start or no end';
+    if (isTorn) return 'an item is incomplete';
     if (highest >= types.length) return `the last event does not repeat item ${highest}`;
     const lost = types.find((of) => !kept.test(of));
-    return lost === undefined ? lost : `the SDK cannot keep an item of type ${lost}`;
+    return lost === undefined ? lost : `the SDK would drop an item of type ${lost}`;
   };
 }
 
@@ -102,17 +102,18 @@ function chatCheck(): RawCheck {
   return ({ choices }) => {
     const [choice, other] = listIn(choices).map(fieldsOf);
     const { index, delta } = choice ?? {};
-    if (other !== undefined || Number(index ?? 0) !== 0) return 'it has a second choice';
+    if (other !== undefined || Number(index ?? 0) !== 0) return 'it contains more than one choice';
     const { role, content, tool_calls: given, ...rest } = fieldsOf(delta);
     const lost = ['audio', 'images', 'video'].find((name) => (rest[name] ?? null) !== null);
-    if (lost !== undefined) return `the SDK cannot keep ${lost}`;
+    if (lost !== undefined) return `the SDK would drop ${lost}`;
     const isStart = textIn(role) !== undefined;
     if (isStart && hasContent && !hasStarted) return 'its start arrived late';
     hasStarted ||= isStart;
     hasContent ||= textIn(content) !== undefined || listIn(given).length > 0;
     for (const { index: at, id, function: call } of listIn(given).map(fieldsOf)) {
       if (typeof at !== 'number' || calls.includes(at)) continue;
-      if ((textIn(id) ?? textIn(fieldsOf(call)['name'])) === undefined) return 'a call has no start';
+      if ((textIn(id) ?? textIn(fieldsOf(call)['name'])) === undefined)
+        return 'the start of a call is missing';
       if (at < (calls.at(-1) ?? at)) return 'its calls came out of order';
       calls.push(at);
     }

@@ -35,7 +35,7 @@ export class StreamedCalls {
     const type = textIn(chunk, 'type');
     if (type !== '' && type !== 'function') out.ignore(`a call of type ${type}`);
     if (given['arguments'] === undefined && chunk['arguments'] !== undefined)
-      out.ignore('arguments beside the function of a call');
+      out.ignore('arguments outside the function of a call');
     const index = typeof chunk['index'] === 'number' ? chunk['index'] : undefined;
     const id = textIn(chunk, 'id');
     const name = textIn(given, 'name');
@@ -74,7 +74,7 @@ export class StreamedCalls {
   end(out: ResponseSink): void {
     for (const call of this.#calls) {
       if (call.name !== '') continue;
-      if (call.id === '') out.ignore('a call without id and name');
+      if (call.id === '') out.ignore('a call without an id or a name');
       out.call(call.key, call.id, '');
       emitInput(call, call.held, out);
     }

@@ -72,7 +72,7 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   if (isGiven(choice['error'])) return failWith(choice['error'], out);
   if (other !== undefined || Number(choice['index'] ?? 0) !== 0) out.ignore('a second choice');
   const { text, delta, message } = choice;
-  if (isGiven(text) && text !== '') out.ignore('text beside a message');
+  if (isGiven(text) && text !== '') out.ignore('text outside a message');
   if ([delta, message].some((part) => isGiven(part) && !isObject(part)))
     out.ignore('a message that is not an object');
   if (isObject(delta)) takeDelta(delta, answer, out);
@@ -92,7 +92,7 @@ function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): v
   const parsed = readText(delta, out);
   if (textIn(delta, 'role') !== '') {
     const isLate = answer.text + answer.reasoning !== '' || answer.calls.size > 0;
-    if (!answer.started && isLate) out.ignore('a start after content');
+    if (!answer.started && isLate) out.ignore('a role after the content');
     answer.started = true;
   }
   if (parsed.reasoning !== '') {
@@ -145,7 +145,7 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
 function callsIn(delta: Fields, out: ResponseSink): readonly Fields[] {
   const { tool_calls: calls } = delta;
   const isEmpty = isObject(calls) && Object.keys(calls).length === 0;
-  if (losesItems(calls) && !isEmpty) out.ignore('tool_calls without a list');
+  if (losesItems(calls) && !isEmpty) out.ignore('tool_calls that is not a list');
   const given = delta['function_call'];
   if (isGiven(given) && !isObject(given)) out.ignore('a function_call that is not an object');
   const legacy = isObject(given) ? [{ index: 0, function: given }] : [];
@@ -183,7 +183,7 @@ function readText(from: Fields, out: ResponseSink): MessageText {
   const [reasoning = '', other] = ['reasoning_content', 'reasoning']
     .map((name) => textFrom(from, name, out))
     .filter((text) => text !== '');
-  if (other !== undefined && other !== reasoning) out.ignore('reasoning in two versions');
+  if (other !== undefined && other !== reasoning) out.ignore('two versions of the reasoning');
   const parsed: MessageText = { text: '', reasoning, refused: false };
   const lost = unreadable.find((name) => isGiven(from[name]));
   if (lost !== undefined) out.ignore(lost);

@@ -201,7 +201,7 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: 'src/chat/calls.ts',
-    find: "if (call.id === '') out.ignore('a call without id and name');",
+    find: "if (call.id === '') out.ignore('a call without an id or a name');",
     replace: '',
     why: 'Chat Completions: a call without its first chunk counts as an unnamed call',
     breaks: ['P27'],

@@ -190,11 +190,9 @@ function restored(
   const all = repairLog(events).events;
   const isFitting = all.length >= events.length;
   if (!isFitting)
-    problems.push(
-      `the ${events.length - intact.length} events that follow depend on the lost ones and are omitted`,
-    );
+    problems.push(`later events depend on the lost ones and are omitted (${events.length - intact.length})`);
   const kept = isFitting ? all : repairLog(intact).events;
-  if (kept.length > (isFitting ? events : intact).length) problems.push('its last run is marked as failed');
+  if (kept.length > (isFitting ? events : intact).length) problems.push('the last run is marked as failed');
   return { events: kept, problems };
 }
 

@@ -99,7 +99,7 @@ export class Assembly implements ResponseSink {
     // A service may end its turn without a word, which costs a few tokens.
     const announced = this.#blocks.filter(({ mustClose }) => mustClose).length;
     return announced > 0 || outputTokens - reasoningTokens > maxSilentTokens
-      ? `nothing in it can be read, although it has ${announced} blocks and ${outputTokens} output tokens`
+      ? `nothing in it can be read (blocks: ${announced}, output tokens: ${outputTokens})`
       : undefined;
   }
 
@@ -176,7 +176,7 @@ export class Assembly implements ResponseSink {
     const block = this.#open(at, 'call');
     if (block === undefined) return;
     if (typeof at === 'number' && !block.isCalled)
-      return this.#invalid(`block ${at} has arguments without a call`);
+      return this.#invalid(`block ${at} has arguments but no call`);
     block.addInput(fragment);
     if (this.#emit !== undefined)
       this.#show({ type: 'tool_input_delta', index: block.index, json: fragment });
@@ -194,7 +194,7 @@ export class Assembly implements ResponseSink {
     const block = this.#at(at);
     if (this.#over) return;
     if (block !== undefined) this.#close(block);
-    else if (typeof at === 'number') this.#invalid(`block ${at} ended without a start`);
+    else if (typeof at === 'number') this.#invalid(`block ${at} ended before it started`);
   }
 
   ignore(kind: string): void {
@@ -225,7 +225,7 @@ export class Assembly implements ResponseSink {
     if (given === undefined) return this.#invalid('it ended without a stop reason');
     let hasCalls = false;
     for (const block of this.#blocks) {
-      if (block.isTorn) return this.#invalid(`block ${block.index} has no start or no end`);
+      if (block.isTorn) return this.#invalid(`block ${block.index} is incomplete`);
       if (block.kind === 'call') hasCalls = true;
     }
     // A response with calls requests tool use, whatever stop reason the service reports.

@@ -63,7 +63,7 @@ describe('reading an event [P13]', () => {
     expect(one).toEqual({
       id: 'one',
       events: 5,
-      problems: ['events 5 to 6 are lost', 'its last run is marked as failed'],
+      problems: ['events 5 to 6 are lost', 'the last run is marked as failed'],
     });
     expect((await open(`${file}.new`).read('one')).at(-1)).toMatchObject({
       type: 'finished',
@@ -169,8 +169,8 @@ describe('salvage', () => {
       5,
       [
         'event 5 is lost',
-        'the 10 events that follow depend on the lost ones and are omitted',
-        'its last run is marked as failed',
+        'later events depend on the lost ones and are omitted (10)',
+        'the last run is marked as failed',
       ],
     ],
   ])('repairs a session that lost %s, and reports it [P13]', async (_what, text, events, problems) => {
