@@ -211,7 +211,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sessionInUse = error.code === 'EADDRINUSE';
       const message = sessionInUse
-        ? `Cannot listen on port ${port} of ${host}: another process is using it.`
+        ? `Cannot listen on port ${port} of ${host}: another process is using it. Choose another port.`
         : `Cannot listen on port ${port} of ${host} (${error.code}).`;
       reject(new AgentError({ kind: 'invalid', code: sessionInUse ? 'port_in_use' : 'listen', message }));
     });

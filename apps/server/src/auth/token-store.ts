@@ -174,7 +174,9 @@ export function tokenFile(path: string): TokenFile {
         return text;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw invalidFile(`cannot read the token file (${(error as NodeJS.ErrnoException).code})`);
+        throw invalidFile(
+          `cannot read the token file (${(error as NodeJS.ErrnoException).code}). Check its permissions`,
+        );
       }
     },
     write(text) {
@@ -185,7 +187,9 @@ export function tokenFile(path: string): TokenFile {
         renameSync(fresh, path);
       } catch (error) {
         rmSync(fresh, { force: true });
-        throw invalidFile(`cannot write the token file (${(error as NodeJS.ErrnoException).code})`);
+        throw invalidFile(
+          `cannot write the token file (${(error as NodeJS.ErrnoException).code}). Check the permissions of its directory`,
+        );
       }
     },
   };

@@ -75,7 +75,7 @@ function refuse(request: IncomingMessage, maxBytes: number): never {
 }
 
 function tooLarge(maxBytes: number): Problem {
-  return new Problem(413, 'body_too_large', `The body exceeds ${maxBytes} bytes.`);
+  return new Problem(413, 'body_too_large', `The body exceeds ${maxBytes} bytes. Send less in one request.`);
 }
 
 /** Reads and drops a rejected body, up to a limit. */

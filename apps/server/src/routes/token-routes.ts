@@ -50,7 +50,12 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       tokenOnly: true,
       answers: { 204: { text: 'Ended.' }, 404: { text: 'There is no such token.' } },
       handle: ({ params: { tokenId = '' } }) => {
-        if (!tokens.remove(tokenId)) throw new Problem(404, 'no_token', 'There is no token with this id.');
+        if (!tokens.remove(tokenId))
+          throw new Problem(
+            404,
+            'no_token',
+            'There is no token with this id. List the tokens: GET /v1/tokens',
+          );
         return { status: 204 };
       },
     }),

@@ -169,7 +169,8 @@ export class ApprovalService {
     const pendingDecisions = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
     while (settings.mayRepeat === true && pendingDecisions().length > 0)
       await Promise.all(pendingDecisions());
-    if (pendingDecisions().length > 0) throw alreadyDecided('Another user is deciding this approval.');
+    if (pendingDecisions().length > 0)
+      throw alreadyDecided('Another decision on this approval is being stored.');
     const answering = this.#answerAll(sessionId, answers, settings);
     const over = answering.catch(() => undefined);
     for (const key of keys) this.#answering.set(key, over);

@@ -229,7 +229,8 @@ export class LiveSession {
     const parts: readonly UserPart[] =
       typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     if (digestOf(parts) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
-    const detail = 'This Idempotency-Key was used for another prompt of the session.';
+    const detail =
+      'This Idempotency-Key was used for another prompt of the session. Use a new key for each prompt.';
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 

@@ -185,7 +185,7 @@ export class SessionService {
       this.#created.delete(id);
       if (code === 'in_use' || code === 'session_id') throw error;
       const headers = { 'retry-after': '5' };
-      throw new Problem(503, 'store', 'The session could not be stored.', { headers });
+      throw new Problem(503, 'store', 'The session could not be stored. Try again.', { headers });
     }
   }
 
@@ -196,7 +196,9 @@ export class SessionService {
 
   #checkOpen(): void {
     if (!this.#isClosing) return;
-    throw new Problem(503, 'stopping', 'The server is shutting down.', { headers: { 'retry-after': '5' } });
+    throw new Problem(503, 'stopping', 'The server is shutting down. Try again after it has restarted.', {
+      headers: { 'retry-after': '5' },
+    });
   }
 
   async #joinRun(session: LiveSession): Promise<LiveSession> {
@@ -232,7 +234,12 @@ export class SessionService {
     }
     if (oldest === undefined) {
       const headers = { 'retry-after': '5' };
-      throw new Problem(503, 'too_many_sessions', 'Too many sessions are in use.', { headers });
+      throw new Problem(
+        503,
+        'too_many_sessions',
+        'Too many sessions are in use. Try again when one of them is idle.',
+        { headers },
+      );
     }
     this.#live.delete(oldest.id);
   }

@@ -100,7 +100,12 @@ export class Streams {
   mayOpen(): void {
     if (this.size < this.#limits.clients) return;
     const headers = { 'retry-after': '10' };
-    throw new Problem(503, 'too_many_clients', 'Too many event streams.', { headers });
+    throw new Problem(
+      503,
+      'too_many_clients',
+      'Too many event streams are open. Close one, or try again later.',
+      { headers },
+    );
   }
 
   /** Opens a stream of another protocol, which the caller writes. `last` returns the frames that end it. */

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { counted } from './format.ts';
 
 interface Bar {
   /** The event to navigate to. */
@@ -31,7 +32,7 @@ export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
       <svg
         viewBox={`0 0 ${width} ${height}`}
         role="img"
-        aria-label={`${bars.length} bars, highest ${format(top)}`}
+        aria-label={`${counted(bars.length, 'bar')}, highest ${format(top)}`}
       >
         <line x1="0" y1="0.5" x2={width} y2="0.5" class="grid" />
         <line x1="0" y1={height / 2} x2={width} y2={height / 2} class="grid" />

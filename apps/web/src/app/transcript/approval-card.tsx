@@ -113,8 +113,8 @@ function ProposalView({ proposal }: { readonly proposal: Proposal }): VNode {
     <>
       {!isWhole && (
         <p class="bad">
-          This call is too long to show here, so it can only be denied here. To see all of it and allow it,
-          use a terminal: <code>cobbler approve</code>
+          This call is too long to show here, so you can only deny it. To see all of it and allow it, use a
+          terminal: <code>cobbler approve</code>
         </p>
       )}
       {diff !== undefined && <DiffText text={diff} />}
