@@ -61,7 +61,7 @@ export function approvalContent(
   const { diff } = request;
   const { length } = approvalText(request);
   if (length > maxCharacters) {
-    const words = `This call has ${length} characters, more than the ${maxCharacters} that an editor shows, so it can only be denied here. To see the whole call: cobbler sessions export ${sessionId}`;
+    const words = `This call has ${length} characters, and an editor shows at most ${maxCharacters}, so you can only deny it here. To see the whole call: cobbler sessions export ${sessionId}`;
     return { content: [textContent(words)], isWhole: false };
   }
   const drawn = diff === undefined ? [] : diffContent(diff, folder);

@@ -71,7 +71,10 @@ export function webhookSecret({ secret: file }: AssistantHome, env: Environment)
     writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new UsageError(`Cannot write ${file}: ${AgentError.from(error).message}`);
+      throw new UsageError(
+        `Cannot write ${file}: ${AgentError.from(error).message}`,
+        'Set COBBLER_HOME to a writable directory.',
+      );
   }
   return validSecret(readFileSync(file, 'utf8').trim(), file);
 }

@@ -66,7 +66,7 @@ export function explainError(error: unknown): unknown {
     );
   if (code === 'other_poller')
     return new UsageError(
-      'Another program fetches the updates of this bot. Telegram allows only one program to do so.',
+      "Another program is receiving this bot's updates. Telegram allows only one at a time.",
       'Stop that program. If you cannot find it, revoke the token: send /revoke to @BotFather.',
     );
   return kind === 'network' || kind === 'timeout' || kind === 'rate_limit' || kind === 'invalid'

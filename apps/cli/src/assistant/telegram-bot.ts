@@ -121,7 +121,7 @@ async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | un
   } catch (error) {
     const { kind, message } = AgentError.from(error);
     if (kind === 'auth') throw error;
-    log.note('warn', 'Telegram does not respond yet', { why: message });
+    log.note('warn', 'Telegram is not responding yet', { why: message });
     return undefined;
   }
 }
@@ -134,7 +134,7 @@ async function offerCommands({ api }: TelegramAccess, log: BotLog): Promise<void
   try {
     await setCommands(api, commandList);
   } catch (error) {
-    log.note('warn', 'the commands are not registered', { why: AgentError.from(error).message });
+    log.note('warn', 'could not register the commands', { why: AgentError.from(error).message });
   }
 }
 

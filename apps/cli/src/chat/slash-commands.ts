@@ -31,7 +31,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'permissions',
     operand: '[mode]',
-    text: 'show or change which calls are allowed or denied, or need approval',
+    text: 'show or change which calls are allowed, denied or need approval',
     run: permissions,
   },
   { name: 'cost', text: 'show the cost and tokens of this session', run: cost },
@@ -147,7 +147,11 @@ async function model(
 
 function tools({ host, say, style }: CommandContext): void {
   const { local } = host;
-  if (local === undefined) throw new UsageError('The server chooses the tools.');
+  if (local === undefined)
+    throw new UsageError(
+      'The server chooses the tools.',
+      'Restart the server with other tools: cobbler serve --tools NAMES',
+    );
   const word = { read: 'reads', idempotent: 'changes', once: 'changes' } as const;
   say(
     local.tools.map(({ name, description, effect = 'once' }) => {
@@ -180,7 +184,10 @@ function diff({ conversation, say, style, columns }: CommandContext): void {
 async function fork({ conversation, adopt, say, style }: CommandContext, at: string): Promise<void> {
   const upToSeq = at === '' ? undefined : Number(at);
   if (upToSeq !== undefined && !Number.isInteger(upToSeq)) {
-    throw new UsageError(`/fork needs the number of an event, not ${JSON.stringify(at)}.`);
+    throw new UsageError(
+      `/fork needs the number of an event, not ${JSON.stringify(at)}.`,
+      'For example: /fork 12',
+    );
   }
   if (conversation.ledger.seq === 0) throw new UsageError('There are no messages to copy yet.');
   const from = conversation.harness.sessionId;
@@ -204,7 +211,10 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
     if (one === undefined)
       throw new UsageError(`There is no other session ${JSON.stringify(given)}.`, 'See: /sessions');
     if (found.length > 1)
-      throw new UsageError(`${found.length} sessions start with ${JSON.stringify(given)}.`);
+      throw new UsageError(
+        `${found.length} sessions start with ${JSON.stringify(given)}.`,
+        'Use more characters of the id. See: /sessions',
+      );
     return await open(one.info.id);
   }
   if (rows.length === 0) throw new UsageError('There is no other session.');
@@ -273,7 +283,7 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
       ? []
       : [
           style.yellow(
-            `  The ignored rules come from the project file, and you have not accepted them. To accept them: /permissions trust`,
+            `  The project file contains rules that you have not accepted, so they are ignored. To accept them: /permissions trust`,
           ),
         ]),
     style.dim(`  change the mode: /permissions ${modes.join('|')}`),

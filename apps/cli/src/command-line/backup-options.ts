@@ -27,7 +27,7 @@ export const backupRows = [
     about: [
       'cobbler store verify [FILE]    verify checksums; without FILE: all files of COBBLER_HOME',
       'cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what each session lost',
-      'The exit code is 1 when something is damaged. salvage does not change FILE; --replace renames it. First stop',
+      'The exit code is 1 if anything is damaged. salvage does not change FILE; --replace renames it. First stop',
       'every program that uses FILE. See docs/operations.md.',
     ],
     groups: [

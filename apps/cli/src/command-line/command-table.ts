@@ -147,7 +147,7 @@ export const commands: readonly CommandRow[] = [
       'cobbler sessions show ID          print the conversation and the tool calls',
       'cobbler sessions export ID        print the events as JSON lines',
       'cobbler sessions import FILE      import an exported session; - for standard input',
-      'cobbler sessions fork ID          copy a session, to continue the copy',
+      'cobbler sessions fork ID          create an independent copy of a session',
       'cobbler sessions rename ID TITLE  change the title; without TITLE, use the start of the first prompt',
       'cobbler sessions delete ID        delete a session permanently',
       'cobbler sessions prune            delete old sessions; needs --older-than, --keep-last or both',
@@ -306,7 +306,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'approve',
     operands: '[id]',
-    text: 'allow a waiting call on the server; without an id: list the waiting calls',
+    text: 'allow a waiting call on the server; without an id, list the waiting calls',
     about: ['A unique prefix of the id is enough. A decision applies once, to exactly the call shown.'],
     groups: [{ title: 'Options', options: [serverUrl] }],
   },

@@ -38,7 +38,11 @@ export async function backup(given: string, io: Io): Promise<number> {
       const copied = await copy(file, home, unfinished);
       if (copied !== undefined) files.push(copied);
     }
-    if (files.length === 0) throw new UsageError(`${home} contains no data yet.`);
+    if (files.length === 0)
+      throw new UsageError(
+        `${home} contains no data yet.`,
+        'If your data is in another directory: COBBLER_HOME=DIR',
+      );
     writeManifest(unfinished, { v: 1, cobbler: ownVersion(), madeAt: new Date().toISOString(), files });
     renameSync(unfinished, folder);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);

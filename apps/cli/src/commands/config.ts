@@ -89,7 +89,11 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
   const { title, keyVariable } = providerEntry(provider);
   const path = configPath(io);
   const key = cleanKey(await readHidden(`Key for ${title} (hidden while you type): `, io));
-  if (key === undefined) throw new UsageError('No key was entered. Nothing was stored.');
+  if (key === undefined)
+    throw new UsageError(
+      'No key was entered. Nothing was stored.',
+      'Type the key, or pipe it in: cobbler config set-key PROVIDER < FILE',
+    );
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw UsageError.withCode(
       'bad_key',

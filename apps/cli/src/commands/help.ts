@@ -20,8 +20,8 @@ export function overview(): string {
   // Related commands share a line, so that the help fits on one screen.
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
-    approve: 'approve/deny decide waiting calls on the server; without an id: list them',
-    backup: 'backup       back up all data; restore restores it; store finds damage',
+    approve: 'approve/deny allow or deny waiting calls on the server; with no id, list them',
+    backup: 'backup       back up all data; restore: restore a backup; store: find damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };
   const commandLine = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;
@@ -43,7 +43,7 @@ export function overview(): string {
     '',
     'Exit codes',
     '  0 complete; 1 failed or refused; 2 bad usage, configuration or key; 3 limit;',
-    '  5 denied, with no terminal for approvals; 124 timed out; 130 cancelled',
+    '  5 approval needed, but no terminal to ask on; 124 timed out; 130 cancelled',
     '',
     'Environment',
     '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY (default key)',

@@ -16,7 +16,7 @@ import type { RunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { CliSessions } from '../session/session-home.ts';
-import { formatCount, formatUsd } from '../terminal/format.ts';
+import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { failureContext, limitsOf, noteOf, pricingOf, systemOf, workspaceOf } from './run.ts';
 
@@ -60,7 +60,7 @@ export async function localConversations(
     allowUnpriced: flags.allowUnpriced,
     facts: [
       ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
-      ...(strange.length === 0 ? [] : [`ignores ${strange.length} project rules: /permissions`]),
+      ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),
     ],
     ...defined({ sessions }),
   });

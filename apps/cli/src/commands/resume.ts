@@ -86,7 +86,7 @@ function show(found: readonly SessionInfo[], io: Io): void {
   const rows = found.map((info) => ({ info }));
   const table = sessionTable(rows, Date.now(), style, columns - 3);
   const lines = table.map((line, index) => `${style.bold(String(index + 1))}  ${line}`);
-  const question = `Continue which session? 1-${found.length}, Enter for 1, Esc for none `;
+  const question = `Which session do you want to continue? 1-${found.length}, Enter for 1, Esc for none `;
   io.stderr.write(`${lines.join('\n')}\n${question}`);
 }
 

@@ -65,7 +65,7 @@ function readWhole(name: string, folder: string): Uint8Array {
     const real = realpathSync(path);
     if (isIn(folder, path) && !isIn(realpathSync(folder), real)) {
       throw new UsageError(
-        `${name} leads out of the directory, to ${real}.`,
+        `${name} links to ${real}, outside the directory.`,
         'To attach the file anyway, pass that path.',
       );
     }

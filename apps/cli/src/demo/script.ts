@@ -75,7 +75,7 @@ function nextMove(done: readonly FinishedCall[]): DemoStep {
   const edit = done.findLast((call) => call.name === 'edit_file');
   if (edit === undefined) return tests.ok ? nothingToRepair(tests) : investigationStep(done, tests);
   if (edit.isError)
-    return { text: `My change was not taken, so the test still fails: ${firstLine(edit.text)}` };
+    return { text: `I could not make the change, so the test still fails: ${firstLine(edit.text)}` };
   if (done.indexOf(edit) > done.indexOf(lastRun)) {
     return {
       text: 'I will run the tests again to confirm the fix.',
@@ -142,7 +142,7 @@ function notAllRepaired(before: TestRun | undefined, now: TestRun): DemoStep {
   const share = fixed.map((name) => `\`${name}\``).join(', ');
   return {
     text: [
-      `**Partly fixed.** ${share === '' ? 'My change is in place, but' : `${share} passes now, but`} ${left} still fails.`,
+      `**Partly fixed.** ${share === '' ? 'My change is in place.' : `Now passing: ${share}.`} Still failing: ${left}.`,
       '',
       'That is a second bug. This model is a script that knows only one; a real model would continue from here.',
     ].join('\n'),

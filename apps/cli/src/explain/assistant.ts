@@ -21,7 +21,7 @@ export const assistant: Area = {
     {
       code: 'other_poller',
       kinds: ['invalid'],
-      what: 'Another process fetches the updates of this bot. Telegram delivers each update to one process only.',
+      what: "Another process is receiving this bot's updates. Telegram delivers each update to only one process.",
       todo: 'Stop the other process, or use a separate bot.',
       see: 'docs/telegram.md',
     },
@@ -80,7 +80,7 @@ export const assistant: Area = {
     {
       code: 'retry_later',
       kinds: ['network'],
-      what: 'A part of a reply is delayed: its last attempt failed, or another process is sending it.',
+      what: 'A part of a reply is delayed: the last attempt to send it failed, or another process is sending it.',
       todo: 'Do nothing: the assistant sends it after the time in the message. `cobbler assistant outbox` lists delayed messages.',
       see: 'docs/assistant.md',
     },

@@ -117,7 +117,7 @@ export const requests: Area = {
 
 /** Errors from the connection to the last byte. */
 export const services: Area = {
-  title: 'Responses of a service',
+  title: 'Responses from a service',
   entries: [
     {
       code: 'connection_failed',
@@ -256,7 +256,7 @@ export const services: Area = {
     {
       code: 'no_call',
       kinds: ['agent'],
-      what: 'The model stopped to call a tool, but its response has no call.',
+      what: 'The model stopped to call a tool, but its response contains no call.',
       todo: 'Continue the session: the history is valid. If it happens often, try another model.',
     },
     {

@@ -179,14 +179,14 @@ export const server: Area = {
     {
       code: 'expired',
       status: [409],
-      what: 'The time to decide this call has expired.',
+      what: 'The time limit for a decision on this call has passed.',
       todo: 'Send a prompt that tells the model to make the call again.',
       see: 'docs/gate.md',
     },
     {
       code: 'other_arguments',
       status: [409],
-      what: 'To allow a call, a decision must contain the hash of the approval, so that exactly that call runs. The hash in this decision is missing or does not match.',
+      what: 'To allow a call, a decision must contain the hash of the approval, which identifies the exact call. The hash in this decision is missing or does not match.',
       todo: 'Read the approval again and send its `hash`.',
       see: 'docs/gate.md',
     },

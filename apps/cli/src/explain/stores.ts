@@ -131,7 +131,7 @@ export const stores: Area = {
       code: 'store_full',
       kinds: ['agent'],
       what: 'The disk of the store is full, or its database is out of memory. Stored data is not lost.',
-      todo: 'Free disk space, or delete old sessions: `cobbler sessions prune --older-than 30d`.',
+      todo: 'Free disk space or delete old sessions: `cobbler sessions prune --older-than 30d`. If the database is out of memory, give it more.',
     },
     {
       code: 'store_readonly',

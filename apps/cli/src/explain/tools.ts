@@ -67,7 +67,7 @@ export const tools: Area = {
       code: 'sealed',
       kinds: ['tool'],
       what: 'The path contains keys (such as `~/.ssh`) or Cobbler’s own files. File tools never open it.',
-      todo: 'Do without it. A command can access it, after approval.',
+      todo: 'Continue without it, or use a command, which needs approval.',
       see: 'docs/gate.md',
     },
     {

@@ -88,7 +88,7 @@ function sessionLines({ session, result }: FinishedTask, style: Style, columns: 
   const { missing, name } = session;
   const id = shortId(session.id);
   if (missing > 0) {
-    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: resuming it would repeat past actions.`;
+    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: resuming it would repeat past actions, so start a new session.`;
     return wrap(words, columns - 3).map((line) => `  ${style.yellow(line)}`);
   }
   const how = resumesAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;

@@ -112,7 +112,7 @@ function markdownLines(text: string, { style, columns, tty }: PastView): string[
 }
 
 function endOf({ status, limit, error }: FinishedEvent): string {
-  if (limit !== undefined) return `stopped because the limit on ${limit} was reached`;
+  if (limit !== undefined) return `stopped at the limit on ${limit}`;
   return error === undefined || status === 'cancelled'
     ? status.replace('_', ' ')
     : `${status}: ${visible(error.message).split('\n')[0] ?? ''}`;

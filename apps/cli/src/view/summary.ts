@@ -54,7 +54,7 @@ function headlineOf(end: RunSummary, { marks }: Style): string {
     case 'limit':
       return `${marks.stopped} stopped ${limitText(end)}`;
     case 'timeout':
-      return `${marks.stopped} stopped after ${formatMs(end.given.ms ?? end.metrics.durationMs)} (limit --timeout)`;
+      return `${marks.stopped} stopped after ${formatMs(end.given.ms ?? end.metrics.durationMs)} (--timeout limit)`;
     case 'cancelled':
       return `${marks.stopped} cancelled`;
     case 'max_tokens':
@@ -69,16 +69,16 @@ function headlineOf(end: RunSummary, { marks }: Style): string {
 }
 
 function limitText({ limit, given, metrics }: RunSummary): string {
-  if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (limit --max-turns)`;
+  if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (--max-turns limit)`;
   if (limit === 'usd')
-    return `at ${formatUsd(metrics.usd ?? 0)} of ${formatUsd(given.usd ?? 0)} (limit --max-usd)`;
+    return `at ${formatUsd(metrics.usd ?? 0)} of ${formatUsd(given.usd ?? 0)} (--max-usd limit)`;
   if (limit === 'tokens') {
     const used = metrics.totalInputTokens + metrics.totalOutputTokens;
-    return `at ${formatCount(used)} of ${formatCount(given.tokens ?? 0)} tokens (limit --max-tokens)`;
+    return `at ${formatCount(used)} of ${formatCount(given.tokens ?? 0)} tokens (--max-tokens limit)`;
   }
   return limit === 'no_progress'
     ? 'because the model repeated itself'
-    : `because the limit on ${oneLine(limit ?? '')} was reached`;
+    : `at the limit on ${oneLine(limit ?? '')}`;
 }
 
 function paintStatus(line: string, { status }: RunSummary, style: Style): string {

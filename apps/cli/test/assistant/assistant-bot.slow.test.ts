@@ -61,7 +61,7 @@ describe('the local bot with polling [S3]', () => {
       const stage = await botStage(await mockService([says('Hello.')]));
       stage.telegram.fail('setMyCommands', { type: 'unavailable' });
       const bot = await stage.start();
-      expect(bot.log()).toContain('the commands are not registered');
+      expect(bot.log()).toContain('could not register the commands');
       await bot.stop();
       await (await stage.start()).stop();
       const calls = stage.telegram.calls.filter(({ method }) => method === 'setMyCommands');

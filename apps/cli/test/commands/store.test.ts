@@ -86,7 +86,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
     const { code, out, err } = await run(home, ['salvage']);
     expect([code, out]).toEqual([
       1,
-      'session two: 2 events kept; event 2 is lost; its last run is marked as failed\n1 session copied unchanged, 1 damaged.\n',
+      'session two: 2 events kept; event 2 is lost; the last run is marked as failed\n1 session copied unchanged, 1 damaged.\n',
     ]);
     expect(err).toContain(`The sessions are in ${file}.salvaged.`);
     expect(readFileSync(file).equals(before)).toBe(true);

@@ -116,7 +116,7 @@ describe('the scripted model', () => {
   test('reports a second bug that remains', () => {
     const end = said([run(tap([heels, 'cents'])), source, edit, run(tap(['cents']))]);
     expect(end.stop).toBe('complete');
-    expect(end.text).toContain(`**Partly fixed.** \`${heels}\` passes now, but \`cents\` still fails.`);
+    expect(end.text).toContain(`**Partly fixed.** Now passing: \`${heels}\`. Still failing: \`cents\`.`);
   });
 
   test('reports that it did not fix an unknown bug', () => {

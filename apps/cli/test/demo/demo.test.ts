@@ -55,7 +55,7 @@ describe('the demo', () => {
     const end = await cobbler(['demo', '-C', folder]);
     expect(end.code, end.stderr).toBe(0);
     expect(end.stdout).toMatch(
-      /^\*\*Partly fixed\.\*\* `a pair of heels .*` passes now, but `cents are written .*` still fails\./,
+      /^\*\*Partly fixed\.\*\* Now passing: `a pair of heels .*`\. Still failing: `cents are written .*`\./,
     );
     expect(readFileSync(join(folder, 'src/ticket.js'), 'utf8')).toContain('* job.count');
   });

@@ -68,7 +68,7 @@ describe('a run without a terminal', () => {
     const service = await mockService([call(), call(), call()]);
     const end = await cobbler(['go', '--max-turns', '2'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(3);
-    expect(end.stderr).toMatch(/\nstopped after 2 turns \(limit --max-turns\) {2}2 turns/);
+    expect(end.stderr).toMatch(/\nstopped after 2 turns \(--max-turns limit\) {2}2 turns/);
   });
 
   test('exits with 124 at the time limit', patience, async () => {
@@ -78,7 +78,7 @@ describe('a run without a terminal', () => {
       cwd: temporaryFolder(),
     });
     expect(end.code).toBe(124);
-    expect(end.stderr).toContain('stopped after 0.3 s (limit --timeout)');
+    expect(end.stderr).toContain('stopped after 0.3 s (--timeout limit)');
   });
 
   test('rejects a money limit with an unknown price before any request', patience, async () => {

@@ -34,7 +34,8 @@ async function picked(sessions: Awaited<ReturnType<typeof kept>>, key: string | 
   const { write } = io.stderr;
   io.stderr.write = (text) => {
     write(text);
-    if (text.includes('Continue which session?')) setImmediate(() => keyboard.press('x', '8', key));
+    if (text.includes('Which session do you want to continue?'))
+      setImmediate(() => keyboard.press('x', '8', key));
   };
   const chosen = await pickSession(sessions, '/work', io);
   return {

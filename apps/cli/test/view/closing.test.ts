@@ -69,9 +69,9 @@ describe('the closing lines of a run', () => {
   });
 
   test.each([
-    ['turns', { turns: 4 }, '■ stopped after 4 turns (limit --max-turns)  4 turns'],
-    ['usd', { turns: 9, usd: 0.5 }, '■ stopped at $0.012 of $0.500 (limit --max-usd)  4 turns'],
-    ['tokens', { turns: 9, tokens: 9000 }, '■ stopped at 9.4k of 9k tokens (limit --max-tokens)  4 turns'],
+    ['turns', { turns: 4 }, '■ stopped after 4 turns (--max-turns limit)  4 turns'],
+    ['usd', { turns: 9, usd: 0.5 }, '■ stopped at $0.012 of $0.500 (--max-usd limit)  4 turns'],
+    ['tokens', { turns: 9, tokens: 9000 }, '■ stopped at 9.4k of 9k tokens (--max-tokens limit)  4 turns'],
   ] as const)('name the limit on %s with its option', (limit, limits, headline) => {
     const lines = closingLines(finished({ status: 'limit', limit }, { limits }), style, 120);
     expect(lines[1]).toContain(headline);
