@@ -128,7 +128,7 @@ export const services: Area = {
     {
       code: 'certificate',
       kinds: ['network'],
-      what: 'The certificate of the service is not trusted. In many companies a proxy intercepts TLS with its own certificate.',
+      what: 'The certificate of the service is not trusted. In many companies, a proxy intercepts TLS with its own certificate.',
       todo: 'Set NODE_EXTRA_CA_CERTS to the certificate of that proxy. If the server is your own, renew its certificate.',
     },
     {

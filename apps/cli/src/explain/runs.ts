@@ -142,7 +142,7 @@ export const runs: Area = {
       code: 'text_discarded',
       kinds: ['agent'],
       what: 'Reading `run.text()` ended early: a response was cut off after a part of it was read, and the next attempt at it began differently. The run continues.',
-      todo: 'Await `run.text()` for the complete text, or read the events of the run: a `retry` event means that the text of the failed attempt is void.',
+      todo: 'Await `run.text()` for the complete text, or read the events of the run: after a `retry` event, discard the text of the failed attempt.',
       see: 'docs/first-agent.md',
     },
     {

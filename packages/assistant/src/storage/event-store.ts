@@ -147,11 +147,11 @@ function noSessionId(id: string): AgentError {
 }
 
 function fencedError(sessionId: string): AgentError {
-  const message = `Another process has claimed the turn ${sessionId}; nothing was written.`;
+  const message = `Another process has claimed turn ${sessionId}; nothing was written.`;
   return new AgentError({ kind: 'invalid', code: 'fenced', message });
 }
 
 function gap(sessionId: string, seq: number): AgentError {
-  const message = `Event ${seq} of the turn ${sessionId} is out of order; nothing was written.`;
+  const message = `Event ${seq} of turn ${sessionId} is out of order; nothing was written.`;
   return new AgentError({ kind: 'invalid', code: 'gap', message });
 }

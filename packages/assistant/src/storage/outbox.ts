@@ -322,7 +322,7 @@ function outcomeOf({ leaseMs }: OutboxSettings, row: SqlRow, now: number): Deliv
     code: 'retry_later',
     retryable: true,
     retryAfterMs: Math.max(due - now, 0),
-    message: `The message part ${key} was not sent: ${why}. The next attempt is due in ${Math.max(due - now, 0)} ms.`,
+    message: `Message part ${key} was not sent: ${why}. The next attempt is due in ${Math.max(due - now, 0)} ms.`,
   });
 }
 

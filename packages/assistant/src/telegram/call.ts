@@ -30,7 +30,11 @@ export function caller(options: CallerOptions): Caller {
   const hide = hider(token);
   return async (method, payload, signal) => {
     if (signal?.aborted === true)
-      throw new AgentError({ kind: 'aborted', code: 'cancelled', message: `${method} was not started.` });
+      throw new AgentError({
+        kind: 'aborted',
+        code: 'cancelled',
+        message: `${method} was cancelled before it was sent.`,
+      });
     const control = new AbortController();
     const gaveUp = Promise.withResolvers<never>();
     const giveUp = (kind: 'timeout' | 'aborted', what: string) => {
@@ -112,7 +116,7 @@ function resultOf(method: string, status: number, body: unknown, hide: (text: st
   }
   if (status < 300) throw unknown(method, `The response to ${method} did not come from Telegram.`);
   if (passedOn.has(status)) throw unknown(method, `A gateway responded to ${method} with status ${status}.`);
-  throw rejectionError(method, { status, description: 'without a message from Telegram' });
+  throw rejectionError(method, { status, description: 'no message from Telegram' });
 }
 
 function refusalOf(status: number, answer: Record<string, unknown>, hide: (text: string) => string): Refusal {
@@ -147,7 +151,8 @@ function responseError(method: string, error: unknown, hide: (text: string) => s
     message: hide(message),
     ...(code !== undefined && { code: hide(code) }),
   };
-  if (isUnsent(error)) return retryableError(`Telegram is unreachable for ${method}.`, 'network', cause);
+  if (isUnsent(error))
+    return retryableError(`Telegram is unreachable; ${method} was not sent.`, 'network', cause);
   return unknown(method, `The connection broke during ${method}.`, cause);
 }
 

@@ -17,10 +17,10 @@ type UserUpdate = IncomingText | IncomingTap | IncomingOther;
 /** Descriptions of ignored update types: those of other chats, and those without a new message. */
 const ignoredKinds: Readonly<Record<string, string>> = {
   edited_message: 'an edited message',
-  channel_post: 'a post in a channel',
-  edited_channel_post: 'an edited post in a channel',
-  my_chat_member: 'a change of membership',
-  chat_member: 'a change of membership',
+  channel_post: 'a channel post',
+  edited_channel_post: 'an edited channel post',
+  my_chat_member: 'a membership change',
+  chat_member: 'a membership change',
 };
 
 /** Names of unsupported content, for the reply to the user. */

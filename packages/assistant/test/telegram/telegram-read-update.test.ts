@@ -102,13 +102,13 @@ describe('readUpdate ignores', () => {
     expect(ignored(telegram.editSaid(ada, 1, 'x'))).toBe('an edited message');
     expect(ignored(telegram.sayInGroup(ada, -100, 'x'))).toBe('not a private chat');
     expect(ignored(telegram.push('channel_post', { text: 'x', chat: { id: -1, type: 'channel' } }))).toBe(
-      'a post in a channel',
+      'a channel post',
     );
     expect(ignored(telegram.say({ ...ada, isBot: true }, 'x'))).toBe('a bot');
     expect(ignored(telegram.push('message', { chat: { id: 42, type: 'private' }, text: 'x' }))).toBe(
       'no sender',
     );
-    expect(ignored(telegram.push('my_chat_member', {}))).toBe('a change of membership');
+    expect(ignored(telegram.push('my_chat_member', {}))).toBe('a membership change');
     expect(ignored(telegram.push('brand_new', {}))).toBe('an update of type brand_new');
     expect(ignored(telegram.sayOther(ada, { pinned_message: {} }))).toBe('a message without content');
     expect(ignored(telegram.say(ada, ' \n'))).toBe('a message without content');

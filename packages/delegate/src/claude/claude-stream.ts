@@ -69,7 +69,7 @@ export class ClaudeStream {
     if (problem !== undefined) return [malformedEnd(claudeName, problem)];
     this.#end.isOver ||= type === 'result';
     if (typeof type === 'string' && !known.has(type))
-      return [{ type: 'notice', text: `Claude Code sent a message of the unknown type ${type}.` }];
+      return [{ type: 'notice', text: `Claude Code sent a message of unknown type ${type}.` }];
     const events = readClaudeMessage(message);
     this.#hasSession ||= events.some((event) => event.type === 'session');
     const id = textOf(session);
@@ -127,7 +127,7 @@ export class ClaudeStream {
     if (!isStreamed) this.#blocks = [];
     this.#wholeIds.add(id);
     for (const { type, id: callId, text } of listOf(content).map(fieldsOf)) {
-      if (!knownBlocks.test(textOf(type))) return `it contains a block of the unknown type ${textOf(type)}`;
+      if (!knownBlocks.test(textOf(type))) return `it contains a block of unknown type ${textOf(type)}`;
       if (type === 'tool_use') this.#calls.add(textOf(callId));
       const streamed = isStreamed ? this.#blocks.shift() : { type, id: callId, text: textOf(text) };
       const isSame =

@@ -34,7 +34,7 @@ export class CodexItems {
     const type = typeOf(item);
     if (this.#done.has(textOf(item['id']))) return [];
     if (!callTypes.has(type) && !messageTypes.includes(type) && !notes.has(type))
-      return isOver ? [{ type: 'notice', text: `Codex sent an item of the unknown type ${type}.` }] : [];
+      return isOver ? [{ type: 'notice', text: `Codex sent an item of unknown type ${type}.` }] : [];
     const problem = this.#problem(item, isOver);
     return problem === undefined ? readItem(item, isOver) : [malformedEnd(codexName, problem)];
   }

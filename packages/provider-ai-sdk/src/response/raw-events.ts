@@ -66,7 +66,7 @@ function responsesCheck(): RawCheck {
   return (event) => {
     const { type, sequence_number: number, output_index: index, item } = event;
     if (typeof number === 'number' && number > 0) {
-      if (number < last) return `its event ${number} arrived after its event ${last}`;
+      if (number < last) return `event ${number} arrived after event ${last}`;
       last = number;
     }
     const [, end] = /^response\.output_item\.(added|done)$/.exec(String(type)) ?? [];
@@ -107,7 +107,7 @@ function chatCheck(): RawCheck {
     const lost = ['audio', 'images', 'video'].find((name) => (rest[name] ?? null) !== null);
     if (lost !== undefined) return `the SDK would drop ${lost}`;
     const isStart = textIn(role) !== undefined;
-    if (isStart && hasContent && !hasStarted) return 'its start arrived late';
+    if (isStart && hasContent && !hasStarted) return 'its role arrived after its content';
     hasStarted ||= isStart;
     hasContent ||= textIn(content) !== undefined || listIn(given).length > 0;
     for (const { index: at, id, function: call } of listIn(given).map(fieldsOf)) {

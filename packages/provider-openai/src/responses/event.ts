@@ -73,7 +73,7 @@ function isRepeated({ sequence_number: number, delta: chunk, type }: Fields, out
     out.ignore('repetition');
     return true;
   }
-  if (number < last && !isKnown) broken(out, `its event ${number} arrived after its event ${last}`);
+  if (number < last && !isKnown) broken(out, `event ${number} arrived after event ${last}`);
   if (number > last + 1) answer.hasGap = true;
   answer.last = Math.max(last, number);
   events.set(number, content);
