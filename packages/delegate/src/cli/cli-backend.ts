@@ -300,7 +300,7 @@ class CliJob {
     if (cliProcess.problem !== undefined) return cliProcess.problem;
     if (cliProcess.cause === 'timeout') {
       const seconds = (this.#options.timeoutMs ?? defaultTimeoutMs) / 1000;
-      const message = `${this.#adapter.name} did not finish within ${seconds} s and was stopped.`;
+      const message = `${this.#adapter.name} did not finish within ${seconds} s and was stopped. Raise timeoutMs, or give it a smaller task.`;
       return new AgentError({ kind: 'timeout', code: 'job_timeout', message });
     }
     const { end } = cliProcess;

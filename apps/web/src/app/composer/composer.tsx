@@ -40,7 +40,7 @@ export function Composer(props: ComposerProps): VNode {
   const send = async () => {
     if (content.length === 0) return;
     if (JSON.stringify(content).length > maxBytes)
-      return warn('The message is too large: the limit is 1 MB.');
+      return warn('The message is too large: the limit is 1 MB. Shorten it or remove an attachment.');
     setText('');
     setAttached([]);
     try {

@@ -73,7 +73,10 @@ function errorFields(
     case cannotOpen:
       return unreachable(file, reason);
     case tooBig:
-      return user('too_large', 'The data is larger than the store can hold; nothing was written.');
+      return user(
+        'too_large',
+        'The data is larger than the store can hold; nothing was written. Store large data elsewhere, and pass a reference to it.',
+      );
     case ioError:
       return environment('store_io', `Reading or writing ${file} failed (${reason}). Check the disk.`);
     default:
