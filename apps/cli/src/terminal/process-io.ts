@@ -58,14 +58,27 @@ function cwd(): string {
   }
 }
 
+/**
+ * Asks the terminal for its size. Node does so only when it handles the signal, which can be long after the terminal has
+ * wrapped its lines at the new width; erasing by the old width would leave rows behind.
+ */
+function readSize(stream: NodeJS.WriteStream & { readonly _refreshSize?: () => void }): void {
+  stream._refreshSize?.();
+}
+
 function outputOf(stream: NodeJS.WriteStream): Output {
   return {
     tty: stream.isTTY === true,
-    columns: () => stream.columns || undefined,
+    columns() {
+      readSize(stream);
+      return stream.columns || undefined;
+    },
     write: (text) => void stream.write(text),
     onResize(listener) {
-      stream.on('resize', listener);
-      return () => void stream.off('resize', listener);
+      // Reading the width can emit the event in the middle of a redraw.
+      const afterwards = () => queueMicrotask(listener);
+      stream.on('resize', afterwards);
+      return () => void stream.off('resize', afterwards);
     },
   };
 }

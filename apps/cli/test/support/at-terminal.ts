@@ -10,7 +10,7 @@ import { bareEnvironment, command, ended } from './binary.ts';
 export const hasScript: boolean =
   spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
-/** Runs the CLI in a terminal of 80 columns, and types keys when the output contains a text. */
+/** Runs the CLI, or another command, in a terminal of 80 columns, and types keys when the output contains a text. */
 export async function atTerminal(
   args: readonly string[],
   options: {
@@ -18,9 +18,10 @@ export async function atTerminal(
     readonly cwd: string;
     readonly typing?: readonly (readonly [words: string, keys: string])[];
     readonly before?: string;
+    readonly command?: readonly string[];
   },
 ): Promise<Ended & { readonly terminal: string }> {
-  const line = [...command, ...args].map(shellQuoted).join(' ');
+  const line = [...(options.command ?? command), ...args].map(shellQuoted).join(' ');
   const child = spawn(
     'script',
     [

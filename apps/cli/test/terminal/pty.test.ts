@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { atTerminal, hasScript } from '../support/at-terminal.ts';
+import { command } from '../support/binary.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -27,6 +29,27 @@ describe.skipIf(!hasScript)('at a terminal (needs script from util-linux)', () =
     expect(end.stdout).toMatch(/✓ complete.*2 turns/);
     expect(end.terminal).toMatch(/[^-]icanon/);
     expect(end.terminal).toMatch(/[^-]echo /);
+  });
+
+  test('knows the width of a terminal that was resized a moment ago', patience, async () => {
+    const io = fileURLToPath(new URL('../../src/terminal/process-io.ts', import.meta.url));
+    const program = `
+      import { execFileSync } from 'node:child_process';
+      import { processIo } from ${JSON.stringify(io)};
+      const { stdout } = processIo();
+      const before = stdout.columns();
+      const resized = Promise.withResolvers();
+      stdout.onResize(() => resized.resolve());
+      // Synchronous, so that Node cannot handle the signal before the width is read.
+      execFileSync('stty', ['cols', '46'], { stdio: 'inherit' });
+      console.log(['columns', before, stdout.columns()].join(' '));
+      await resized.promise;
+      console.log('told');
+      process.exit(0);`;
+    const file = join(temporaryFolder(), 'resized.mts');
+    writeFileSync(file, program);
+    const end = await atTerminal([file], { env: {}, cwd: temporaryFolder(), command: command.slice(0, -1) });
+    expect(end.stdout).toMatch(/columns 80 46\s+told/);
   });
 
   test('ignores keys that are typed before a question', patience, async () => {
