@@ -5,6 +5,8 @@ import { describe, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
+const maxSizes = 'packages/agent/src/values/max-sizes.ts';
+
 /** The file and the name that contain the default of each resource in the table. */
 const defaults: Readonly<Record<string, readonly [file: string, name: string]>> = {
   'sessions in the default store': ['packages/agent/src/loop/executor.ts', 'maxInMemory'],
@@ -19,16 +21,28 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   ],
   'readers and listeners of a run': ['packages/agent/src/run/feed.ts', 'maxWatchers'],
   'live events queued for a slow reader': ['packages/agent/src/run/feed.ts', 'maxLiveWaiting'],
-  'bytes of a prompt or steering message': ['packages/agent/src/run/prompt.ts', 'maxPromptBytes'],
-  'bytes of a response': ['packages/agent/src/provider/response/assembler.ts', 'maxAnswerSize'],
-  'bytes of the arguments of a call': [
-    'packages/agent/src/provider/response/arguments.ts',
-    'maxArgumentBytes',
+  'unread characters of `run.text()`': ['packages/agent/src/run/run-text.ts', 'maxUnreadLength'],
+  'bytes of a prompt or steering message, of all steering messages that wait for the next turn, or of all prompts that wait in a harness':
+    [maxSizes, 'maxPromptBytes'],
+  'steering messages of a run that wait for the next turn, or prompts that wait in a harness': [
+    maxSizes,
+    'maxWaiting',
   ],
-  'bytes of text in a tool result': ['packages/agent/src/values/truncate.ts', 'maxOutputBytes'],
+  'bytes of the system text, or of `continueWith` of a hook': [maxSizes, 'maxPromptBytes'],
+  'characters of the id of a run': ['packages/agent/src/run/option-readers.ts', 'maxIdLength'],
+  'bytes of a response': [maxSizes, 'maxAnswerBytes'],
+  'calls in a response, and therefore approvals that wait in a run': [maxSizes, 'maxCalls'],
+  'bytes of one frame of a response': ['packages/agent/src/provider/wire/line-text.ts', 'maxFrameBytes'],
+  'bytes read of an error response': ['packages/agent/src/provider/http/error-body.ts', 'maxErrorBytes'],
+  'characters of the message of an error': [maxSizes, 'maxErrorLength'],
+  'bytes of the arguments of a call': [maxSizes, 'maxArgumentBytes'],
+  'bytes of text in a tool result': [maxSizes, 'maxOutputBytes'],
+  'bytes of the subject or diff of a call, or of the message of a decision': [maxSizes, 'maxOutputBytes'],
+  'bytes of a summary for users, or of the reason why a user must decide': [maxSizes, 'maxNoteBytes'],
+  'bytes of one report of progress': [maxSizes, 'maxProgressBytes'],
   'bytes of files in a tool result': ['packages/agent/src/loop/tool-run.ts', 'maxFileBytes'],
   'bytes of one offloaded output': ['packages/agent/src/loop/tool-output.ts', 'maxKept'],
-  'bytes of a summary': ['packages/agent/src/values/truncate.ts', 'maxOutputBytes'],
+  'bytes of a summary': [maxSizes, 'maxOutputBytes'],
   'bytes in `memoryBlobs`': ['packages/agent/src/interfaces/blobs.ts', 'maxBytes'],
   'bytes in `fileBlobs`': ['packages/agent/src/node/file-blobs.ts', 'maxBytes'],
   'steps of a JSON Schema validation': ['packages/agent/src/json-schema/full-schema.ts', 'maxSteps'],

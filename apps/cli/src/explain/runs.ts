@@ -19,6 +19,13 @@ export const runs: Area = {
       see: 'docs/limits.md',
     },
     {
+      code: 'too_many_waiting',
+      kinds: ['invalid'],
+      what: '1,000 messages, or 64 MiB of them, already wait for the next turn of the run, or prompts for the end of the current one.',
+      todo: 'Send the message again after the next response, or the prompt after a run has ended.',
+      see: 'docs/limits.md',
+    },
+    {
       code: 'too_many_watchers',
       kinds: ['invalid'],
       what: 'The run has the maximum number of readers and listeners (1,000).',

@@ -1,8 +1,9 @@
 import type { RunEvent } from '../events/event.ts';
 import { Executor } from '../loop/executor.ts';
+import { readDecisions } from '../run/approvals.ts';
 import { runOptions } from '../run/option-readers.ts';
 import type { ExecutorOptions } from '../run/options.ts';
-import { readUserContent } from '../run/prompt.ts';
+import { checkWaiting, readPrompt, readUserContent } from '../run/prompt.ts';
 import type { Run } from '../run/run.ts';
 import { cancelled } from '../run/run.ts';
 import { forkSession } from '../store/fork-session.ts';
@@ -95,9 +96,16 @@ const ownOptions = record<OwnOptions>({
 /** Starts a run of a harness and passes on its events. */
 type Start = (runId: string, onEvent: (event: RunEvent) => void) => Run;
 
+/** What the caller has sent, read once, and how to start it. */
+interface Work {
+  readonly given: unknown;
+  readonly start: Start;
+}
+
 /** A prompt in the queue. */
 interface QueuedPrompt {
   readonly held: PendingRun;
+  readonly given: unknown;
   readonly begin: () => void;
   /** Stops listening to the caller's signal. */
   readonly forget: () => void;
@@ -142,16 +150,28 @@ class LocalHarness implements Harness {
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
     const given = read(options, runOptions);
-    return this.#take(given, (runId, onEvent) =>
-      this.#executor.run(content, { ...given, runId, onEvent, sessionId: this.sessionId }),
-    );
+    return this.#take(given, () => {
+      const messages = readPrompt(content);
+      const { sessionId } = this;
+      const start: Start = (runId, onEvent) =>
+        this.#executor.run(messages, { ...given, runId, onEvent, sessionId });
+      return { given: messages, start };
+    });
   }
 
   resume(options: HarnessResumeOptions = {}): Run {
     const { answers, ...given } = read(options, runOptions);
-    return this.#take(given, (runId, onEvent) =>
-      this.#executor.resume(this.sessionId, { ...given, ...defined({ answers }), runId, onEvent }),
-    );
+    return this.#take(given, () => {
+      const decisions = answers && readDecisions(answers);
+      const start: Start = (runId, onEvent) =>
+        this.#executor.resume(this.sessionId, {
+          ...given,
+          ...defined({ answers: decisions }),
+          runId,
+          onEvent,
+        });
+      return { given: decisions, start };
+    });
   }
 
   steer(content: string | readonly UserPart[]): boolean {
@@ -183,12 +203,19 @@ class LocalHarness implements Harness {
     await this.#run?.result;
   }
 
-  #take({ signal, runId = this.#runtime.id() }: PromptOptions, start: Start): Run {
+  #take({ signal, runId = this.#runtime.id() }: PromptOptions, readWork: () => Work): Run {
     const ids = { id: runId, sessionId: this.sessionId };
-    if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
-    if (!this.#busy && this.#queue.length === 0) return this.#begin(ids, start);
-    if (this.#options.whenBusy !== 'queue') return refusedRun(ids, busyError(), this.#runtime);
-    return this.#enqueue(ids, start, signal);
+    const isFree = !this.#busy && this.#queue.length === 0;
+    try {
+      if (this.#isClosed) throw closedError();
+      if (!isFree && this.#options.whenBusy !== 'queue') throw busyError();
+      const work = readWork();
+      if (isFree) return this.#begin(ids, work.start);
+      checkWaiting([...this.#queue.map(({ given }) => given), work.given], 'prompts');
+      return this.#enqueue(ids, work, signal);
+    } catch (thrown) {
+      return refusedRun(ids, AgentError.from(thrown), this.#runtime);
+    }
   }
 
   #begin(ids: RunIds, start: Start): Run {
@@ -227,7 +254,7 @@ class LocalHarness implements Harness {
     next?.begin();
   }
 
-  #enqueue(ids: RunIds, start: Start, signal: AbortSignal | undefined): Run {
+  #enqueue(ids: RunIds, { given, start }: Work, signal: AbortSignal | undefined): Run {
     let real: Run | undefined;
     const held: PendingRun = new PendingRun(ids, {
       cancel: () => real?.cancel() ?? drop(),
@@ -251,7 +278,7 @@ class LocalHarness implements Harness {
       void real.result.then((result) => held.end(result));
     };
     const forget = () => signal?.removeEventListener('abort', drop);
-    this.#queue.push({ held, begin, forget });
+    this.#queue.push({ held, given, begin, forget });
     signal?.addEventListener('abort', drop, { once: true });
     if (signal?.aborted) drop();
     return held.run;

@@ -28,17 +28,17 @@ export interface Limits {
   readonly ms?: number;
 }
 
-const limitNames: readonly (string | undefined)[] = [
-  'turns',
-  'toolCalls',
-  'tokens',
-  'usd',
-  'no_progress',
-] satisfies LimitName[];
+const limitNames: Readonly<Record<LimitName, true>> = {
+  turns: true,
+  toolCalls: true,
+  tokens: true,
+  usd: true,
+  no_progress: true,
+};
 
 /** Returns whether an error code is the name of a limit. */
 export function isLimitName(code: string | undefined): code is LimitName {
-  return limitNames.includes(code);
+  return code !== undefined && Object.hasOwn(limitNames, code);
 }
 
 /** The limits of a run that sets none: 10 turns, 6 equal batches in a row, one hour. */

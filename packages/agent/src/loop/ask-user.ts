@@ -5,7 +5,8 @@ import type { Tool, ToolPreview } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { sortedKeys } from '../values/json.ts';
-import { cap, maxOutputBytes } from '../values/truncate.ts';
+import { maxNoteBytes, maxOutputBytes } from '../values/max-sizes.ts';
+import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Job, Plan } from './plan.ts';
 import { refusal, subjectOf } from './plan.ts';
@@ -49,7 +50,7 @@ async function approvalRequest(
     ...(run.config.approvalMs !== undefined && {
       expiresAt: run.config.runtime.now() + run.config.approvalMs,
     }),
-    subject: subjectOf(tool, valid),
+    subject: cap(subjectOf(tool, valid), maxOutputBytes),
     ...defined({ mustAsk }),
     ...preview,
   };
@@ -59,11 +60,11 @@ async function previewOf(tool: Tool, args: Record<string, unknown>): Promise<Too
   try {
     const { summary, diff } = (await tool.preview?.(args)) ?? {};
     return {
-      ...(summary !== undefined && { summary: wellFormedText(summary) }),
+      ...(summary !== undefined && { summary: cap(wellFormedText(summary), maxNoteBytes) }),
       ...(diff !== undefined && { diff: cap(wellFormedText(diff), maxOutputBytes) }),
     };
   } catch (thrown) {
-    return { summary: AgentError.from(thrown, 'tool').message };
+    return { summary: cap(AgentError.from(thrown, 'tool').message, maxNoteBytes) };
   }
 }
 

@@ -14,6 +14,7 @@ import type { ApprovalDecision } from '../run/approvals.ts';
 import { Approvals } from '../run/approvals.ts';
 import { Feed } from '../run/feed.ts';
 import type { RunConfig } from '../run/options.ts';
+import { checkWaiting } from '../run/prompt.ts';
 import { lastText, outcomeOf } from '../run/result.ts';
 import type { Advance, RunControl, RunResult } from '../run/run.ts';
 import { errorOf, Run } from '../run/run.ts';
@@ -75,6 +76,8 @@ class Driver<Output> implements RunControl, RunContext {
   readonly #began: number;
   #approvals: Approvals | undefined;
   #stopWaiting = () => {};
+  /** Messages that the log has not folded yet. */
+  readonly #steered: (readonly UserPart[])[] = [];
   #isOver = false;
   /** The reason why the run is left to be continued by another process. */
   #leftFor: AgentError | undefined;
@@ -164,6 +167,8 @@ class Driver<Output> implements RunControl, RunContext {
   steer(content: readonly UserPart[]): boolean {
     const isEnding = this.#log.closed || this.isStopping || this.state.closing !== undefined;
     if (isEnding || !saysSomething(content)) return false;
+    checkWaiting([...this.state.steering, ...this.#steered, content], 'messages to the run');
+    this.#steered.push(content);
     void this.#log.append([{ type: 'user', content: wellFormedParts(content), steer: true }]);
     return true;
   }
@@ -361,7 +366,10 @@ class Driver<Output> implements RunControl, RunContext {
   readonly #publish = (event: Event | UnstoredEnd): void => {
     if (event.type === 'approval_requested') this.#asked.recordRequest(event.approvalId);
     if (event.type === 'approval_decided') this.#asked.decide(event.approvalId);
-    if (event.type === 'user') this.wake();
+    if (event.type === 'user') {
+      this.wake();
+      if (event.steer) this.#steered.shift();
+    }
     this.feed.publish(event);
   };
 

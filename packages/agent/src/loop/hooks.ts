@@ -9,7 +9,8 @@ import { requestConfig, systemText } from '../run/option-readers.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
-import { flag, invalid, listOf, read, record, text, when } from '../values/input.ts';
+import { flag, invalid, limited, listOf, read, record, text, when } from '../values/input.ts';
+import { maxPromptBytes } from '../values/max-sizes.ts';
 import type { TextPart } from '../values/message.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
@@ -180,7 +181,7 @@ export async function changedEnd(run: RunContext, finish: Finish): Promise<Finis
       run,
       'afterRun',
       end,
-      record<{ continueWith?: string }>({ continueWith: text }),
+      record<{ continueWith?: string }>({ continueWith: limited(maxPromptBytes, text) }),
     );
     if (continueWith && status === 'complete' && run.state.closing === undefined)
       await run.record([{ type: 'user', content: [textPart(continueWith)], steer: true }]);

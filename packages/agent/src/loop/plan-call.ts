@@ -5,6 +5,8 @@ import type { Tool, Validation } from '../interfaces/tool.ts';
 import { validateArguments } from '../interfaces/tool.ts';
 import { askGate } from '../interfaces/verdict.ts';
 import { copyOf } from '../values/json.ts';
+import { maxArgumentBytes } from '../values/max-sizes.ts';
+import { sizeOf } from '../values/size-of.ts';
 import { planDecided } from './ask-user.ts';
 import { hooksAsGates } from './hooks.ts';
 import type { Job, Plan } from './plan.ts';
@@ -78,6 +80,7 @@ async function planChanged(
 
 /** Changes the arguments of a call, or resolves with the reason why they are refused. */
 async function changeArguments(job: Job, given: Record<string, unknown>): Promise<string | undefined> {
+  if (sizeOf(given) > maxArgumentBytes) return `They have more than ${maxArgumentBytes} bytes.`;
   const valid = await validateArguments(job.tool, copyOf(given));
   if (!valid.ok) return valid.problem;
   const mustAsk = mustAskOf(job.tool, valid.value);

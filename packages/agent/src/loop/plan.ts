@@ -3,12 +3,10 @@ import type { OpenCall } from '../events/state.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
 import { asText } from '../values/invalid-value.ts';
-import { cap, maxOutputBytes } from '../values/truncate.ts';
+import { maxNoteBytes, maxOutputBytes } from '../values/max-sizes.ts';
+import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { ToolJob } from './tool-run.ts';
-
-/** Maximum number of bytes of the reason why a user must decide. */
-const maxReason = 1000;
 
 /** A call with its tool and valid arguments, which runs or waits for a user's decision. Gates can change it. */
 export interface Job extends ToolJob {
@@ -47,9 +45,9 @@ export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
 export function mustAskOf(tool: Tool, args: Record<string, unknown>): string | undefined {
   try {
     const why = tool.mustAsk?.(args);
-    return why === undefined ? undefined : cap(wellFormedText(asText(why)), maxReason);
+    return why === undefined ? undefined : cap(wellFormedText(asText(why)), maxNoteBytes);
   } catch (thrown) {
-    return cap(AgentError.from(thrown, 'tool').message, maxReason);
+    return cap(AgentError.from(thrown, 'tool').message, maxNoteBytes);
   }
 }
 

@@ -7,12 +7,14 @@ import { isOwnResponse } from '../interfaces/own-response.ts';
 import { assistantContent } from '../run/content.ts';
 import { readPrice, readUsage } from '../run/value-functions.ts';
 import { AgentError } from '../values/errors.ts';
-import { any, count, data, read, record, text } from '../values/input.ts';
+import { any, count, data, limited, read, record, text } from '../values/input.ts';
+import { maxAnswerBytes, maxCalls } from '../values/max-sizes.ts';
 import type { AssistantMessage } from '../values/message.ts';
+import { callsOf } from '../values/message.ts';
 import { frozen } from '../values/owned.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
-import { isNoUsage, noUsage } from '../values/usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
 import type { Action } from './action.ts';
 import { acceptedResponse, changedRequest } from './hooks.ts';
 import type { RunContext } from './run-context.ts';
@@ -148,6 +150,8 @@ export async function askWithin(run: RunContext, asked: PendingRequest): Promise
     const { usage, wasted } = response;
     const price = priceOf(run, agent, response.model, usage.inputTokens);
     held.settle(tokensOf(usage) + tokensOf(wasted), usdOf(usage, price) + usdOf(wasted, price));
+    // Each call can wait for a user, with a preview of what it would do.
+    if (response.message.content.length > maxCalls) checkCalls(response);
     return { response, price, shortenedBy };
   } catch (thrown) {
     const error = AgentError.from(thrown, 'agent', 'bad_answer');
@@ -243,7 +247,7 @@ const responseFields = record<ModelResponse>(
     message: record<AssistantMessage>(
       {
         role: any,
-        content: (value) => assistantContent(data(value)),
+        content: limited(maxAnswerBytes, (value) => assistantContent(data(value))),
       },
       ['content'],
     ),
@@ -255,6 +259,19 @@ const responseFields = record<ModelResponse>(
   },
   ['usage', 'message'],
 );
+
+/** @throws AgentError `limit`, code `answer_too_large`, with the usage of the response. */
+function checkCalls({ message, usage, wasted, attempts }: ModelResponse): void {
+  const calls = callsOf(message).length;
+  if (calls <= maxCalls) return;
+  throw new AgentError({
+    kind: 'limit',
+    code: 'answer_too_large',
+    message: `The response contains ${calls} calls, but the maximum is ${maxCalls}. It was discarded.`,
+    wasted: addUsage(usage, wasted),
+    attempts,
+  });
+}
 
 const stopReasons: ReadonlySet<unknown> = new Set<StopReason>([
   'complete',

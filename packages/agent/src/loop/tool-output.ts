@@ -2,8 +2,9 @@ import type { Offload, OffloadedOutput } from '../context/offload.ts';
 import type { BlobReference } from '../events/event.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import { count, read, record, text } from '../values/input.ts';
+import { maxOutputBytes } from '../values/max-sizes.ts';
 import type { ToolResultPart } from '../values/message.ts';
-import { byteLength, cap, maxOutputBytes } from '../values/truncate.ts';
+import { byteLength, cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { RunContext } from './run-context.ts';
 

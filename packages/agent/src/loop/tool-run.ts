@@ -8,6 +8,7 @@ import { currentPart } from '../values/file-part.ts';
 import { listOf, read, when } from '../values/input.ts';
 import { asText } from '../values/invalid-value.ts';
 import { isEndless, isObject } from '../values/json.ts';
+import { maxNoteBytes, maxProgressBytes } from '../values/max-sizes.ts';
 import type { ToolCallPart, ToolResultPart } from '../values/message.ts';
 import { sizeOf } from '../values/size-of.ts';
 import { isThenable } from '../values/thenable.ts';
@@ -25,9 +26,6 @@ const minShare = 1024;
 
 /** Maximum number of bytes of the files in one result, in base64. */
 export const maxFileBytes = 33_554_432;
-
-/** Maximum number of bytes of the summary shown to users. */
-const maxSummary = 1000;
 
 /** The outcome of a tool, in a form that is safe to store and send. */
 export interface ToolOutcome {
@@ -162,7 +160,7 @@ function contextOf(
     budget,
     progress(text) {
       if (stop.isOver || stop.reason !== undefined) return;
-      run.emit({ type: 'progress', callId, toolName: tool.name, text: asText(text) });
+      run.emit({ type: 'progress', callId, toolName: tool.name, text: cap(asText(text), maxProgressBytes) });
     },
   };
   context[stopKey] = stop;
@@ -193,7 +191,7 @@ function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
   return {
     content: kept.length === 0 ? text('', limit) : kept,
     isError: isError === true,
-    ...(typeof summary === 'string' && { summary: cap(summary.toWellFormed(), maxSummary) }),
+    ...(typeof summary === 'string' && { summary: cap(summary.toWellFormed(), maxNoteBytes) }),
     ...(typeof diff === 'string' && { diff: cap(diff.toWellFormed(), limit) }),
   };
 }

@@ -1,9 +1,10 @@
-import { listOf, oneOf, read, record, text } from '../values/input.ts';
+import { limited, listOf, oneOf, read, record, text } from '../values/input.ts';
+import { maxOutputBytes } from '../values/max-sizes.ts';
 
 /** A user's decision about an approval. */
 export interface ApprovalDecision {
   readonly decision: 'allow' | 'deny';
-  /** The reason that the model sees, if the decision is `deny`. */
+  /** The reason that the model sees, if the decision is `deny`; at most 256 KiB. */
   readonly message?: string;
 }
 
@@ -12,7 +13,7 @@ export interface NamedDecision extends ApprovalDecision {
   readonly approvalId: string;
 }
 
-const decisionFields = { decision: oneOf('allow', 'deny'), message: text } as const;
+const decisionFields = { decision: oneOf('allow', 'deny'), message: limited(maxOutputBytes, text) } as const;
 const decisionReader = record<ApprovalDecision>(decisionFields, ['decision']);
 const namedReader = record<NamedDecision>({ ...decisionFields, approvalId: text }, [
   'approvalId',

@@ -12,6 +12,7 @@ import {
   callable,
   count,
   flag,
+  limited,
   listOf,
   oneOf,
   record,
@@ -20,13 +21,17 @@ import {
   when,
   withMethods,
 } from '../values/input.ts';
+import { maxPromptBytes } from '../values/max-sizes.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { readHook } from './hook.ts';
 import type { AdvanceOptions, ExecutorOptions } from './options.ts';
 
+/** Maximum number of characters of the id of a run, because each of its events contains it. */
+const maxIdLength = 1_000;
+
 const id: Reader<string> = when(
-  (value) => typeof value === 'string' && value !== '',
-  'a string that is not empty',
+  (value) => typeof value === 'string' && value !== '' && value.length <= maxIdLength,
+  'a string of 1 to 1000 characters',
 );
 
 const offload = record<Offload>({ tool: readTool, overBytes: amount, put: callable }, [
@@ -38,8 +43,9 @@ const offload = record<Offload>({ tool: readTool, overBytes: amount, put: callab
 const lines = listOf(text);
 
 /** Reads instructions. */
-export const systemText: Reader<string | readonly string[]> = (value) =>
-  (Array.isArray(value) ? lines : text)(value);
+export const systemText: Reader<string | readonly string[]> = limited(maxPromptBytes, (value) =>
+  (Array.isArray(value) ? lines : text)(value),
+);
 
 /** Reads the settings of a model request. */
 export const requestConfig: Reader<RequestConfig> = record<RequestConfig>({

@@ -2,13 +2,11 @@ import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { data, flag, invalid, listOf, read, record, text } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
+import { maxPromptBytes, maxWaiting } from '../values/max-sizes.ts';
 import type { AssistantPart, Message, UserPart } from '../values/message.ts';
 import { isOwned } from '../values/owned.ts';
 import { sizeOf } from '../values/size-of.ts';
 import { assistantContent, userContent } from './content.ts';
-
-/** Maximum number of bytes of a prompt or of a message to a run: of the event that stores it. */
-export const maxPromptBytes = 67_108_864;
 
 /** A message as a caller can write it: a {@link Message}, or one with a string as its content. */
 export type PromptMessage =
@@ -49,6 +47,18 @@ function notTooLarge<Content>(content: Content): Content {
  */
 export function readUserContent(content: unknown): readonly UserPart[] {
   return notTooLarge(read(content, (value) => userContent(data(value)), 'content', 'bad_prompt'));
+}
+
+/**
+ * Checks that one more message or prompt can wait. `waiting` contains it too.
+ * @param what names them, such as `messages to the run`.
+ * @throws AgentError `invalid`, code `too_many_waiting`.
+ */
+export function checkWaiting(waiting: readonly unknown[], what: string): void {
+  const bytes = sizeOf(waiting);
+  if (waiting.length <= maxWaiting && bytes <= maxPromptBytes) return;
+  const message = `${waiting.length} ${what} would wait, with ${bytes} bytes, but the maximum is ${maxWaiting} with ${maxPromptBytes} bytes. Send it again later.`;
+  throw new AgentError({ kind: 'invalid', code: 'too_many_waiting', message });
 }
 
 /** Returns whether an item is meant to be a message, so that the error matches what the caller intended. */

@@ -6,6 +6,9 @@ import type { Feed } from './feed.ts';
 /** Returns the result of a run, which throws if it did not complete. */
 type Result = Promise<{ unwrap(): unknown }>;
 
+/** Maximum number of characters that wait for a slow reader, with those of the current response that it has read. */
+export const maxUnreadLength = 67_108_864;
+
 /** The text between two responses. */
 const gap = '\n\n';
 
@@ -26,7 +29,7 @@ export async function wholeText(feed: Feed, result: Result): Promise<string> {
 /**
  * Yields the text of a run as it arrives.
  * @throws AgentError if the run does not complete; kind `agent`, code `text_discarded`, if an attempt at a response
- * does not start with the text that was yielded from an earlier one.
+ * does not start with the text that was yielded from an earlier one, or if too much text waits to be read.
  */
 export async function* textChunks(feed: Feed, result: Result): AsyncGenerator<string, void> {
   const text = new TextSoFar();
@@ -69,16 +72,20 @@ class TextSoFar {
   #length = 0;
   #hasText = false;
   #isDiscarded = false;
+  #isTooLong = false;
 
   handle(event: RunEvent): void {
+    if (this.#isTooLong) return;
     if (event.type === 'text_delta') this.#more(event.text);
     else if (event.type === 'retry' || event.type === 'ask_failed') this.#restart();
     else if (event.type === 'assistant') this.#end(textIn(event.content));
+    this.#isTooLong = this.#complete.length + this.#pending.length + this.#yielded.length > maxUnreadLength;
   }
 
   /** Returns the text since the last call. */
   take(): string {
-    if (this.#isDiscarded) throw discardedError();
+    if (this.#isDiscarded) throw discardedError(cutOff);
+    if (this.#isTooLong) throw discardedError(tooSlow);
     const next = this.#complete + this.#withGap(this.#pending);
     this.#yielded += this.#pending;
     this.#complete = '';
@@ -113,8 +120,11 @@ class TextSoFar {
   }
 }
 
-function discardedError(): AgentError {
-  const message =
-    'The text of the run cannot be streamed further: its connection was lost after a part of a response was shown, and the next attempt began differently. Await run.text() for the complete text, or read the events of the run.';
+const cutOff =
+  'its connection was lost after a part of a response was shown, and the next attempt began differently';
+const tooSlow = `more than ${maxUnreadLength} characters of it wait to be read`;
+
+function discardedError(why: string): AgentError {
+  const message = `The text of the run cannot be streamed further: ${why}. Await run.text() for the complete text, or read the events of the run.`;
   return new AgentError({ kind: 'agent', code: 'text_discarded', message });
 }

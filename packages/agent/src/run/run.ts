@@ -137,7 +137,8 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
 
   /**
    * Sends a message to the model during the run; it becomes part of the next turn.
-   * @throws AgentError `invalid`, code `bad_prompt`, if the content is neither a string nor an array of parts.
+   * @throws AgentError `invalid`, code `bad_prompt`, if the content is neither a string nor an array of parts;
+   * `prompt_too_large`; `too_many_waiting` if 1,000 messages or 64 MiB of them already wait for the next turn.
    */
   steer(content: string | readonly UserPart[]): boolean {
     return this.#control.steer(readUserContent(content));
@@ -156,7 +157,7 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
    * (`for await`), or await all of it. Both throw the error of a run that does not complete, as `unwrap` does.
    *
    * Chunks never repeat: if a response is cut off and requested again, the part of the new attempt that was already
-   * read is skipped. If the new attempt starts differently, reading throws kind `agent`, code `text_discarded`;
+   * read is skipped. If the new attempt starts differently, or more than 64 MiB wait to be read, reading throws kind `agent`, code `text_discarded`;
    * awaiting the text does not.
    */
   text(): AsyncIterable<string> & PromiseLike<string> {

@@ -71,7 +71,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const created = now();
       const found = held.get(sessionId) ?? {
         ...{ id: sessionId, key: ++keys, created, updated: created, parent },
-        ...{ title: null, epoch: 0, hasAppended: false, events: [], bytes: 0, isFull: false },
+        ...{ title: null, epoch: 0, hasAppended: false, events: [], bytes: 0, isFree: false },
       };
       found.epoch = epochs;
       found.hasAppended = false;
@@ -90,6 +90,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       memory.append(session, events);
       if (!session.hasAppended || release === true || hasEnded(session)) session.updated = now();
       session.hasAppended ||= events.length > 0;
+      if (release === true && session.events.length === 0) session.isFree = true;
     },
     read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
       held.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],

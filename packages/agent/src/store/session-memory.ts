@@ -32,13 +32,16 @@ export const memoryLimits: Required<MemoryLimits> = {
 /** Number of removed sessions whose ids are kept, so that using one of them is an error once. */
 const maxRemoved = 10_000;
 
+/** Bytes that a session counts in addition to its events. */
+const sessionBytes = 1_000;
+
 /** A session as far as its memory matters. */
 export interface HeldSession {
   readonly id: string;
   readonly events: Event[];
   bytes: number;
-  /** True if there was no room for its next event, so that its run has failed. */
-  isFull: boolean;
+  /** True if no run needs it: it was released without events, or there was no room for the next event of its run. */
+  isFree: boolean;
 }
 
 /** The sessions of a store in memory, within limits. Only sessions without a running or waiting run are removed. */
@@ -47,7 +50,7 @@ export interface SessionMemory<Session extends HeldSession> {
   readonly held: ReadonlyMap<string, Session>;
   /**
    * Adds a session, or makes it the most recently claimed one.
-   * @throws AgentError `invalid`, code `session_removed`, once for a session that was removed.
+   * @throws AgentError `invalid`, code `session_removed`, once for a session that was removed; `memory_full`.
    */
   claim(session: Session): void;
   /**
@@ -72,7 +75,7 @@ export function sessionMemory<Session extends HeldSession>({
     held.delete(id);
   };
   const fits = (): boolean => held.size <= keepLast && total <= keepBytes;
-  /** Removes sessions until the new bytes of one of them fit. */
+  /** Removes sessions until the new bytes of one of them fit. Throws if they do not fit even then. */
   const add = (own: Session, bytes: number): void => {
     own.bytes += bytes;
     total += bytes;
@@ -82,8 +85,15 @@ export function sessionMemory<Session extends HeldSession>({
       removed.add(session.id);
       const [oldest = ''] = removed;
       if (removed.size > maxRemoved) removed.delete(oldest);
-      if (fits()) return;
+      if (fits()) break;
     }
+    if (total <= maxBytes) return;
+    const message = `The running and waiting sessions in memory would need ${total} bytes, but maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;
+    own.bytes -= bytes;
+    total -= bytes;
+    own.isFree = true;
+    if (own.events.length === 0) drop(own.id);
+    throw refusal('memory_full', message);
   };
   return {
     held,
@@ -95,20 +105,13 @@ export function sessionMemory<Session extends HeldSession>({
           'session_removed',
           `Session ${id} was removed to free memory. Repeat the call to start a new session with this id. To keep more sessions, raise keepBytes or use sqliteStore.`,
         );
-      session.isFull = false;
-      held.delete(id);
+      session.isFree = false;
+      const bytes = held.delete(id) ? 0 : sessionBytes;
       held.set(id, session);
-      add(session, 0);
+      add(session, bytes);
     },
     append(session, events) {
-      const bytes = sizeOf(events);
-      add(session, bytes);
-      if (total > maxBytes) {
-        const message = `The running and waiting sessions in memory would need ${total} bytes, but maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;
-        add(session, -bytes);
-        session.isFull = true;
-        throw refusal('memory_full', message);
-      }
+      add(session, sizeOf(events));
       // Readers share them.
       for (const event of events) session.events.push(frozen(event));
     },
@@ -116,9 +119,9 @@ export function sessionMemory<Session extends HeldSession>({
 }
 
 /** Returns true if no run is in progress or waiting for the user. */
-function canGo({ events, isFull }: HeldSession): boolean {
+function canGo({ events, isFree }: HeldSession): boolean {
   const last = events.at(-1);
-  return isFull || (last?.type === 'finished' && last.status !== 'waiting');
+  return isFree || (last?.type === 'finished' && last.status !== 'waiting');
 }
 
 function refusal(code: string, message: string): AgentError {

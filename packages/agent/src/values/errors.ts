@@ -1,6 +1,7 @@
 import { defined } from './defined.ts';
 import { asText } from './invalid-value.ts';
 import { clip, isObject } from './json.ts';
+import { maxErrorLength } from './max-sizes.ts';
 import type { CauseSummary, ErrorData, ErrorKind, Usage } from './stored-values.ts';
 
 export type { CauseSummary, ErrorData, ErrorKind } from './stored-values.ts';
@@ -22,7 +23,7 @@ export class AgentError extends Error {
 
   constructor(data: ErrorData) {
     const { code, retryAfterMs, status, provider, requestId, attempts, wasted, cause } = data;
-    super(data.message);
+    super(clip(asText(data.message ?? ''), maxErrorLength));
     this.name = 'AgentError';
     this.kind = data.kind;
     this.retryable = data.retryable ?? false;

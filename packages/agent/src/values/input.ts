@@ -3,6 +3,7 @@ import { shown } from './invalid-value.ts';
 import { isObject } from './json.ts';
 import { isOwned } from './owned.ts';
 import { NotPlain, plainCopy } from './plain.ts';
+import { sizeOf } from './size-of.ts';
 
 /**
  * Reads a value from outside: returns data of our own, or throws what {@link invalid} returns. `owner` is the object that
@@ -112,6 +113,16 @@ export const callable: AnyReader = (value, owner) => isFunction(value).bind(owne
 /** Returns a reader that accepts undefined too. */
 export function optional<Value>(reader: Reader<Value>): Reader<Value | undefined> {
   return (value, owner) => (value === undefined ? value : reader(value, owner));
+}
+
+/** Returns a reader for values of at most so many bytes, estimated from their texts. */
+export function limited<Value>(maxBytes: number, reader: Reader<Value>): Reader<Value> {
+  return (value, owner) => {
+    const own = reader(value, owner);
+    const bytes = sizeOf(own);
+    if (bytes > maxBytes) throw invalid(value, `Use at most ${maxBytes} bytes instead of ${bytes}`);
+    return own;
+  };
 }
 
 /** Returns a reader for one of these words. */

@@ -1,6 +1,3 @@
-/** Maximum number of bytes of tool output sent to the model (reliability promise 10). */
-export const maxOutputBytes = 262_144;
-
 /**
  * Truncates text to about `limit` bytes in UTF-8. Head and tail are kept and the cut is marked, because the end of a
  * long output usually contains the result.

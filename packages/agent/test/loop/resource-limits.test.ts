@@ -7,12 +7,12 @@ import { Executor } from '../../src/loop/executor.ts';
 import { maxFileBytes } from '../../src/loop/tool-run.ts';
 import { maxWatchers } from '../../src/run/feed.ts';
 import type { ExecutorOptions } from '../../src/run/options.ts';
-import { maxPromptBytes } from '../../src/run/prompt.ts';
+
 import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
 import { probeTools } from '../../src/testing/probe-tools.ts';
 import { AgentError } from '../../src/values/errors.ts';
+import { maxOutputBytes, maxPromptBytes } from '../../src/values/max-sizes.ts';
 import { textOf } from '../../src/values/message.ts';
-import { maxOutputBytes } from '../../src/values/truncate.ts';
 
 function executor(options: Partial<ExecutorOptions> = {}) {
   return new Executor({

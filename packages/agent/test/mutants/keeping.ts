@@ -32,6 +32,22 @@ export const keepingMutants: readonly Mutant[] = [
   },
   {
     file: 'src/run/prompt.ts',
+    find: 'if (waiting.length <= maxWaiting && bytes <= maxPromptBytes) return;',
+    replace: 'if (bytes >= 0) return;',
+    why: 'any number of messages and prompts wait',
+    breaks: ['P29'],
+    by: 'test/loop/text-limits.test.ts',
+  },
+  {
+    file: 'src/values/input.ts',
+    find: 'if (bytes > maxBytes) throw invalid(',
+    replace: 'if (bytes < 0) throw invalid(',
+    why: 'a decision, a system text and a response can have any size',
+    breaks: ['P29'],
+    by: 'test/loop/text-limits.test.ts',
+  },
+  {
+    file: 'src/run/prompt.ts',
     find: 'if (bytes <= maxPromptBytes) return content;',
     replace: 'if (bytes > 0) return content;',
     why: 'a prompt can have any size',

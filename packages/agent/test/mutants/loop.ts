@@ -24,8 +24,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/run/approvals.ts',
-    find: "decision: oneOf('allow', 'deny'), message: text }",
-    replace: 'decision: text as never, message: text }',
+    find: "decision: oneOf('allow', 'deny'), message",
+    replace: 'decision: text as never, message',
     why: 'an invalid decision is recorded, and the log cannot be imported',
     breaks: ['P21'],
     by: 'executor: callers',

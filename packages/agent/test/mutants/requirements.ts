@@ -240,7 +240,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/harness.ts',
-    find: "if (this.#options.whenBusy !== 'queue') return refusedRun(ids, busyError(), this.#runtime);",
+    find: "if (!isFree && this.#options.whenBusy !== 'queue') throw busyError();",
     replace: '',
     why: 'a second prompt waits instead of being rejected',
     breaks: ['S4.6'],

@@ -228,7 +228,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/plan.ts',
-    find: "return cap(AgentError.from(thrown, 'tool').message, maxReason);",
+    find: "return cap(AgentError.from(thrown, 'tool').message, maxNoteBytes);",
     replace: 'return undefined;',
     why: 'a tool whose `mustAsk` throws runs without approval',
     breaks: ['P21'],

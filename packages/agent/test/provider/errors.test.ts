@@ -98,7 +98,7 @@ describe('errors by status', () => {
     ).toBe('Hi');
   });
 
-  test('at most 16 KiB of an error body are read, then the connection is closed', async () => {
+  test('at most 16 KiB of an error body are read, then the connection is closed [P29]', async () => {
     const lengths: number[] = [];
     const fault = (_status: number, body: string) => {
       lengths.push(body.length);

@@ -78,7 +78,7 @@ describe('server-sent events', () => {
     expect(sse('\ufeffdata: "\ufeffa"\n\n', 3)).toEqual(['\ufeffa']);
   });
 
-  test('a line without an end fails at the size limit [P1]', () => {
+  test('a line without an end fails at the size limit [P1, P29]', () => {
     const framer = new SseFramer();
     const chunk = encoder.encode('x'.repeat(1024 * 1024));
     expect(() => {

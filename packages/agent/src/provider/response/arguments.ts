@@ -1,9 +1,7 @@
 import { summarize } from '../../values/errors.ts';
 import { isObject } from '../../values/json.ts';
+import { maxArgumentBytes } from '../../values/max-sizes.ts';
 import { wellFormedJson } from '../../values/unicode.ts';
-
-/** Maximum size of one call's arguments in bytes: 1 MiB. */
-export const maxArgumentBytes: number = 1024 * 1024;
 
 /** Maximum nesting depth of one call's arguments. */
 const maxArgumentDepth = 64;

@@ -2,7 +2,9 @@ import type { AgentEvent, ModelResponse, StopReason, ToolCall } from '../../inte
 import { ownResponse } from '../../interfaces/own-response.ts';
 import { data } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
+import { maxAnswerBytes } from '../../values/max-sizes.ts';
 import type { AssistantPart, Seal } from '../../values/message.ts';
+import { sizeOf } from '../../values/size-of.ts';
 import { rememberAnswer, wellFormedText } from '../../values/unicode.ts';
 import type { Usage } from '../../values/usage.ts';
 import { noUsage } from '../../values/usage.ts';
@@ -12,19 +14,14 @@ import type { BlockKind } from './block.ts';
 import { ResponseBlock } from './block.ts';
 import { TokenCounts } from './usage-count.ts';
 
-/** Maximum number of UTF-16 code units in one response: 64 Mi. */
-const maxAnswerSize = 64 * 1024 * 1024;
+/** Bytes that a block counts in addition to its text. */
+const blockBytes = 64;
 
 /** Maximum number of output tokens of a response without content: services count marks that they do not send. */
 const maxSilentTokens = 16;
 
 /** A failure that the service reported inside its stream. */
-export interface StreamFault {
-  readonly kind: FaultKind;
-  readonly message: string;
-  readonly code?: string | undefined;
-  readonly retryAfterMs?: number | undefined;
-}
+export type StreamFault = Fault & { readonly kind: FaultKind };
 
 /** What a response contains besides its stream. */
 export interface ResponseHead {
@@ -76,6 +73,8 @@ export class Assembly implements ResponseSink {
   #lastKey: BlockKey | undefined;
   #last: ResponseBlock | undefined;
   #size = 0;
+  /** Bytes of everything but the text: blocks, names and seals. */
+  #held = 0;
   #model: string | undefined;
   #stopReason: StopReason | undefined;
   /** True after the end or a failure: only usage is accepted. */
@@ -162,6 +161,7 @@ export class Assembly implements ResponseSink {
     const block = this.#open(at, 'call');
     if (block === undefined) return;
     block.isCalled = true;
+    this.#held += id.length + name.length;
     if (block.id === '') block.id = id;
     if (block.name === '') block.name = name;
   }
@@ -298,6 +298,7 @@ export class Assembly implements ResponseSink {
   #takesContent(): boolean {
     this.steps += 1;
     if (this.#over) this.#isLate = true;
+    else if (this.#size + this.#held > maxAnswerBytes) this.#breakTooLarge();
     return !this.#over;
   }
 
@@ -311,13 +312,13 @@ export class Assembly implements ResponseSink {
     // Wires pass on unvalidated data.
     if (typeof delta !== 'string') throw new TypeError('a chunk of the response is not a string');
     this.#size += delta.length;
-    if (this.#size <= maxAnswerSize) return true;
-    this.#break({
-      kind: 'limit',
-      code: 'answer_too_large',
-      message: 'The response is larger than 64 MiB and was discarded.',
-    });
-    return false;
+    if (this.#size + this.#held > maxAnswerBytes) this.#breakTooLarge();
+    return !this.#over;
+  }
+
+  #breakTooLarge(): void {
+    const message = 'The response is larger than 64 MiB and was discarded.';
+    this.#break({ kind: 'limit', code: 'answer_too_large', message });
   }
 
   /** Returns the block at this key. */
@@ -358,6 +359,7 @@ export class Assembly implements ResponseSink {
   #add(kind: BlockKind): ResponseBlock {
     const block = new ResponseBlock(this.#blocks.length, kind);
     this.#blocks.push(block);
+    this.#held += blockBytes;
     return block;
   }
 
@@ -393,6 +395,7 @@ export class Assembly implements ResponseSink {
     let known = given;
     try {
       known = data(given);
+      this.#held += sizeOf(known);
     } catch {
       this.#isStorable = false;
     }

@@ -1,7 +1,8 @@
 import type { ToolCall } from '../../interfaces/agent.ts';
+import { maxArgumentBytes } from '../../values/max-sizes.ts';
 import type { AssistantPart, Seal } from '../../values/message.ts';
 import { wellFormedText } from '../../values/unicode.ts';
-import { maxArgumentBytes, parseArguments } from './arguments.ts';
+import { parseArguments } from './arguments.ts';
 
 export type BlockKind = 'text' | 'reasoning' | 'call' | 'opaque';
 

@@ -1,0 +1,31 @@
+/*
+ * Maximum sizes of what models, services, tools and callers pass in. docs/limits.md lists them with all other limits. A size
+ * in bytes is estimated as one byte per character, or measured in UTF-8 where a text is truncated.
+ */
+
+/** Bytes of a prompt, of the system text, or of the messages to a run that wait for its next turn. */
+export const maxPromptBytes = 67_108_864;
+
+/** Messages to a run that wait for its next turn, or prompts that wait for a run to end. */
+export const maxWaiting = 1_000;
+
+/** Bytes of the content of a response. */
+export const maxAnswerBytes = 67_108_864;
+
+/** Calls in one response, and therefore approvals that wait at the same time in a run. */
+export const maxCalls = 256;
+
+/** Bytes of one call's arguments. */
+export const maxArgumentBytes = 1_048_576;
+
+/** Bytes of tool output sent to the model, and of any other long text that is stored with a call. */
+export const maxOutputBytes = 262_144;
+
+/** Bytes of one report of progress. */
+export const maxProgressBytes = 16_384;
+
+/** Bytes of a short text for users: a summary, or the reason why a user must decide. */
+export const maxNoteBytes = 1_000;
+
+/** Characters of the message of an error. */
+export const maxErrorLength = 16_384;
