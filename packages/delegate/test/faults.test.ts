@@ -207,6 +207,18 @@ describe.each(names)('a job of %s [P2, P3]', (name) => {
     await expectGone(name, 'long-line', played);
   });
 
+  it.concurrent('fails and reports the limit if it prints more than 256 MiB [P29]', {
+    timeout: 120_000,
+  }, async () => {
+    const played = await play(name, 'fault too-much');
+    expect(played.result).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      error: { kind: 'agent', code: 'message_too_long', message: expect.stringContaining('256 MiB') },
+    });
+    await expectGone(name, 'too-much', played);
+  });
+
   it.concurrent('succeeds with output of 3 MB and truncates it to 1 MiB, head and tail [S2.16]', async () => {
     const played = await play(name, 'fault long-text');
     expect(played.result.status).toBe('completed');

@@ -48,7 +48,7 @@ export const delegation: Area = {
     {
       code: 'message_too_long',
       kinds: ['agent'],
-      what: 'The program printed a message of more than 16 MiB and was stopped. The message cannot be read and may have contained the response.',
+      what: 'The program printed a message of more than 16 MiB, or more than 256 MiB in total, and was stopped. The rest cannot be read and may have contained the response.',
       todo: 'Request a shorter response, or have long output written to a file.',
       see: 'docs/delegation.md',
     },

@@ -40,6 +40,8 @@ export function problemDocument(problem: Problem, requestId: string): Record<str
 
 const statuses: Readonly<Record<string, number>> = {
   busy: 409,
+  prompt_too_large: 413,
+  too_many_waiting: 429,
   no_session: 404,
   no_event: 404,
   fenced: 409,

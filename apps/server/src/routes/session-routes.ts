@@ -196,6 +196,13 @@ function runningNow(runId: string | undefined): { status?: string; runId?: strin
   return runId === undefined ? {} : { status: 'running', runId };
 }
 
+const steerAnswers = {
+  202: { text: 'Accepted.' },
+  404: unknown,
+  409: { text: 'No run is active.' },
+  429: { text: 'Too many messages wait for the next turn.' },
+};
+
 /** Returns the routes of runs: prompt, cancel, continue. */
 export function runRoutes({ sessionService, approvals }: Services): Route[] {
   const runHeaders = (sessionId: string, seq: number) => ({
@@ -272,7 +279,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       summary: 'Sends a message to the active run; the model receives it at its next turn.',
       scope: 'prompt',
       body: z.strictObject({ content }).meta({ id: 'Steer' }),
-      answers: { 202: { text: 'Accepted.' }, 404: unknown, 409: { text: 'No run is active.' } },
+      answers: steerAnswers,
       handle: async ({ params: { sessionId = '' }, body }) => {
         const session = await sessionService.session(sessionId);
         if (session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };

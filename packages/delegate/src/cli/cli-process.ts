@@ -14,6 +14,9 @@ import { LineReader } from './line-reader.ts';
 /** Time limit for a program to exit after its result, in milliseconds. */
 const lastWordMs = 5000;
 
+/** Maximum number of bytes that a program prints, because its events stay in memory until its task has ended. */
+const maxPrintedBytes = 268_435_456;
+
 /** Time limit for a program to stop on request, in milliseconds. */
 const interruptMs = 250;
 
@@ -77,11 +80,14 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
       stopWithin(isStopping ? interruptMs : lastWordMs);
     }
   };
-  const lines = new LineReader(readLine, (head) => {
-    if (!beginsObject(head)) return;
-    output.problem ??= tooLong(adapter.name);
+  const stopTooLong = (what: string) => {
+    output.problem ??= tooLong(adapter.name, what);
     child?.stop();
+  };
+  const lines = new LineReader(readLine, (head) => {
+    if (beginsObject(head)) stopTooLong('a message of more than 16 MiB, which cannot be read');
   });
+  let printed = 0;
   child = superviseProcess({
     argv: [program, ...adapter.argv(request)],
     cwd: request.workingDir,
@@ -92,7 +98,10 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
     ...defined({ graceMs: options.graceMs }),
     maxOutputBytes: maxOutput,
     onOutput: (chunk, stream) => {
-      if (stream === 'stdout') lines.push(chunk);
+      if (stream !== 'stdout') return;
+      printed += chunk.length;
+      if (printed <= maxPrintedBytes) lines.push(chunk);
+      else stopTooLong('more than 256 MiB');
     },
     runtime,
   });
@@ -177,8 +186,8 @@ class CliOutput {
 }
 
 /** Returns the error for a lost message, which may contain the program's result. */
-function tooLong(name: string): AgentError {
-  const message = `${name} was stopped: it printed a message of more than 16 MiB, which cannot be read. Request a shorter response, or have long output written to a file.`;
+function tooLong(name: string, what: string): AgentError {
+  const message = `${name} was stopped: it printed ${what}. Request a shorter response, or have long output written to a file.`;
   return new AgentError({ kind: 'agent', code: 'message_too_long', message });
 }
 

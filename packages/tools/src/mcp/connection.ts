@@ -8,12 +8,22 @@ import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { ResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { truncate } from './plain-text.ts';
 import type { McpTransport } from './transport.ts';
+import { maxMessageBytes } from './transport.ts';
 
 const defaultConnectMs = 30_000;
 const defaultCallMs = 120_000;
 
 /** Maximum number of pages of one list; a server with more pages probably repeats them. */
 const maxPages = 50;
+
+/** Maximum number of entries that are read from a list. */
+const maxEntries = 1_000;
+
+/** The entries of a server's list, not validated, and whether it has more than were read. */
+export interface ToolList {
+  readonly entries: readonly unknown[];
+  readonly isCut: boolean;
+}
 
 /** Delay before a restart after the second consecutive failure, in milliseconds; it grows with each failure. */
 const firstPauseMs = 500;
@@ -78,14 +88,15 @@ export class McpConnection {
   }
 
   /**
-   * Returns the entries of the server's list, without validating them.
+   * Returns the entries of the server's list: at most 50 pages, 1,000 entries and 16 MiB.
    * @throws AgentError `tool` that explains why there are none.
    */
-  async list(): Promise<readonly unknown[]> {
+  async list(): Promise<ToolList> {
     const link = await this.#ready();
-    if (link.client.getServerCapabilities()?.tools === undefined) return [];
+    if (link.client.getServerCapabilities()?.tools === undefined) return { entries: [], isCut: false };
     const entries: unknown[] = [];
     let cursor: unknown;
+    let bytes = 0;
     try {
       for (let page = 0; page < maxPages; page += 1) {
         const params = typeof cursor === 'string' ? { cursor } : {};
@@ -93,14 +104,18 @@ export class McpConnection {
         const result = await link.client.request(request, ResultSchema, { timeout: this.#connectMs });
         const tools = result['tools'];
         if (!Array.isArray(tools)) throw new Error('its tool list is invalid');
-        entries.push(...tools);
-        if (result['nextCursor'] === undefined || result['nextCursor'] === cursor) break;
-        cursor = result['nextCursor'];
+        bytes += JSON.stringify(tools).length;
+        if (bytes > maxMessageBytes) break;
+        entries.push(...tools.slice(0, maxEntries + 1));
+        if (entries.length > maxEntries) break;
+        const { nextCursor } = result;
+        if (nextCursor === undefined || nextCursor === cursor) return { entries, isCut: false };
+        cursor = nextCursor;
       }
     } catch (error) {
       throw this.#failure('', error, link, this.#connectMs);
     }
-    return entries;
+    return { entries: entries.slice(0, maxEntries), isCut: true };
   }
 
   /**

@@ -3,6 +3,7 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { McpServerConfig } from '@cobbler/agent/node';
 import { childEnvironment, isMcpName } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
+import type { ToolList } from './connection.ts';
 import { McpConnection } from './connection.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { ListChange } from './list-change.ts';
@@ -177,7 +178,7 @@ class Server {
     this.#ms = Math.round(this.#runtime.monotonic() - began);
   }
 
-  async #take(entries: readonly unknown[]): Promise<void> {
+  async #take({ entries, isCut }: ToolList): Promise<void> {
     const tools = new Map<string, Tool>();
     const leftOut: LeftOut[] = [];
     for (const entry of entries) {
@@ -194,6 +195,7 @@ class Server {
           mcpTool(this.#connection, listed, () => this.#runtime.monotonic()),
         );
     }
+    if (isCut) leftOut.push({ name: '…', why: 'the list is too long and was not read completely' });
     this.#found = [...tools.values()];
     this.#leftOut = leftOut;
   }

@@ -144,6 +144,12 @@ function answer(message: Json): void {
   }
   if (method === 'tools/list') {
     if (does('endless') || does('circle')) return send({ id, result: page(Number(params['cursor'] ?? 0)) });
+    if (does('thousands')) return send({ id, result: { ...page(0), tools: Array(600).fill(tools[0]) } });
+    if (does('large-pages')) {
+      note('listed');
+      const large = { name: 'large', description: 'x'.repeat(7_000_000), inputSchema: object };
+      return send({ id, result: { ...page(Number(params['cursor'] ?? 0)), tools: [large] } });
+    }
     return send({ id, result: { tools: does('odd') ? odd : tools } });
   }
   const name = String(params['name']);

@@ -6,6 +6,9 @@ import { fakeConfig, isRunning, stage, staged } from './stage.ts';
 const pidsIn = (notes: readonly string[]) =>
   notes.flatMap((line) => (line.startsWith('started ') ? [Number(line.slice(8))] : []));
 
+/** The report of a list that was not read completely. */
+const tooLong = { name: '…', why: 'the list is too long and was not read completely' };
+
 describe('starting a server', () => {
   test('reports a missing program and offers no tools of it, but those of the other servers', async () => {
     const works = fakeConfig('');
@@ -46,12 +49,22 @@ describe('starting a server', () => {
     expect(notes()).toEqual(['']);
   });
 
-  test('uses only the first 50 pages of a tool list that never ends', async () => {
+  test('uses only the first 50 pages of a tool list that never ends, and reports the cut [P29]', async () => {
     const { mcp } = await stage('endless');
     expect(mcp.servers[0]).not.toHaveProperty('problem');
+    expect(mcp.servers[0]?.leftOut).toEqual([tooLong]);
     expect(mcp.tools.map(({ name }) => name)).toEqual(
       Array.from({ length: 50 }, (_, page) => `mcp__fake__page${page}`),
     );
+  });
+
+  test('reads at most 1,000 tools and 16 MiB of a list, and reports the cut [P29]', async () => {
+    const many = await stage('thousands');
+    const whys = many.mcp.servers[0]?.leftOut.map(({ why }) => why);
+    expect(whys).toEqual([...Array.from({ length: 999 }, () => 'another tool has this name'), tooLong.why]);
+    const large = await stage('large-pages');
+    expect(large.mcp.servers[0]?.leftOut.at(-1)).toEqual(tooLong);
+    expect(large.notes().filter((line) => line === 'listed')).toHaveLength(3);
   });
 
   test('stops a tool list at a page that names itself as the next one', async () => {
