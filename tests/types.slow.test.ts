@@ -5,6 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
+const noObject =
+  'is not assignable to type \'"The parameters of a tool are one object: use z.object({ … })"\'.';
+
 /** The message of each mistake: the last line of compiler output, which is the most specific. */
 const messages: Readonly<Record<string, string>> = {
   'a tool without a description': "Property 'description' is missing in type",
@@ -12,6 +15,9 @@ const messages: Readonly<Record<string, string>> = {
     "'efect' does not exist in type 'ToolDefinition<{ city: string; }, FieldSchemas, \"weather\", { city: string; }>'. Did you mean to write 'effect'?",
   'the name of another library for the schema': "'inputSchema' does not exist in type 'ToolDefinition<",
   'a zod type that is not called': "Type '{ (params?: string | $ZodStringParams | undefined): ZodString;",
+  'a schema that is not an object': noObject,
+  'a schema of a list': noObject,
+  'a schema of several objects': noObject,
   'an unknown effect': "Type '\"write\"' is not assignable to type 'ToolEffect'.",
   'an argument that the schema does not have': "Property 'town' does not exist on type '{ city: string; }'.",
   'an argument that a record of schemas does not have':

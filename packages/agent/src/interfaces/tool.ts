@@ -18,6 +18,7 @@ import {
   text,
   when,
 } from '../values/input.ts';
+import { shown } from '../values/invalid-value.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { isThenable } from '../values/thenable.ts';
@@ -156,6 +157,21 @@ type InputOf<Args, Fields extends FieldSchemas, Input> = string extends keyof Fi
     : Input
   : FieldTypes<Fields, 'input'>;
 
+type IsUnion<Type, Whole = Type> = Type extends unknown ? ([Whole] extends [Type] ? false : true) : never;
+
+/** A message of the compiler, unless the schema describes one object. The input of JSON Schema is unknown. */
+type ObjectInput<Input> = unknown extends Input
+  ? unknown
+  : [Input] extends [readonly unknown[]]
+    ? NoObject
+    : [Input] extends [object]
+      ? IsUnion<Input> extends true
+        ? NoObject
+        : unknown
+      : NoObject;
+
+type NoObject = 'The parameters of a tool are one object: use z.object({ … })';
+
 /** The definition of a tool. */
 export interface ToolDefinition<
   Args,
@@ -190,7 +206,9 @@ export function defineTool<
   Fields extends FieldSchemas = never,
   Name extends string = string,
   Input = unknown,
->(definition: ToolDefinition<Args, Fields, Name, Input>): Tool<Name, InputOf<Args, Fields, Input>> {
+>(
+  definition: ToolDefinition<Args, Fields, Name, Input> & ObjectInput<Input>,
+): Tool<Name, InputOf<Args, Fields, Input>> {
   const given = read(definition, definitionFields, 'definition', 'bad_tool');
   const { toJsonSchema, parameters, ...rest } = given;
   const place = { owner: `Tool ${JSON.stringify(rest.name)}`, path: 'parameters', toJsonSchema };
@@ -200,8 +218,15 @@ export function defineTool<
     'definition.parameters',
     'tool_schema',
   );
+  if (json['type'] !== 'object') throw noObject(place.owner, json['type']);
   const tool = { ...rest, parameters: json, ...defined({ validate }) };
   return read(tool, readTool, 'definition') as Tool<Name, InputOf<Args, Fields, Input>>;
+}
+
+function noObject(owner: string, type: unknown): AgentError {
+  const what = type === undefined ? 'is a schema without a type, such as a union' : `has type ${shown(type)}`;
+  const message = `${owner} is invalid: parameters ${what}, but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), or a record of schemas, such as { city: z.string() }.`;
+  return new AgentError({ kind: 'invalid', code: 'tool_schema', message });
 }
 
 /** A tool that returns a string and has its schema in `inputSchema` (requirement S4.3). */
@@ -235,8 +260,9 @@ const toolReaders: Readers<ToolFields> = {
   description: text,
   parameters: coded('tool_schema', (value) => {
     const schema = data<JsonObject>(value);
-    if (!isObject(schema) || schema['type'] !== 'object')
-      throw invalid(schema, 'Use a JSON Schema whose type is "object"');
+    if (!isObject(schema)) throw invalid(schema, 'Use a JSON Schema whose type is "object"');
+    if (schema['type'] !== 'object')
+      throw invalid(schema['type'], 'Use a JSON Schema whose type is "object"', '.type');
     const fault = schemaFault(schema);
     if (fault !== undefined) throw invalid(schema, `Correct the JSON Schema: ${fault}`);
     return schema;

@@ -70,8 +70,12 @@ describe('defineTool', () => {
   it('rejects a schema that does not describe an object, and a library without JSON Schema', () => {
     const make = (parameters: never) => () =>
       defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
-    expect(make({ type: 'string' } as never)).toThrow(
-      'definition.parameters is invalid: it is an object. Use a JSON Schema whose type is "object".',
+    const use =
+      'but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), or a record of schemas, such as { city: z.string() }.';
+    for (const parameters of [{ type: 'string' }, z.string()])
+      expect(make(parameters as never)).toThrow(`Tool "a" is invalid: parameters has type "string", ${use}`);
+    expect(make(z.union([z.object({}), z.string()]) as never)).toThrow(
+      `Tool "a" is invalid: parameters is a schema without a type, such as a union, ${use}`,
     );
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
