@@ -53,6 +53,10 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'packages/agent/src/runner/memory-runner.ts',
     'defaultMaxOpen',
   ],
+  'runs of a runner with one key that are due and wait, such as the messages of a chat': [
+    'packages/agent/src/runner/inbox.ts',
+    'maxQueued',
+  ],
   'ended runs of a runner': ['packages/agent/src/runner/inbox.ts', 'maxRuns'],
   "bytes of a run's input or output, or of a signal to it": [
     'packages/agent/src/values/json-text.ts',

@@ -1,13 +1,14 @@
 import type { Json } from '@cobbler/agent';
-import { systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { Steps, Workflow } from '@cobbler/agent/runner';
-import { assertNever } from '@cobbler/agent/values';
+import { assertNever, defined } from '@cobbler/agent/values';
 import { customRandom, urlAlphabet } from 'nanoid';
-import type { ReadUpdate } from './channel/incoming.ts';
+import type { Incoming, ReadUpdate } from './channel/incoming.ts';
 import { remember } from './memory/remember.ts';
 import { command, handleButtonPress } from './turn/control.ts';
 import { deliver, replyTo } from './turn/deliver.ts';
 import type { AssistantDependencies, AssistantOptions } from './turn/dependencies.ts';
+import * as words from './turn/messages.ts';
 import { defaultPersona } from './turn/system-prompt.ts';
 import { turn } from './turn/turn.ts';
 import type { RememberWork, Work } from './turn/work.ts';
@@ -39,9 +40,44 @@ export function createAssistant(options: AssistantOptions): Assistant {
       if (update.type === 'ignored') return false;
       const work = workFor(update, newId);
       const runId = `${dependencies.channel.name}-${update.id}`;
-      return await dependencies.runner().start(work as unknown as Json, { runId, key: keyOf(work) });
+      try {
+        return await dependencies.runner().start(work as unknown as Json, { runId, key: keyOf(work) });
+      } catch (thrown) {
+        if (!isBusy(thrown)) throw thrown;
+        return await refuseMore(dependencies, update, runId);
+      }
     },
   };
+}
+
+/** Refuses an arrival whose chat has too many that wait. Only one reply at a time: a flood must not cause another. */
+async function refuseMore(
+  { channel, runner, report }: AssistantDependencies,
+  { chatId, userId, sentAt, ...rest }: Incoming,
+  runId: string,
+): Promise<boolean> {
+  report(fullQueue(chatId), `arrival ${runId} at ${channel.name}`);
+  const asked = 'message' in rest ? rest.message : undefined;
+  const work: Work = {
+    ...{ type: 'notice', chatId, userId, sentAt, text: words.tooManyWaiting },
+    ...defined({ asked }),
+  };
+  try {
+    const key = `full:${chatId}`;
+    return await runner().start(work as unknown as Json, { runId: `${runId}:full`, key, whenBusy: 'reject' });
+  } catch (thrown) {
+    if (!isBusy(thrown)) throw thrown;
+    return false;
+  }
+}
+
+function isBusy(thrown: unknown): boolean {
+  return AgentError.is(thrown) && thrown.code === 'busy';
+}
+
+function fullQueue(chatId: string): AgentError {
+  const message = `A message was refused: too many messages of chat ${chatId} wait for a reply.`;
+  return new AgentError({ kind: 'limit', code: 'chat_queue_full', message });
 }
 
 function withDefaults(options: AssistantOptions): AssistantDependencies {

@@ -4,6 +4,7 @@ import type { Runner, StartOptions, Workflow, WorkflowStatus } from '@cobbler/ag
 import {
   checkDueAt,
   checkRunId,
+  maxQueued,
   runBusy,
   runCancelled,
   runNotFound,
@@ -137,7 +138,7 @@ class EngineRunner implements RestateRunner {
     };
     const path = `/${this.#names.keys}/${encodeURIComponent(objectKey(runId, key))}/start`;
     const started = await this.#call<StartResult>(path, request, this.#runtime.id());
-    if (started === 'busy') throw runBusy(runId, key);
+    if (started === 'busy') throw runBusy(runId, key, request.rejectBusy ? 0 : maxQueued);
     return started === 'started';
   }
 

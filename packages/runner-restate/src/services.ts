@@ -1,7 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Workflow } from '@cobbler/agent/runner';
-import { runCancelled } from '@cobbler/agent/runner';
+import { maxQueued, runCancelled } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
 import type {
   Context,
@@ -115,7 +115,7 @@ export function services(
 async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequest): Promise<StartResult> {
   const { rejectBusy, delayMs, ...run } = request;
   const open = (await ctx.get<string[]>('open')) ?? [];
-  if (rejectBusy && open.length > 0) {
+  if (open.length > (rejectBusy ? 0 : maxQueued)) {
     const { state } = await call<undefined, RestateRunRecord>(
       ctx,
       names.runs,

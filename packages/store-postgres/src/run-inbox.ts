@@ -57,7 +57,7 @@ export class PostgresInbox implements Inbox {
         AND (${alive('other')} OR (other.number < t.number AND other.due <= $1)))`;
   }
 
-  async put({ runId, key, input, dueAt = 0 }: NewRun, rejectBusy: boolean): Promise<Put> {
+  async put({ runId, key, input, dueAt = 0 }: NewRun, maxAhead: number): Promise<Put> {
     const queue = key ?? null;
     const token = randomUUID();
     const s = this.#s;
@@ -66,9 +66,9 @@ export class PostgresInbox implements Inbox {
         runId,
       ]);
       if (known !== undefined) return known.claim === token ? 'put' : 'exists';
-      if (rejectBusy) {
-        const busy = `SELECT 1 FROM ${s}.runs WHERE state = 'open' AND queue = $1 AND due <= $2 LIMIT 1`;
-        if ((await connection.query(busy, [queue, this.#now()])).length > 0) return 'busy';
+      if (queue !== null) {
+        const busy = `SELECT 1 FROM ${s}.runs WHERE state = 'open' AND queue = $1 AND due <= $2 LIMIT 1 OFFSET $3`;
+        if ((await connection.query(busy, [queue, this.#now(), maxAhead])).length > 0) return 'busy';
       }
       const rows = await connection.query(
         `INSERT INTO ${s}.runs (id, queue, state, input, epoch, due, claim)

@@ -50,7 +50,7 @@ export const runs: Area = {
       code: 'busy',
       kinds: ['invalid', 'tool'],
       status: [409],
-      what: 'A conversation runs one prompt at a time, and the previous run has not ended. With a runner, another run with the same key has not ended.',
+      what: 'A conversation runs one prompt at a time, and the previous run has not ended. With a runner, another run with the same key has not ended, or 1,000 of them wait.',
       todo: 'Wait for that run to end, cancel it, or steer it.',
       see: 'docs/sessions.md',
     },

@@ -225,7 +225,7 @@ export function defineTool<
 
 function noObject(owner: string, type: unknown): AgentError {
   const what = type === undefined ? 'is a schema without a type, such as a union' : `has type ${shown(type)}`;
-  const message = `${owner} is invalid: parameters ${what}, but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), or a record of schemas, such as { city: z.string() }.`;
+  const message = `${owner} is invalid: parameters ${what}, but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), a record of schemas, such as { city: z.string() }, or JSON Schema with type "object".`;
   return new AgentError({ kind: 'invalid', code: 'tool_schema', message });
 }
 

@@ -47,9 +47,10 @@ export function runCancelled(runId: string): AgentError {
   return new AgentError({ kind: 'aborted', code: 'cancelled', message: `Run ${runId} was cancelled.` });
 }
 
-/** Creates the error for a run that was not started because another with its key is unfinished. */
-export function runBusy(runId: string, key: string | undefined): AgentError {
-  const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} has not ended.`;
+/** Creates the error for a run that was not started because more than `maxAhead` with its key are unfinished. */
+export function runBusy(runId: string, key: string | undefined, maxAhead = 0): AgentError {
+  const others = maxAhead === 0 ? 'another run has' : `${maxAhead + 1} runs, the maximum, have`;
+  const message = `Run ${runId} was not started: of the key ${JSON.stringify(key)}, ${others} not ended.`;
   return new AgentError({ kind: 'invalid', code: 'busy', message });
 }
 

@@ -15,7 +15,7 @@ import {
   waitAborted,
 } from './attempts.ts';
 import type { ClaimedRun, Freed, Inbox } from './inbox.ts';
-import { fencedRun } from './inbox.ts';
+import { fencedRun, maxQueued } from './inbox.ts';
 import { LiveRun } from './live-run.ts';
 import type { Runner, StartOptions, Workflow, WorkflowStatus } from './runner.ts';
 
@@ -72,8 +72,9 @@ export class InboxRunner implements Runner {
     checkRunId(runId);
     checkDueAt(dueAt, runId);
     const run = { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt };
-    const put = await this.#inbox.put(run, whenBusy === 'reject');
-    if (put.result === 'busy') throw runBusy(runId, key);
+    const maxAhead = whenBusy === 'reject' ? 0 : maxQueued;
+    const put = await this.#inbox.put(run, maxAhead);
+    if (put.result === 'busy') throw runBusy(runId, key, maxAhead);
     if (put.result === 'exists') return false;
     if (put.run !== undefined) this.#begin(put.run);
     else if (dueAt !== undefined) this.#takeAt(dueAt);

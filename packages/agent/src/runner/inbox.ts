@@ -2,6 +2,9 @@ import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, record } from '../values/input.ts';
 
+/** Maximum number of runs with one key that are due and wait for each other. */
+export const maxQueued = 1_000;
+
 /** A run that this runner works on, until another runner takes it over. */
 export interface ClaimedRun {
   readonly runId: string;
@@ -64,8 +67,11 @@ export interface Inbox {
   readonly durable: boolean;
   /** Interval of checks for changes by other processes, in milliseconds; undefined if there are none. */
   readonly lookMs?: number;
-  /** Records a run, and claims it if it is due and no run with its key is ahead of it. */
-  put(run: NewRun, rejectBusy: boolean): Promise<Put>;
+  /**
+   * Records a run, and claims it if it is due and no run with its key is ahead of it. The result is `busy`, and nothing is
+   * recorded, if more than `maxAhead` runs with its key are due and have not ended.
+   */
+  put(run: NewRun, maxAhead: number): Promise<Put>;
   /** Claims some free runs that are due and first of their key; returns an empty list if there are none. */
   claimDue(): Promise<readonly ClaimedRun[]>;
   /** Releases a run unfinished. */

@@ -20,7 +20,7 @@ export {
   waitAborted,
 } from './attempts.ts';
 export type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord, RunRetention } from './inbox.ts';
-export { fencedRun, filledRetention } from './inbox.ts';
+export { fencedRun, filledRetention, maxQueued } from './inbox.ts';
 export { InboxRunner, type InboxRunnerOptions } from './inbox-runner.ts';
 export { type MemoryRunnerOptions, memoryRunner } from './memory-runner.ts';
 export type {

@@ -82,11 +82,11 @@ class MemoryInbox implements Inbox {
     this.#retention = retention;
   }
 
-  async put({ runId, key, input, dueAt = 0 }: NewRun, rejectBusy: boolean): Promise<Put> {
+  async put({ runId, key, input, dueAt = 0 }: NewRun, maxAhead: number): Promise<Put> {
     this.#prune();
     if (this.#runs.has(runId)) return { result: 'exists' };
     const queue = (key === undefined ? undefined : this.#queues.get(key)) ?? [];
-    if (rejectBusy && queue.some((other) => this.#isDue(other))) return { result: 'busy' };
+    if (queue.filter((other) => this.#isDue(other)).length > maxAhead) return { result: 'busy' };
     if (this.#runs.size - this.#ended.size >= this.#retention.maxOpen)
       throw tooManyRuns(runId, this.#retention.maxOpen);
     this.#epoch += 1;

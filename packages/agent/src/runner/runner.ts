@@ -102,7 +102,8 @@ export interface Runner<Input extends Json = Json, Output extends Json = Json> {
   readonly durable: boolean;
   /**
    * Starts a run; resolves after it is recorded and cannot be lost. Returns false if it was already started.
-   * @throws AgentError `invalid`: code `run_id`, `busy` (its key is in use and `whenBusy` is `reject`), `due_at`,
+   * @throws AgentError `invalid`: code `run_id`, `busy` (its key is in use and `whenBusy` is `reject`, or 1,000 runs
+   * with its key wait), `due_at`,
    * `too_large`, `not_json`, or `closed`.
    */
   start(input: Input, options: StartOptions): Promise<boolean>;

@@ -71,7 +71,7 @@ describe('defineTool', () => {
     const make = (parameters: never) => () =>
       defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
     const use =
-      'but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), or a record of schemas, such as { city: z.string() }.';
+      'but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), a record of schemas, such as { city: z.string() }, or JSON Schema with type "object".';
     for (const parameters of [{ type: 'string' }, z.string()])
       expect(make(parameters as never)).toThrow(`Tool "a" is invalid: parameters has type "string", ${use}`);
     expect(make(z.union([z.object({}), z.string()]) as never)).toThrow(

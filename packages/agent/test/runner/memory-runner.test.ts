@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { maxQueued } from '../../src/runner/inbox.ts';
 import { memoryRunner } from '../../src/runner/memory-runner.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
 
@@ -19,6 +20,28 @@ describe('a runner in memory', () => {
     await runner.signal('a', 'go', null);
     await runner.result('a');
     expect(await runner.start(null, { runId: 'c' })).toBe(true);
+    await runner.close();
+  });
+
+  it('has at most 1,000 runs of one key that wait [P29]', async () => {
+    const workflow = async (_input: null, steps: { waitFor(name: string): Promise<unknown> }) => {
+      await steps.waitFor('go');
+      return null;
+    };
+    const runtime = fakeRuntime();
+    const runner = memoryRunner({ workflow, runtime });
+    const key = 'k';
+    const later = { key, dueAt: runtime.now() + 1000 };
+    await runner.start(null, { runId: 'later', ...later });
+    for (let number = 0; number <= maxQueued; number += 1)
+      expect(await runner.start(null, { runId: `run-${number}`, key })).toBe(true);
+    const message = 'Run last was not started: of the key "k", 1001 runs, the maximum, have not ended.';
+    const refused = runner.start(null, { runId: 'last', key });
+    await expect(refused).rejects.toMatchObject({ kind: 'invalid', code: 'busy', message });
+    expect(await runner.start(null, { runId: 'run-5', key })).toBe(false);
+    expect(await runner.start(null, { runId: 'other' })).toBe(true);
+    await runner.cancel('run-5');
+    expect(await runner.start(null, { runId: 'last', key })).toBe(true);
     await runner.close();
   });
 });

@@ -4,6 +4,7 @@ import type { Runner, StartOptions, WorkflowStatus } from '@cobbler/agent/runner
 import {
   checkDueAt,
   checkRunId,
+  maxQueued,
   pause,
   runBusy,
   runCancelled,
@@ -74,12 +75,9 @@ class RunnerOnWorkflows implements CloudflareRunner {
     checkRunId(runId);
     checkDueAt(dueAt, runId);
     const run = { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt };
-    const { isNew, isOpen, isThere } = await this.#table.start(
-      run,
-      whenBusy === 'reject',
-      this.#runtime.now(),
-    );
-    if (!isThere) throw runBusy(runId, key);
+    const maxAhead = whenBusy === 'reject' ? 0 : maxQueued;
+    const { isNew, isOpen, isThere } = await this.#table.start(run, maxAhead, this.#runtime.now());
+    if (!isThere) throw runBusy(runId, key, maxAhead);
     // Also for an existing run: the process that created it may have crashed before starting it.
     if (isOpen) await this.#begin(runId);
     return isNew;

@@ -29,7 +29,7 @@ const insertRun = `
   INSERT INTO runs (id, key, state, epoch, created_at, updated_at, due_at)
   SELECT ?1, ?2, 'queued', 0, ?3, ?3, ?5
   WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)
-    AND NOT (?4 AND EXISTS (SELECT 1 FROM runs WHERE key = ?2 AND ${isOpen} AND due_at <= ?3))`;
+    AND (SELECT count(*) FROM runs WHERE key = ?2 AND ${isOpen} AND due_at <= ?3) <= ?4`;
 
 /** Inserts the input of a new run. An existing run already has one, so the statement has no effect on it. */
 const insertInput = `
@@ -75,7 +75,7 @@ export class D1RunTable {
     this.#sql = sql;
   }
 
-  /** Records a run, unless it exists, or its key is in use and `rejectBusy` is set. */
+  /** Records a run, unless it exists, or more than `maxAhead` with its key are due and open. */
   async start(
     run: {
       readonly runId: string;
@@ -83,12 +83,12 @@ export class D1RunTable {
       readonly input: string;
       readonly dueAt: number | undefined;
     },
-    rejectBusy: boolean,
+    maxAhead: number,
     now: number,
   ): Promise<{ readonly isNew: boolean; readonly isOpen: boolean; readonly isThere: boolean }> {
     const { runId, key = null, input, dueAt = 0 } = run;
     const [inserted, , found] = await this.#sql.batch([
-      { text: insertRun, params: [runId, key, now, rejectBusy ? 1 : 0, dueAt] },
+      { text: insertRun, params: [runId, key, now, maxAhead, dueAt] },
       { text: insertInput, params: [runId, input] },
       { text: 'SELECT state FROM runs WHERE id = ?1', params: [runId] },
     ]);

@@ -88,6 +88,9 @@ export function tooMany(waitMs: number): string {
   return `You are sending messages too quickly. Please wait ${wait} and send your message again.`;
 }
 
+export const tooManyWaiting: string =
+  'Too many of your messages are waiting for a reply, so I did not accept the last one. Please send it again later.';
+
 export function timeZoneSet(time: string): string {
   return `Your time is now ${time}.`;
 }

@@ -303,6 +303,23 @@ describe('chat commands', () => {
     expect(texts()[3]).toContain('not a time zone');
   });
 
+  it('a message to a chat with 1,000 that wait gets a reply, and does not start a turn [P29]', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const { say, runner, texts, reports } = stage([() => promise], {
+      rateLimit: { count: 1, perMs: 60_000 },
+    });
+    const first = await say('first');
+    for (let count = 0; count < 1_000; count += 1) await say('more');
+    const refused = await say('late');
+    expect((await runner.status(refused)).state).toBe('unknown');
+    await runner.result(`${refused}:full`);
+    expect(texts()).toEqual([expect.stringContaining('Too many of your messages are waiting')]);
+    expect(reports).toEqual([expect.stringContaining('too many messages of chat 7 wait for a reply')]);
+    resolve('Done.');
+    await runner.result(first);
+    await runner.close();
+  });
+
   it('too many messages get one polite refusal, not one each', async () => {
     const { ask, texts, agent } = stage(['One.', 'Two.'], { rateLimit: { count: 2, perMs: 60_000 } });
     for (const text of ['a', 'b', 'c', 'd', 'e']) await ask(text);

@@ -29,11 +29,11 @@ export class RunTable {
     this.#file = file;
   }
 
-  /** Adds a run unless its id exists or, with `rejectBusy`, its queue contains an unfinished run that is due. */
-  add(run: NewRun, rejectBusy: boolean, now: number): 'exists' | 'busy' | 'added' {
+  /** Adds a run unless its id exists or its queue contains more unfinished runs that are due. */
+  add(run: NewRun, maxAhead: number, now: number): 'exists' | 'busy' | 'added' {
     if (this.#sql.row('SELECT 1 FROM runs WHERE id = ?', run.runId) !== undefined) return 'exists';
     const queue = run.key ?? null;
-    if (rejectBusy && this.#sql.row(anyOfQueue, queue, now) !== undefined) return 'busy';
+    if (this.#sql.row(nextOfQueue, queue, now, maxAhead) !== undefined) return 'busy';
     this.#sql.run(insertRun, run.runId, queue, run.input, run.dueAt ?? 0);
     return 'added';
   }
@@ -151,7 +151,7 @@ export class RunTable {
   }
 }
 
-const anyOfQueue = "SELECT 1 FROM runs WHERE state = 'open' AND queue = ? AND due <= ?";
+const nextOfQueue = "SELECT 1 FROM runs WHERE state = 'open' AND queue = ? AND due <= ? LIMIT 1 OFFSET ?";
 const insertRun =
   "INSERT INTO runs (id, queue, version, state, input, epoch, due) VALUES (?, ?, '', 'open', ?, 0, ?)";
 /** Of the runs with one key, only the first due run is free, and none while a process works on one of them. */

@@ -63,11 +63,11 @@ export class SqliteInbox implements Inbox {
     this.#prune();
   }
 
-  put(run: NewRun, rejectBusy: boolean): Promise<Put> {
+  put(run: NewRun, maxAhead: number): Promise<Put> {
     return this.#write(() => {
       this.#checkFile();
       const now = this.#options.runtime.now();
-      const result = this.#table.add(run, rejectBusy, now);
+      const result = this.#table.add(run, maxAhead, now);
       if (result !== 'added') return { result };
       const claimed = this.#table.claim(run.runId, this.#lock(), now);
       return { result: 'put', ...defined({ run: claimed }) };

@@ -116,6 +116,17 @@ test('a run stops when another process cancels it', async () => {
   expect(reason).toMatchObject({ kind: 'aborted', code: 'cancelled' });
 });
 
+test('at most 1,000 runs of one key wait [P29]', async () => {
+  const one = open(newFile(), counting([], 'one'));
+  const started = Array.from({ length: 1_001 }, (_, number) =>
+    one.start(null, { runId: `run-${number}`, key: 'k' }),
+  );
+  expect(new Set(await Promise.all(started))).toEqual(new Set([true]));
+  expect((await refusal(() => one.start(null, { runId: 'last', key: 'k' }))).code).toBe('busy');
+  expect(await one.start(null, { runId: 'last', key: 'other' })).toBe(true);
+  await one.close();
+});
+
 test('runs with the same key take turns, even if different processes started them', async () => {
   const file = newFile();
   const ran: string[] = [];
