@@ -32,7 +32,7 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   'characters of the id of a run': ['packages/agent/src/run/option-readers.ts', 'maxIdLength'],
   'bytes of a response': [maxSizes, 'maxAnswerBytes'],
   'calls in a response, and therefore approvals that wait in a run': [maxSizes, 'maxCalls'],
-  'bytes of one frame of a response': ['packages/agent/src/provider/wire/line-text.ts', 'maxFrameBytes'],
+  'bytes of one frame of a response': ['packages/agent/src/values/line-text.ts', 'maxFrameBytes'],
   'bytes read of an error response': ['packages/agent/src/provider/http/error-body.ts', 'maxErrorBytes'],
   'characters of the message of an error': [maxSizes, 'maxErrorLength'],
   'bytes of the arguments of a call': [maxSizes, 'maxArgumentBytes'],

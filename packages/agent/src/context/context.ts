@@ -7,6 +7,9 @@ import { isFile, maxFileTokens } from './file-tokens.ts';
 import type { Offload } from './offload.ts';
 import { declaration } from './tokens.ts';
 
+/** Share of the context window above which a conversation is shortened by default; the rest is for the response. */
+export const defaultShare = 0.8;
+
 /** Options that keep a conversation small enough. Each works without the others. */
 export interface ContextPolicy {
   /**

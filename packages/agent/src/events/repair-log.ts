@@ -1,8 +1,8 @@
 import { isObject } from '../values/json.ts';
+import { sameJson } from './batch.ts';
 import type { Event, EventBody } from './event.ts';
 import { fitting } from './fitting-event.ts';
 import { fold } from './fold.ts';
-import { sameJson } from './repetition.ts';
 import { eventSchema, knownTypes } from './schema.ts';
 import type { State } from './state.ts';
 import { emptyState } from './state.ts';

@@ -1,7 +1,7 @@
 import type { ToolCallPart, ToolResultMessage } from '../values/message.ts';
 import { timeOf } from '../values/runtime.ts';
+import { sameBatch } from './batch.ts';
 import { pollMs } from './repeat-policy.ts';
-import { sameBatch } from './repetition.ts';
 import type { State } from './state.ts';
 
 /** Counts the turn whose calls have just completed. A turn that differs from the previous one restarts the count. */

@@ -4,8 +4,8 @@ import type { ExecutionMetrics } from '../interfaces/metrics.ts';
 import { noMetrics } from '../interfaces/metrics.ts';
 import type { ErrorData } from '../values/errors.ts';
 import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../values/message.ts';
+import type { Batch } from './batch.ts';
 import type { ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
-import type { Batch } from './repetition.ts';
 
 /** An approval request for a call, and the decision once it is made. */
 export interface Approval {

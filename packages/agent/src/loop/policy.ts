@@ -1,3 +1,4 @@
+import { defaultShare } from '../context/context.ts';
 import { prefixTokens } from '../context/tokens.ts';
 import type { State } from '../events/state.ts';
 import type { RunConfig } from '../run/options.ts';
@@ -21,7 +22,7 @@ export function policyOf(config: RunConfig, state: State): Policy {
     onLimit,
     attended,
     compacts,
-    compactAbove: compacts ? (context.maxTokens ?? window * 0.8) : Number.POSITIVE_INFINITY,
+    compactAbove: compacts ? (context.maxTokens ?? window * defaultShare) : Number.POSITIVE_INFINITY,
     prefixTokens: compacts ? prefixTokens(system, tools) : 0,
     repeats: limits.repeats || Number.POSITIVE_INFINITY,
     mayRepeat: tools.filter((tool) => tool.mayRepeat === true).map((tool) => tool.name),

@@ -1,5 +1,4 @@
 import type { AgentEvent, ModelResponse } from '../interfaces/agent.ts';
-import type { RetryPolicy } from '../values/backoff.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
@@ -7,6 +6,7 @@ import type { ResolvedEndpoint } from './http/address.ts';
 import type { HeaderJoiner, HeaderPicker } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import type { EnvelopeBytes } from './request/envelope-bytes.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 import type { OpenFraming } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
 import type { Wire } from './wire/wire.ts';

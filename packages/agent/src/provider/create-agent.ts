@@ -7,7 +7,6 @@ import type {
   ModelResponse,
   RequestContext,
 } from '../interfaces/agent.ts';
-import type { RetryPolicy } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -25,6 +24,7 @@ import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import { EnvelopeCache } from './request/envelope-bytes.ts';
 import { HistoryBytes } from './request/history-bytes.ts';
 import { Keeping } from './request/keeping.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 import { retryPolicyOf } from './retry-policy.ts';
 import { framingOf } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';

@@ -1,12 +1,12 @@
 import type { ModelResponse, RequestContext } from '../interfaces/agent.ts';
-import type { RetryPlan } from '../values/backoff.ts';
-import { planRetry } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
 import type { Attempt, AttemptOutcome } from './attempt.ts';
 import { exchange } from './exchange.ts';
+import type { RetryPlan } from './retry-policy.ts';
+import { planRetry } from './retry-policy.ts';
 
 /** One model call, with as many attempts as its retry policy and timeout allow. */
 export interface ModelCall extends Attempt {

@@ -1,10 +1,10 @@
 import type { Environment, FactoryConfig } from '../interfaces/config.ts';
-import type { RetryPolicy } from '../values/backoff.ts';
 import type { Readers } from '../values/input.ts';
 import { amount, callable, text, when, withMethods } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { readTimeouts } from './http/timeouts.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 import { readRetry } from './retry-policy.ts';
 import type { Transport } from './wire/transport.ts';
 

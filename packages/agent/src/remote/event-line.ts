@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../values/backoff.ts';
+import type { BackoffPolicy } from '../values/backoff.ts';
 import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
@@ -19,7 +19,7 @@ export interface LineOptions {
   readonly runtime: Runtime;
   readonly sessionId: string;
   /** Delays before a reconnect; they grow from base to max. */
-  readonly back: Pick<RetryPolicy, 'baseMs' | 'maxMs'>;
+  readonly back: BackoffPolicy;
   /** Returns the sequence number of the last received event; the server sends the events after it. */
   readonly position: () => number;
   /**

@@ -1,8 +1,8 @@
 import type { Agent, Capabilities, ModelRequest, StopReason } from '../interfaces/agent.ts';
 import type { CreateAgentOptions } from '../provider/create-agent.ts';
 import { createAgent } from '../provider/create-agent.ts';
+import { defaultRetry } from '../provider/retry-policy.ts';
 import type { Transport } from '../provider/wire/transport.ts';
-import { defaultRetry } from '../values/backoff.ts';
 import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError, summarize } from '../values/errors.ts';

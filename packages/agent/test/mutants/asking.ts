@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const retry = 'src/values/backoff.ts';
+const retry = 'src/provider/retry-policy.ts';
+const backoff = 'src/values/backoff.ts';
 const retryAfter = 'src/provider/http/retry-after.ts';
 const fault = 'src/provider/response/fault.ts';
 const modelCall = 'src/provider/model-call.ts';
@@ -11,7 +12,7 @@ const transport = 'src/node/transport.ts';
 /** Bugs in model requests: retries, delays, kinds of errors, keys and connections. */
 export const askingMutants: readonly Mutant[] = [
   {
-    file: retry,
+    file: backoff,
     find: 'return half + random * half;',
     replace: 'return random * 2 * half;',
     why: 'a retry delay can be zero',
@@ -19,7 +20,7 @@ export const askingMutants: readonly Mutant[] = [
     by: 'test/provider/retry.test.ts',
   },
   {
-    file: retry,
+    file: backoff,
     find: 'baseMs * 2 ** retry',
     replace: 'baseMs * (1 + retry)',
     why: 'retry delays do not double',

@@ -75,12 +75,12 @@ export const longWorkMutants: readonly Mutant[] = [
     by: 'test/context/tokens.test.ts',
   },
   {
-    file: 'src/events/repetition.ts',
+    file: 'src/events/batch.ts',
     find: '[result.isError, result.content]',
     replace: '[result.content]',
     why: 'an error counts as the same result as a success',
     breaks: [],
-    by: 'test/events/repetition.test.ts',
+    by: 'test/events/batch.test.ts',
   },
   {
     file: 'src/loop/tool-output.ts',

@@ -127,7 +127,7 @@ export const requirementMutants: readonly Mutant[] = [
     by,
   },
   {
-    file: 'src/values/backoff.ts',
+    file: 'src/provider/retry-policy.ts',
     find: "if (!failed.retryable) return { type: 'stop' };",
     replace: '',
     why: 'a request that can never succeed is retried',

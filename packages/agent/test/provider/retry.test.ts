@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { retryAfterOf } from '../../src/provider/http/retry-after.ts';
-import { retryPolicyOf } from '../../src/provider/retry-policy.ts';
-import { backoff, defaultRetry, planRetry } from '../../src/values/backoff.ts';
+import { defaultRetry, planRetry, retryPolicyOf } from '../../src/provider/retry-policy.ts';
+import { backoff } from '../../src/values/backoff.ts';
 
 const now = () => Date.UTC(2026, 10, 21, 12, 0, 0);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sameBatch, sameJson } from '../../src/events/repetition.ts';
+import { sameBatch, sameJson } from '../../src/events/batch.ts';
 
 describe('sameJson', () => {
   it('treats a value and its copy as equal, regardless of the order of keys', () => {
