@@ -21,7 +21,7 @@ export const assistant: Area = {
     {
       code: 'chat_queue_full',
       kinds: ['limit'],
-      what: '1,000 messages of a chat wait for a reply. The assistant did not accept another one, and told the user.',
+      what: 'In this chat, 1,000 messages wait for a reply. The assistant did not accept another one, and told the user.',
       todo: 'Nothing, if a user sends too many messages. Otherwise, check whether the replies of the model or of the channel take too long.',
       see: 'docs/limits.md',
     },

@@ -21,7 +21,7 @@ export const runs: Area = {
     {
       code: 'too_many_waiting',
       kinds: ['invalid'],
-      what: '1,000 messages, or 64 MiB of them, already wait for the next turn of the run, or prompts for the end of the current one.',
+      what: 'At most 1,000 messages with 64 MiB wait for the next turn of a run, and as many prompts for the end of the current one.',
       todo: 'Send the message again after the next response, or the prompt after a run has ended.',
       see: 'docs/limits.md',
     },
