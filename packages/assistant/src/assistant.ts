@@ -1,9 +1,9 @@
 import type { Json } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import type { Steps, Workflow } from '@cobbler/agent/runner';
-import { assertNever, defined } from '@cobbler/agent/values';
+import type { Runner, Steps, Workflow } from '@cobbler/agent/runner';
+import { assertNever } from '@cobbler/agent/values';
 import { customRandom, urlAlphabet } from 'nanoid';
-import type { Incoming, ReadUpdate } from './channel/incoming.ts';
+import type { ReadUpdate } from './channel/incoming.ts';
 import { remember } from './memory/remember.ts';
 import { command, handleButtonPress } from './turn/control.ts';
 import { deliver, replyTo } from './turn/deliver.ts';
@@ -44,27 +44,19 @@ export function createAssistant(options: AssistantOptions): Assistant {
         return await dependencies.runner().start(work as unknown as Json, { runId, key: keyOf(work) });
       } catch (thrown) {
         if (!isBusy(thrown)) throw thrown;
-        return await refuseMore(dependencies, update, runId);
+        dependencies.report(AgentError.from(thrown), `arrival ${runId}`);
+        const refusal = workFor({ ...update, type: 'other', answer: words.tooManyWaiting }, newId);
+        return await refuseMore(dependencies.runner(), refusal, runId);
       }
     },
   };
 }
 
 /** Refuses an arrival whose chat has too many that wait. Only one reply at a time: a flood must not cause another. */
-async function refuseMore(
-  { channel, runner, report }: AssistantDependencies,
-  { chatId, userId, sentAt, ...rest }: Incoming,
-  runId: string,
-): Promise<boolean> {
-  report(fullQueue(chatId), `arrival ${runId} at ${channel.name}`);
-  const asked = 'message' in rest ? rest.message : undefined;
-  const work: Work = {
-    ...{ type: 'notice', chatId, userId, sentAt, text: words.tooManyWaiting },
-    ...defined({ asked }),
-  };
+async function refuseMore(runner: Pick<Runner, 'start'>, work: Work, runId: string): Promise<boolean> {
+  const key = `full:${keyOf(work)}`;
   try {
-    const key = `full:${chatId}`;
-    return await runner().start(work as unknown as Json, { runId: `${runId}:full`, key, whenBusy: 'reject' });
+    return await runner.start(work as unknown as Json, { runId: `${runId}:full`, key, whenBusy: 'reject' });
   } catch (thrown) {
     if (!isBusy(thrown)) throw thrown;
     return false;
@@ -73,11 +65,6 @@ async function refuseMore(
 
 function isBusy(thrown: unknown): boolean {
   return AgentError.is(thrown) && thrown.code === 'busy';
-}
-
-function fullQueue(chatId: string): AgentError {
-  const message = `A message was refused: too many messages of chat ${chatId} wait for a reply.`;
-  return new AgentError({ kind: 'limit', code: 'chat_queue_full', message });
 }
 
 function withDefaults(options: AssistantOptions): AssistantDependencies {

@@ -19,13 +19,6 @@ export const assistant: Area = {
       see: 'docs/assistant.md',
     },
     {
-      code: 'chat_queue_full',
-      kinds: ['limit'],
-      what: 'In this chat, 1,000 messages wait for a reply. The assistant did not accept another one, and told the user.',
-      todo: 'Nothing, if a user sends too many messages. Otherwise, check whether the replies of the model or of the channel take too long.',
-      see: 'docs/limits.md',
-    },
-    {
       code: 'other_poller',
       kinds: ['invalid'],
       what: "Another process is receiving this bot's updates. Telegram delivers each update to only one process.",

@@ -71,6 +71,18 @@ export function readSchema(given: unknown, place: SchemaPlace): ReadableSchema {
   return { json: canonicalSchema(json), validate: (value) => validateFields(fields, value) };
 }
 
+/**
+ * Reads the schema of a value that is one object.
+ * @throws AgentError like {@link readSchema}, or if the schema describes anything else.
+ */
+export function readObjectSchema(given: unknown, place: SchemaPlace): ReadableSchema {
+  const schema = readSchema(given, place);
+  const { type = 'no type, like a union' } = schema.json;
+  if (type === 'object') return schema;
+  const advice = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or JSON Schema';
+  throw invalid(place, `${place.path} must be of type object, but is of ${String(type)}`, advice);
+}
+
 function isStandard(value: unknown): value is StandardSchema<unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   const standard = '~standard' in value ? value['~standard'] : undefined;

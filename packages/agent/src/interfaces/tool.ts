@@ -18,13 +18,12 @@ import {
   text,
   when,
 } from '../values/input.ts';
-import { shown } from '../values/invalid-value.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { isThenable } from '../values/thenable.ts';
 import type { Budget } from './limits.ts';
 import type { FieldSchemas, FieldTypes, Validation } from './schema.ts';
-import { readSchema } from './schema.ts';
+import { readObjectSchema } from './schema.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
 export type { Validation } from './schema.ts';
@@ -214,19 +213,12 @@ export function defineTool<
   const place = { owner: `Tool ${JSON.stringify(rest.name)}`, path: 'parameters', toJsonSchema };
   const { json, validate } = read(
     parameters,
-    (schema) => readSchema(schema, place),
+    (schema) => readObjectSchema(schema, place),
     'definition.parameters',
     'tool_schema',
   );
-  if (json['type'] !== 'object') throw noObject(place.owner, json['type']);
   const tool = { ...rest, parameters: json, ...defined({ validate }) };
   return read(tool, readTool, 'definition') as Tool<Name, InputOf<Args, Fields, Input>>;
-}
-
-function noObject(owner: string, type: unknown): AgentError {
-  const what = type === undefined ? 'is a schema without a type, such as a union' : `has type ${shown(type)}`;
-  const message = `${owner} is invalid: parameters ${what}, but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), a record of schemas, such as { city: z.string() }, or JSON Schema with type "object".`;
-  return new AgentError({ kind: 'invalid', code: 'tool_schema', message });
 }
 
 /** A tool that returns a string and has its schema in `inputSchema` (requirement S4.3). */

@@ -70,13 +70,12 @@ describe('defineTool', () => {
   it('rejects a schema that does not describe an object, and a library without JSON Schema', () => {
     const make = (parameters: never) => () =>
       defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
-    const use =
-      'but the arguments of a call are one object. Use a schema of one object, such as z.object({ … }), a record of schemas, such as { city: z.string() }, or JSON Schema with type "object".';
+    const use = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or JSON Schema.';
+    const message = (type: string) =>
+      `Tool "a" is invalid: parameters must be of type object, but is of ${type}. ${use}`;
     for (const parameters of [{ type: 'string' }, z.string()])
-      expect(make(parameters as never)).toThrow(`Tool "a" is invalid: parameters has type "string", ${use}`);
-    expect(make(z.union([z.object({}), z.string()]) as never)).toThrow(
-      `Tool "a" is invalid: parameters is a schema without a type, such as a union, ${use}`,
-    );
+      expect(make(parameters as never)).toThrow(message('string'));
+    expect(make(z.union([z.object({}), z.string()]) as never)).toThrow(message('no type, like a union'));
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
     ).toThrow('Tool "a" is invalid: parameters is a v schema, which has no conversion to JSON Schema.');

@@ -314,7 +314,9 @@ describe('chat commands', () => {
     expect((await runner.status(refused)).state).toBe('unknown');
     await runner.result(`${refused}:full`);
     expect(texts()).toEqual([expect.stringContaining('Too many of your messages are waiting')]);
-    expect(reports).toEqual([expect.stringContaining('too many messages of chat 7 wait for a reply')]);
+    expect(reports).toEqual([
+      expect.stringContaining('of the key "chat:7", 1001 runs, the maximum, have not ended'),
+    ]);
     resolve('Done.');
     await runner.result(first);
     await runner.close();
