@@ -106,7 +106,7 @@ describe('the agent contract', () => {
     const off = agentContract(subject({}, { ...scriptTesting, lacks })).filter(
       (one) => one.off !== undefined,
     );
-    expect(off.map(({ name }) => name)).toEqual(['invalid UTF-8 is replaced, and nothing else is lost']);
+    expect(off.map(({ name }) => name)).toEqual(['invalid UTF-8 makes the response invalid [P27]']);
   });
 
   it('skips checks of model names and cache-write counts if they are unsupported', async () => {

@@ -1,5 +1,6 @@
 import type { Json, StopReason, Usage } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
+import { dropUnread } from '@cobbler/agent/provider';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, textOf } from './fields.ts';
@@ -18,7 +19,30 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
 /** Data of the service that may be dropped, with the reasons. */
 export const ignored: Readonly<Record<string, string>> = {
   citations_delta: 'the sources of a text, which is complete without them; no request asks for them',
+  'text.citations': 'the same, at the start of a text',
+  'tool_use.caller': 'who made the call; no request declares a tool that makes calls',
+  'message_delta.context_management': 'what the service removed from the request; no request asks for it',
+  'delta.stop_sequence': 'a text of the request',
+  'delta.stop_details': 'more about a refusal, which the stop reason reports',
+  'delta.container': 'where tools of the service run; no request declares one',
+  'message_stop.amazon-bedrock-invocationMetrics': 'counts that the usage contains',
 };
+
+/** The fields of each event that are read. The other fields of a message describe it. */
+const fields: Readonly<Record<string, readonly string[]>> = {
+  message_start: ['type', 'message'],
+  content_block_start: ['type', 'content_block'],
+  content_block_stop: ['type'],
+  message_delta: ['type', 'delta', 'usage'],
+  message_stop: ['type'],
+};
+
+/** The fields of each block that are read. Blocks of other types are kept as a whole. */
+const blockFields = {
+  text: ['type', 'text'],
+  thinking: ['type', 'thinking', 'signature'],
+  tool_use: ['type', 'id', 'name', 'input'],
+} as const;
 
 /** A text delta as the service spells it, if its text needs no escape. The service pads events with spaces. */
 const textDelta =
@@ -48,63 +72,66 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   if (typeof payload !== 'object' || payload === null) return;
   const event = payload as Fields;
   const { type, index } = event;
-  const at = typeof index === 'number' ? index : 0;
+  // No block has the index -1, so an event of a block without an index makes the response invalid.
+  const at = typeof index === 'number' ? index : -1;
   if (type !== 'content_block_delta') return readOther(type, at, event, out);
   // Nearly all events are deltas. They are read here, in the order of their frequency: a separate function would be
   // compiled twice, with everything it calls, which takes longer than reading a thousand deltas.
-  if (typeof event['delta'] !== 'object' || event['delta'] === null) return;
+  if (typeof event['delta'] !== 'object' || event['delta'] === null)
+    return out.ignore('an event without a delta');
   const delta = event['delta'] as Fields;
   const kind = delta['type'];
-  if (kind === 'text_delta') out.text(at, textIn(delta, 'text', out));
-  else if (kind === 'input_json_delta') out.input(at, textIn(delta, 'partial_json', out));
-  else if (kind === 'thinking_delta') out.reasoning(at, textIn(delta, 'thinking', out));
-  else if (kind === 'signature_delta') readSignature(at, delta, out);
-  else if (kind !== undefined) out.ignore(String(kind));
+  if (kind === 'text_delta') out.text(at, onlyText(delta, 'text', out));
+  else if (kind === 'input_json_delta') out.input(at, onlyText(delta, 'partial_json', out));
+  else if (kind === 'thinking_delta') out.reasoning(at, onlyText(delta, 'thinking', out));
+  else if (kind === 'signature_delta') readSignature(at, onlyText(delta, 'signature', out), out);
+  else out.ignore(String(kind));
 }
 
 /** Reads an event that is not a delta. */
 function readOther(type: unknown, at: number, event: Fields, out: ResponseSink): void {
+  if (type === 'error') return readError(fieldsOf(event['error']), out);
+  const read = typeof type === 'string' ? fields[type] : undefined;
+  if (read === undefined) return;
+  if (started.has(out) === (type === 'message_start')) return broken(out);
+  dropUnread(String(type), event, read, out);
   switch (type) {
     case 'message_start':
       started.add(out);
       return readStart(fieldsOf(event['message']), out);
     case 'content_block_start':
-      if (hasStarted(out)) readBlock(at, fieldsOf(event['content_block']), out);
-      return;
+      return readBlock(at, fieldsOf(event['content_block']), out);
     case 'content_block_stop':
-      if (hasStarted(out)) out.close(at);
-      return;
+      return out.close(at);
     case 'message_delta':
-      if (hasStarted(out)) readEnding(event, out);
-      return;
-    case 'message_stop':
-      if (hasStarted(out)) out.end();
-      return;
-    case 'error':
-      return readError(fieldsOf(event['error']), out);
+      return readEnding(event, out);
     default:
+      return out.end();
   }
 }
 
-/** Returns whether the start of a response has arrived; reports a failure if not. */
-function hasStarted(out: ResponseSink): boolean {
-  if (started.has(out)) return true;
-  out.fail({ kind: 'broken', message: 'The response is invalid: its start is missing.' });
-  return false;
+/** Reports a response whose start is missing, or arrived twice. */
+function broken(out: ResponseSink): void {
+  const what = started.has(out) ? 'arrived twice' : 'is missing';
+  out.fail({ kind: 'broken', message: `The response is invalid: its start ${what}.` });
 }
 
 /** Reads the start of a block, which announces every block, because blocks keep the order of their announcement. */
 function readBlock(at: number, block: Fields, out: ResponseSink): void {
   const { type } = block;
+  if (type === 'text' || type === 'thinking' || type === 'tool_use')
+    dropUnread(type, block, blockFields[type], out);
   if (type === 'text') {
     out.begin(at, 'text');
     out.text(at, textIn(block, 'text', out));
   } else if (type === 'thinking') {
     out.begin(at, 'reasoning');
     out.reasoning(at, textIn(block, 'thinking', out));
-    readSignature(at, block, out);
+    readSignature(at, textIn(block, 'signature', out), out);
   } else if (type === 'tool_use') {
     readCall(at, block, out);
+  } else if (typeof type !== 'string') {
+    out.ignore('a block without a type');
   } else {
     // Redacted thinking, and blocks of later versions, are sent back unchanged.
     out.begin(at, 'opaque');
@@ -126,21 +153,22 @@ function readStart(message: Fields, out: ResponseSink): void {
  */
 function readCall(at: number, block: Fields, out: ResponseSink): void {
   out.begin(at, 'call');
-  out.call(at, textOf(block['id']), textOf(block['name']));
+  out.call(at, textIn(block, 'id', out), textIn(block, 'name', out));
   const { input } = block;
   if (typeof input === 'string') out.input(at, input);
   else if (isGiven(input) && JSON.stringify(input) !== '{}') out.input(at, JSON.stringify(input));
 }
 
-function readSignature(at: number, from: Fields, out: ResponseSink): void {
-  const signature = textIn(from, 'signature', out);
+function readSignature(at: number, signature: string, out: ResponseSink): void {
   if (signature !== '') out.seal(at, { signature });
 }
 
 /** Reads the stop reason, which arrives one event before the end. Only the end completes a response. */
 function readEnding(payload: Fields, out: ResponseSink): void {
   readUsage(fieldsOf(payload['usage']), out);
-  const reason = fieldsOf(payload['delta'])['stop_reason'];
+  const delta = fieldsOf(payload['delta']);
+  dropUnread('delta', delta, ['stop_reason'], out);
+  const reason = delta['stop_reason'];
   if (typeof reason === 'string') out.stop(stopReasons.get(reason) ?? 'unknown', reason);
 }
 
@@ -172,6 +200,16 @@ function readError(error: Fields, out: ResponseSink): void {
     kind: kindOfError(error['type']),
     message: message === '' ? 'Claude reported an error without details.' : message,
   });
+}
+
+/** Returns the text in the only field of a delta besides its type. Anything else in the delta would be lost. */
+function onlyText(delta: Fields, name: string, out: ResponseSink): string {
+  for (const other in delta)
+    if (other !== name && other !== 'type') dropUnread(String(delta['type']), delta, ['type', name], out);
+  const text = delta[name];
+  if (typeof text === 'string') return text;
+  out.ignore(`a delta without ${name}`);
+  return '';
 }
 
 /** Returns the text in a field. Anything else there would be lost, so it makes the response invalid. */

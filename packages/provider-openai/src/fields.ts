@@ -1,3 +1,4 @@
+import type { ResponseSink } from '@cobbler/agent/provider';
 import { isObject } from '@cobbler/agent/provider';
 
 // Exported again so that the bundle imports it once.
@@ -26,6 +27,13 @@ export function objectsIn(fields: Fields, name: string): readonly Fields[] {
 /** Returns whether a field has a value other than null. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
+}
+
+/** Returns a string field like {@link textIn}. Anything else there would be lost, so it makes the response invalid. */
+export function textFrom(fields: Fields, name: string, out: ResponseSink): string {
+  const value = fields[name];
+  if (isGiven(value) && typeof value !== 'string') out.ignore(`${name} that is not a string`);
+  return textIn(fields, name);
 }
 
 /** Returns whether a field has a value that {@link objectsIn} would not return as a whole. */

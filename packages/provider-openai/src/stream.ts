@@ -47,8 +47,9 @@ export function areSameArguments(whole: string, streamed: string): boolean {
 }
 
 /** Returns the arguments as JSON text; some servers send them as an object. */
-export function inputOf(given: unknown): string {
+export function inputOf(given: unknown, out: ResponseSink): string {
   if (typeof given === 'string') return given;
+  if (typeof given === 'number' || typeof given === 'boolean') out.ignore('arguments that are not text');
   return given === undefined || given === null ? '' : JSON.stringify(given);
 }
 

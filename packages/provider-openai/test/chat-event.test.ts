@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chatEvent, chatIgnored } from '../src/chat/event.ts';
+import { chatEvent } from '../src/chat/event.ts';
 import { callsIn, record, textIn } from './recorder.ts';
 
 type Delta = Record<string, unknown>;
@@ -296,97 +296,5 @@ describe('unusual forms of content [P1]', () => {
     );
     expect(callsIn(recording)).toEqual([{ id: '', name: 'one', input: '{"n":1}' }]);
     expect(recording.end).toBe('tool_use');
-  });
-});
-
-describe('nothing is lost silently [P27]', () => {
-  const call = (rest: object) => callChunk({ index: 0, id: 'a', function: { name: 'one' }, ...rest });
-
-  test.each([
-    ['audio', 'audio', chunk({ audio: { data: 'UklGRg==' } })],
-    ['images', 'images', chunk({ images: [{ type: 'image_url' }] })],
-    [
-      'a second choice beside the first',
-      'a second choice',
-      {
-        choices: [
-          { index: 0, delta: {} },
-          { index: 1, delta: { content: 'x' } },
-        ],
-      },
-    ],
-    [
-      'a second choice in a chunk of its own',
-      'a second choice',
-      { choices: [{ index: 1, delta: { content: 'x' } }] },
-    ],
-    ['the text of a completion', 'text outside a message', { choices: [{ index: 0, text: 'Hello.' }] }],
-    [
-      'a call of another type',
-      'a call of type custom',
-      call({ type: 'custom', custom: { name: 'one', input: 'x' } }),
-    ],
-    ['calls that are not a list', 'tool_calls that is not a list', chunk({ tool_calls: { 0: { id: 'a' } } })],
-  ])('reports %s, which must not be dropped', (_what, kind, payload) => {
-    expect(record(chatEvent, [payload]).ignored).toContain(kind);
-    expect(Object.hasOwn(chatIgnored, kind)).toBe(false);
-  });
-
-  test('reports a call without its first chunk, and calls out of order', () => {
-    expect(ended([callChunk({ index: 0, function: { arguments: '{}' } })]).ignored).toContain(
-      'a call without an id or a name',
-    );
-    const calls = [1, 0].map((index) => callChunk({ index, id: `c${index}`, function: { name: 'one' } }));
-    expect(ended(calls).ignored).toContain('calls out of order');
-  });
-
-  test('leaves an object without choices and usage to the check for unknown data', () => {
-    const recording = record(chatEvent, [{ object: 'chat.completion.hologram', data: [1], model: 'm' }]);
-    expect(recording).toEqual({ blocks: [], ignored: [], usage: {} });
-  });
-
-  test.each([
-    ['reasoning', { role: 'assistant', content: 'Hi.', reasoning: 'Other.' }],
-    [
-      'arguments',
-      {
-        role: 'assistant',
-        content: 'Hi.',
-        tool_calls: [{ function: { name: 'one', arguments: '{"n":2}' } }],
-      },
-    ],
-    ['whitespace', { role: 'assistant', content: 'H i.' }],
-  ])('rejects a complete message whose %s differs from the chunks', (_what, message) => {
-    const chunks = [
-      chunk({ reasoning: 'Hm.' }),
-      chunk({ content: 'Hi.' }),
-      callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{"n":1}' } }),
-    ];
-    expect(record(chatEvent, [...chunks, { choices: [{ index: 0, message }] }]).fault?.kind).toBe('broken');
-  });
-
-  test.each([
-    ['choices that are not objects', { choices: ['Hi.'] }],
-    ['choices that are not objects', { choices: { 0: { delta: { content: 'Hi.' } } }, usage: {} }],
-    ['a message that is not an object', { choices: [{ index: 0, delta: 'Hi.' }] }],
-    ['a message that is not an object', { choices: [{ index: 0, message: 'Hi.' }] }],
-    ['text outside a message', { choices: [{ index: 0, text: ['Hi.'] }] }],
-    ['tool_calls that is not a list', chunk({ tool_calls: ['one'] })],
-    ['a function_call that is not an object', chunk({ function_call: 'one' })],
-    ['refusal that is not a string', chunk({ refusal: { text: 'No.' } })],
-    ['two versions of the reasoning', chunk({ reasoning: 'Hm.', reasoning_content: 'So.' })],
-    [
-      'arguments outside the function of a call',
-      callChunk({ index: 0, id: 'a', function: { name: 'one' }, arguments: '{"n":1}' }),
-    ],
-  ])('reports %s', (what, payload) => {
-    expect(ended([chunk({ content: 'Hi.' }), payload], 'stop').ignored).toContain(what);
-  });
-
-  test('fails with the error of a choice, whatever its finish reason', () => {
-    const choice = { index: 0, delta: {}, finish_reason: 'stop', error: { message: 'Upstream failed.' } };
-    const { end, fault } = record(chatEvent, [chunk({ content: 'Hi.' }), { choices: [choice] }]);
-    expect(fault?.message).toContain('Upstream failed.');
-    expect(end).toBeUndefined();
   });
 });

@@ -65,6 +65,34 @@ describe('nothing is lost silently [P27]', () => {
     ]);
   });
 
+  test.each([
+    ['function_call.parameters', { parameters: '{"n":1}', arguments: '' }],
+    ['function_call.input', { input: { n: 1 } }],
+    ['a call without arguments', {}],
+    ['call_id that is not a string', { call_id: 7, arguments: '' }],
+    ['name that is not a string', { name: ['one'], arguments: '' }],
+  ])('reports %s', (what, rest) => {
+    const call = { id: 'fc', type: 'function_call', call_id: 'a', name: 'one', ...rest };
+    expect(record(responsesEvent, [done(0, call)]).ignored).toContain(what);
+  });
+
+  test.each([
+    ['message.text', done(0, message('', 0, { text: 'x' }))],
+    ['reasoning.text', done(0, { ...thought, text: 'x' })],
+    [
+      'part.hologram',
+      done(0, message('', 0, { content: [{ type: 'output_text', text: 'a', hologram: 'x' }] })),
+    ],
+    ['an end without a response', { type: 'response.completed', output: [] }],
+    ['an end without a response', { type: 'response.incomplete' }],
+    [
+      'output that is not a list of objects',
+      { type: 'response.completed', response: { status: 'completed' } },
+    ],
+  ])('reports %s', (what, payload) => {
+    expect(record(responsesEvent, [payload]).ignored).toContain(what);
+  });
+
   test.each([[{ status: 'failed' }], [{ error: { message: 'Upstream failed.' } }]])(
     'fails if response.completed contains a failed response: %j',
     (response) => {

@@ -22,5 +22,6 @@ export { defaultTimeouts, type Timeouts } from './http/timeouts.ts';
 export { configReaders, type ServiceConfig } from './read-config.ts';
 export { normalizeHistory, type ViewFor } from './request/normalize-history.ts';
 export { defaultRetry, type RetryPolicy } from './retry-policy.ts';
+export { dropUnread } from './wire/payload.ts';
 export type * from './wire/transport.ts';
 export type * from './wire/wire.ts';

@@ -1,4 +1,5 @@
 import type { Capabilities, StopReason } from '../interfaces/agent.ts';
+import { dropUnread } from '../provider/wire/payload.ts';
 import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../provider/wire/wire.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
@@ -57,30 +58,41 @@ const reasons: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>(
 type Teller = (out: ResponseSink, at: BlockKey, payload: Record<string, unknown>) => void;
 
 const tellers: Readonly<Record<string, Teller>> = {
-  begin: (out, at, { kind }) => out.begin(at, kind === 'reasoning' ? kind : 'text'),
-  text: (out, at, { delta }) => out.text(at, String(delta)),
-  reasoning: (out, at, { delta }) => out.reasoning(at, String(delta)),
+  begin: (out, at, { kind }) => out.begin(at, textOf(kind) === 'reasoning' ? 'reasoning' : 'text'),
+  text: (out, at, { delta }) => out.text(at, textOf(delta)),
+  reasoning: (out, at, { delta }) => out.reasoning(at, textOf(delta)),
   seal: (out, at, { data }) => out.seal(at, data as Json),
-  call: (out, at, { id, name }) => out.call(at, String(id ?? ''), String(name)),
-  input: (out, at, { delta }) => out.input(at, String(delta)),
+  call: (out, at, { id, name }) => out.call(at, textOf(id ?? ''), textOf(name)),
+  input: (out, at, { delta }) => out.input(at, textOf(delta)),
   close: (out, at) => out.close(at),
   usage: (out, _, { counts }) => out.usage(counts as Partial<Usage>),
-  model: (out, _, { name }) => out.model(String(name)),
+  model: (out, _, { name }) => out.model(textOf(name)),
   end(out, _, { stop, model, counts }) {
     if (typeof model === 'string') out.model(model);
     if (isObject(counts)) out.usage(counts as Partial<Usage>);
     out.end(reasons.get(stop) ?? 'unknown');
   },
-  fail: (out, _, { kind, message }) => out.fail({ kind: kind as FaultKind, message: String(message) }),
+  fail: (out, _, { kind, message }) => out.fail({ kind: kind as FaultKind, message: textOf(message) }),
 };
+
+/** The fields of payloads with content; any other field would be lost. */
+const fields = ['do', 'at', 'kind', 'delta', 'data', 'id', 'name', 'stop', 'model', 'counts', 'message'];
 
 function readPayload(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The scripted service sent an event that is not JSON.' });
   if (!isObject(payload)) return undefined;
-  const word = String(payload['do']);
-  if (Object.hasOwn(tellers, word)) tellers[word]?.(out, payload['at'] as BlockKey, payload);
-  return undefined;
+  const { do: word, at } = payload;
+  if (typeof word !== 'string' || !Object.hasOwn(tellers, word)) return undefined;
+  dropUnread(word, payload, fields, out);
+  // No block has the index -1.
+  return tellers[word]?.(out, typeof at === 'number' ? at : -1, payload);
+}
+
+/** Returns the text. Anything else there would be lost, so it makes the response invalid. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('a text of the response is not a string');
+  return value;
 }
 
 function faultIn(status: number, body: string): Fault {

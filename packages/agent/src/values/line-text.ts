@@ -3,7 +3,8 @@ import { AgentError } from './errors.ts';
 /** Maximum number of bytes received before a frame is complete: 16 MiB. */
 export const maxFrameBytes: number = 16 * 1024 * 1024;
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+// Replaced characters would be lost silently, so invalid UTF-8 is an error.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 const noBytes = new Uint8Array(0);
 const lineFeed = 10;
 const carriageReturn = 13;
@@ -24,6 +25,7 @@ export class LineText {
   /**
    * Returns the lines that these bytes complete, `''` if none.
    * @throws AgentError `network` if a line exceeds {@link maxFrameBytes}.
+   * @throws TypeError if the bytes are not UTF-8.
    */
   push(bytes: Uint8Array): string {
     const cut = lastBreak(bytes);

@@ -24,10 +24,33 @@ describe('server-sent events', () => {
     expect(sse('data: {"a":1}\n\ndata:{"b":2}\n\n')).toEqual([{ a: 1 }, { b: 2 }]);
   });
 
-  test('event names, ids, retry times, comments and unknown fields are ignored', () => {
-    expect(sse(': hi\nevent: x\nid: 7\nretry: 10\nfoo\ndata: {"a":1}\nx: y\n\n: ping\n\n')).toEqual([
-      { a: 1 },
-    ]);
+  test('event names, ids, retry times and comments are ignored', () => {
+    expect(
+      sse(': hi\nevent: x\nid: 7\nretry: 10\nid\nevent\nretry\ndata: {"a":1}\n\n: ping\n\nevent:y\n\n'),
+    ).toEqual([{ a: 1 }]);
+  });
+
+  test.each(['foo', 'x: y', 'dat: {}', ' data: {}', 'DATA: 1', 'data\0: 1', '{"error":{}}', 'eventual: 1'])(
+    'the line %j, which is no field, is malformed, not dropped [P27]',
+    (line) => {
+      const [first, second] = sse(`${line}\ndata: {"a":1}\n\n`);
+      expect(first).toEqual(new MalformedPayload(line));
+      expect(second).toEqual({ a: 1 });
+    },
+  );
+
+  test('an error that says nothing is malformed, not dropped [P27]', () => {
+    for (const event of ['event: error\n\n', 'event:error\n\n', 'event: error\ndata: {}\n\n'])
+      expect(sse(`${event}data: 1\n\n`)).toEqual([expect.any(MalformedPayload), 1]);
+    expect(sse('event: error\ndata: {"error":"No."}\n\n')).toEqual([{ error: 'No.' }]);
+    expect(sse('event: errors\n\n')).toEqual([]);
+  });
+
+  test('bytes that are not UTF-8 are an error, and a replacement character is not [P27]', () => {
+    expect(() =>
+      sse(Uint8Array.from([...encoder.encode('data: "a'), 0xff, ...encoder.encode('"\n\n')])),
+    ).toThrow(TypeError);
+    expect(sse('data: "\ufffd"\n\n')).toEqual(['\ufffd']);
   });
 
   test('several data lines are one payload joined by line feeds [P1]', () => {

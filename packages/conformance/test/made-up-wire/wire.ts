@@ -68,16 +68,19 @@ export const oopses: ReadonlyMap<string, FaultKind> = new Map([
   ['too long', 'too_long'],
 ]);
 
+/** No block has the position -1. */
+const at = (slot: unknown) => (typeof slot === 'number' ? slot : -1);
+
 const lines: Record<string, (out: ResponseSink, ...line: never[]) => void> = {
   hail: (out, engine: string) => out.model(engine),
   hums: (out) => out.ignore('hums'),
-  lit: (out, slot: number, kind: string) => out.begin(slot, kind === 'musing' ? 'reasoning' : 'text'),
-  words: (out, slot: number, text: string) => out.text(slot, text),
-  musing: (out, slot: number, text: string) => out.reasoning(slot, text),
-  wax: (out, slot: number, seal: string) => out.seal(slot, seal),
-  errand: (out, slot: number, plate: string, deed: string) => out.call(slot, plate, deed),
-  needs: (out, slot: number, json: string) => out.input(slot, json),
-  shut: (out, slot: number) => out.close(slot),
+  lit: (out, slot, kind: string) => out.begin(at(slot), kind === 'musing' ? 'reasoning' : 'text'),
+  words: (out, slot, text: string) => out.text(at(slot), text),
+  musing: (out, slot, text: string) => out.reasoning(at(slot), text),
+  wax: (out, slot, seal: string) => out.seal(at(slot), seal),
+  errand: (out, slot, plate: string, deed: string) => out.call(at(slot), plate, deed),
+  needs: (out, slot, json: string) => out.input(at(slot), json),
+  shut: (out, slot) => out.close(at(slot)),
   eaten(out, fresh: number, warm: number, stored: number, outputTokens: number, mused: number) {
     const input = { inputTokens: fresh + warm + stored, cacheReadTokens: warm, cacheWriteTokens: stored };
     out.usage({ ...input, outputTokens, reasoningTokens: mused });

@@ -147,9 +147,16 @@ export function noise(): readonly unknown[] {
   return [{ type: 'ping' }, { type: 'message_weather', degrees: 21, station_id: 'ws_1' }];
 }
 
-/** Returns events, blocks and deltas of unknown types with data. */
+/** Returns events, blocks and deltas of unknown types with data, or with data in unknown fields; and a second start. */
 export function unknown(): readonly unknown[] {
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'put' };
+  const start = (content_block: object) => ({ type: 'content_block_start', index: 1, content_block });
   return [
+    start({ ...call, parameters: { value: 'once' } }),
+    start({ ...call, input: {}, arguments: '{"value":"once"}' }),
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a', more: 'b' } },
+    { type: 'message_start', message: { model: 'another' } },
+    { type: 'message_stop', text: 'from the future' },
     { type: 'message_weather', forecast: 'fair' },
     { type: 'content_block_start', index: 900, content_block: { type: 'hologram', depth: 3 } },
     { type: 'content_block_delta', index: 0, delta: { type: 'hologram_delta', depth: 4 } },

@@ -1,6 +1,7 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
+import { dropUnread } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { fieldsOf, isObject, textIn } from '../fields.ts';
+import { fieldsOf, isGiven, isObject, textFrom, textIn } from '../fields.ts';
 import { addArguments, areSameArguments, inputOf } from '../stream.ts';
 
 interface StreamedToolCall {
@@ -34,11 +35,13 @@ export class StreamedCalls {
     const given = fieldsOf(chunk['function']);
     const type = textIn(chunk, 'type');
     if (type !== '' && type !== 'function') out.ignore(`a call of type ${type}`);
-    if (given['arguments'] === undefined && chunk['arguments'] !== undefined)
-      out.ignore('arguments outside the function of a call');
+    if (isGiven(chunk['function']) && !isObject(chunk['function']))
+      out.ignore('a function that is not an object');
+    dropUnread('tool_call', chunk, ['index', 'id', 'type', 'function'], out);
+    dropUnread('function', given, ['name', 'arguments'], out);
     const index = typeof chunk['index'] === 'number' ? chunk['index'] : undefined;
-    const id = textIn(chunk, 'id');
-    const name = textIn(given, 'name');
+    const id = textFrom(chunk, 'id', out);
+    const name = textFrom(given, 'name', out);
     const call = this.#find(index, id, name) ?? this.#begin(index, out);
     if (call.id === '') call.id = id;
     if (call.name === '' && name !== '') {
@@ -47,21 +50,22 @@ export class StreamedCalls {
       emitInput(call, call.held, out);
       call.held = '';
     }
-    const input = inputOf(given['arguments']);
+    // Some servers send no arguments for a tool without parameters. A tool that requires some rejects such a call.
+    const input = inputOf(given['arguments'], out);
     call.input = addArguments(call.input, input);
     if (call.name === '') call.held += input;
     else emitInput(call, input, out);
   }
 
   /** Returns whether these complete calls are the streamed ones. */
-  equals(calls: readonly Fields[]): boolean {
+  equals(calls: readonly Fields[], out: ResponseSink): boolean {
     return (
       calls.length === this.#calls.length &&
       this.#calls.every(({ name, input }, at) => {
         const given = calls[at]?.['function'];
         return (
           !isObject(given) ||
-          (textIn(given, 'name') === name && areSameArguments(inputOf(given['arguments']), input))
+          (textIn(given, 'name') === name && areSameArguments(inputOf(given['arguments'], out), input))
         );
       })
     );

@@ -1,7 +1,8 @@
 import type { StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
+import { dropUnread } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { isGiven, isObject, losesItems, objectsIn, textIn } from '../fields.ts';
+import { isGiven, isObject, losesItems, objectsIn, textFrom, textIn } from '../fields.ts';
 import { broken, failWith, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
@@ -14,12 +15,50 @@ export const chatIgnored: Readonly<Record<string, string>> = {
   '[DONE]': empty,
   // A chunk is read field by field; its other fields describe the response.
   chunk: empty,
-  // The sources of a text, which is complete without them.
-  reference: empty,
+  ...Object.fromEntries(
+    [
+      // The sources of a text, which is complete without them: Mistral, OpenAI, Perplexity, Azure.
+      'reference',
+      'delta.annotations',
+      'part.annotations',
+      'delta.citations',
+      'delta.context',
+      // The reasoning in other words: OpenRouter, LiteLLM.
+      'delta.reasoning_details',
+      'delta.thinking_blocks',
+      'delta.provider_specific_fields',
+      // The name of the model, a label of the reasoning, and tools that the service ran: MiniMax, Groq.
+      'delta.name',
+      'delta.channel',
+      'delta.executed_tools',
+      // A signature for Gemini, which no field of this API returns.
+      'delta.extra_content',
+      'tool_call.extra_content',
+      // More about the finish reason and the tokens: OpenRouter, vLLM, SGLang, Azure.
+      'choice.native_finish_reason',
+      'choice.stop_reason',
+      'choice.matched_stop',
+      'choice.logprobs',
+      'choice.token_ids',
+      'choice.content_filter_results',
+      'choice.content_filter_offsets',
+    ].map((kind) => [kind, empty]),
+  ),
 };
 
-/** Fields of a delta or a message with content that has no place in a response. Each makes the response invalid. */
-const unreadable = ['audio', 'images', 'video'];
+/** The fields of a delta or a message that are read. */
+const messageFields = [
+  'role',
+  'content',
+  'reasoning_content',
+  'reasoning',
+  'refusal',
+  'tool_calls',
+  'function_call',
+];
+
+/** The fields of a chunk without choices that are read or describe the response. */
+const chunkFields = ['id', 'object', 'model', 'usage', 'service_tier', 'system_fingerprint', 'provider'];
 
 /** State of a response while it streams. */
 interface ChatStreamState {
@@ -65,6 +104,7 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   if (isObject(payload['usage'])) {
     out.usage(usageOf(payload['usage'], { input: 'prompt_tokens', output: 'completion_tokens' }));
   }
+  if (!Array.isArray(payload['choices'])) dropUnread('chunk', payload, chunkFields, out);
   if (losesItems(payload['choices'])) out.ignore('choices that are not objects');
   const [choice, other] = objectsIn(payload, 'choices');
   if (choice === undefined) return;
@@ -75,6 +115,8 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   if (isGiven(text) && text !== '') out.ignore('text outside a message');
   if ([delta, message].some((part) => isGiven(part) && !isObject(part)))
     out.ignore('a message that is not an object');
+  // Beside a message, the fields of a choice describe it.
+  if (!isObject(delta) && !isObject(message)) dropUnread('choice', choice, ['finish_reason', 'text'], out);
   if (isObject(delta)) takeDelta(delta, answer, out);
   if (isObject(message)) takeMessage(message, answer, out);
   const reason = textIn(choice, 'finish_reason');
@@ -128,7 +170,7 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
   const isGarbled =
     (text !== '' && !isSame && rest === '') ||
     (reasoning !== '' && answer.reasoning !== '' && reasoning !== answer.reasoning) ||
-    (calls.length > 0 && answer.calls.size > 0 && !answer.calls.equals(calls));
+    (calls.length > 0 && answer.calls.size > 0 && !answer.calls.equals(calls, out));
   if (isGarbled) return broken(out, 'the streamed and the complete message differ');
   takeDelta(
     {
@@ -185,8 +227,7 @@ function readText(from: Fields, out: ResponseSink): MessageText {
     .filter((text) => text !== '');
   if (other !== undefined && other !== reasoning) out.ignore('two versions of the reasoning');
   const parsed: MessageText = { text: '', reasoning, refused: false };
-  const lost = unreadable.find((name) => isGiven(from[name]));
-  if (lost !== undefined) out.ignore(lost);
+  dropUnread('delta', from, messageFields, out);
   const { content } = from;
   if (typeof content === 'string') parsed.text = content;
   else if (Array.isArray(content)) for (const part of content) takePart(part, parsed, out);
@@ -196,21 +237,20 @@ function readText(from: Fields, out: ResponseSink): MessageText {
   return parsed;
 }
 
-/** Returns the text in a field. Anything else there would be lost, so it makes the response invalid. */
-function textFrom(from: Fields, name: string, out: ResponseSink): string {
-  const value = from[name];
-  if (isGiven(value) && typeof value !== 'string') out.ignore(`${name} that is not a string`);
-  return textIn(from, name);
-}
-
 function takePart(part: unknown, parsed: MessageText, out: ResponseSink): void {
-  if (typeof part === 'string') parsed.text += part;
-  else if (!isObject(part)) broken(out, 'a part of it is not an object');
-  else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), parsed);
-  else if (part['type'] === 'thinking') takeThinking(part['thinking'], parsed, out);
-  else if (typeof part['text'] === 'string') parsed.text += part['text'];
+  if (typeof part === 'string') {
+    parsed.text += part;
+    return;
+  }
+  if (!isObject(part)) return broken(out, 'a part of it is not an object');
+  const { type, text, thinking } = part;
+  const isText = typeof text === 'string';
   // Mistral sends its sources in parts of the type `reference`, next to the text.
-  else out.ignore(String(part['type']));
+  if (!isText && type !== 'refusal' && type !== 'thinking') return out.ignore(String(type));
+  dropUnread('part', part, ['type', 'text', 'refusal', 'thinking'], out);
+  if (type === 'refusal') takeRefusal(textFrom(part, 'refusal', out), parsed);
+  else if (type === 'thinking') takeThinking(thinking, parsed, out);
+  else parsed.text += text;
 }
 
 function takeRefusal(text: string, parsed: MessageText): void {

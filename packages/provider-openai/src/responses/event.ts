@@ -1,7 +1,8 @@
 import type { Json, StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
+import { dropUnread } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { fieldsOf, isGiven, isObject, losesItems, objectsIn, textIn } from '../fields.ts';
+import { fieldsOf, isGiven, isObject, losesItems, objectsIn, textFrom, textIn } from '../fields.ts';
 import { broken, failWith, inputOf, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { responsesIgnored } from './ignored.ts';
@@ -99,12 +100,13 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   'response.reasoning_summary_text.delta': (payload, out) => think(payload, out, 'summary'),
   'response.reasoning_text.delta': (payload, out) => think(payload, out, 'content'),
   'response.reasoning_summary_part.added': (payload, out) => {
-    if (Number(payload['summary_index']) > 0) think({ ...payload, delta: '\n\n' }, out, 'summary');
+    const { summary_index: index } = payload;
+    if (typeof index === 'number' && index > 0) think({ ...payload, delta: '\n\n' }, out, 'summary');
   },
   'response.function_call_arguments.delta': (payload, out) => delta(payload, out, 'input'),
   'response.function_call_arguments.done': (payload, out) => part(payload, out, 'input', 'arguments'),
   'response.completed': (payload, out) => {
-    const response = fieldsOf(payload['response']);
+    const response = responseIn(payload, out);
     // Some servers end a response that was cut off like a complete one.
     const { status, error } = response;
     if (status === 'incomplete') return cut(response, out);
@@ -113,7 +115,7 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
     const { called, refused } = answerOf(out);
     out.end(refused ? 'refusal' : called ? 'tool_use' : 'complete', 'completed');
   },
-  'response.incomplete': ({ response }, out) => cut(fieldsOf(response), out),
+  'response.incomplete': (payload, out) => cut(responseIn(payload, out), out),
   'response.failed': (payload, out) => {
     const response = fieldsOf(payload['response']);
     emitUsage(response, out);
@@ -122,6 +124,12 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   // According to the types, the fields are in the event itself, but the service sometimes nests them.
   error: (payload, out) => failWith(payload['error'] ?? payload, out),
 };
+
+/** Returns the response that the last event repeats. */
+function responseIn({ response }: Fields, out: ResponseSink): Fields {
+  if (!isObject(response)) out.ignore('an end without a response');
+  return fieldsOf(response);
+}
 
 /** A map, because a service may send any type, including `constructor`. */
 const handlers: ReadonlyMap<string, PayloadHandler> = new Map(Object.entries(handlersByType));
@@ -178,6 +186,20 @@ function part(payload: Fields, out: ResponseSink, kind: ItemKind, field: string)
   whole(item, kind, text, out, from);
 }
 
+/** The fields of each item that are read. An item of another type is kept as a whole. */
+const itemFields: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['message', ['id', 'type', 'role', 'status', 'content', 'phase']],
+  ['reasoning', ['id', 'type', 'status', 'summary', 'content', 'encrypted_content']],
+  ['function_call', ['id', 'type', 'status', 'call_id', 'name', 'arguments']],
+]);
+
+function dropUnknownFields(item: Fields, out: ResponseSink): void {
+  const read = itemFields.get(item['type']);
+  if (read === undefined) return;
+  dropUnread(String(item['type']), item, read, out);
+  for (const name of ['id', 'phase', 'encrypted_content']) textFrom(item, name, out);
+}
+
 /** Returns the item of an event. */
 function itemOf(payload: Fields, item: Fields, out: ResponseSink): OutputItem {
   return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
@@ -187,6 +209,7 @@ function itemOf(payload: Fields, item: Fields, out: ResponseSink): OutputItem {
 function open(payload: Fields, out: ResponseSink): void {
   const { item } = payload;
   if (!isObject(item)) return;
+  dropUnknownFields(item, out);
   if (item['type'] === 'message') {
     const known = itemOf(payload, item, out);
     announce(item, known, out);
@@ -214,7 +237,7 @@ function announce(item: Fields, known: OutputItem, out: ResponseSink): void {
     return;
   }
   answerOf(out).called = true;
-  out.call(known.key, textIn(item, 'call_id'), textIn(item, 'name'));
+  out.call(known.key, textFrom(item, 'call_id', out), textFrom(item, 'name', out));
   if (typeof item['id'] === 'string') out.seal(known.key, { id: item['id'] });
 }
 
@@ -225,6 +248,7 @@ function finish(payload: Fields, out: ResponseSink): void {
 }
 
 function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
+  dropUnknownFields(item, out);
   const { key } = known;
   const wasDone = known.isDone;
   known.isDone = true;
@@ -243,7 +267,8 @@ function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
       return out.close(key);
     case 'function_call':
       announce(item, known, out);
-      whole(known, 'input', inputOf(item['arguments']), out);
+      if (!isGiven(item['arguments']) && known.content === '') out.ignore('a call without arguments');
+      whole(known, 'input', inputOf(item['arguments'], out), out);
       return out.close(key);
     default:
       // The guide requires every item of the output to be sent back, including unknown ones.
@@ -269,7 +294,7 @@ function settleThought(known: OutputItem, item: Fields, out: ResponseSink): void
 /** Ends the response. Its last event repeats the items; missing ones are added. */
 function close(response: Fields, out: ResponseSink): void {
   const answer = answerOf(out);
-  if (losesItems(response['output'])) out.ignore('output that is not a list of objects');
+  if (losesItems(response['output'] ?? 0)) out.ignore('output that is not a list of objects');
   const output = objectsIn(response, 'output');
   const streamed = answer.items.all;
   const matched = output.map((item, index) => {
@@ -331,6 +356,7 @@ function inputItem(item: Fields): Json {
 function textsIn(item: Fields, name: string, between: string, out: ResponseSink): string {
   if (losesItems(item[name])) out.ignore(`${name} that is not a list of objects`);
   const texts = objectsIn(item, name).map((part) => {
+    dropUnread('part', part, ['type', 'text', 'refusal'], out);
     const isRefusal = part['type'] === 'refusal';
     if (isRefusal) answerOf(out).refused = true;
     const text = part[isRefusal ? 'refusal' : 'text'];

@@ -21,4 +21,9 @@ export const responsesIgnored: Readonly<Record<string, string>> = {
   'response.reasoning_summary_part.done': repeats,
   // A source of a text, which is complete without it.
   'response.output_text.annotation.added': empty,
+  'part.annotations': empty,
+  // The likelihood of each token.
+  'part.logprobs': empty,
+  // Who made the call: no request declares a tool that makes calls.
+  'function_call.caller': empty,
 };

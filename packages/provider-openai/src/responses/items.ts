@@ -29,12 +29,17 @@ export class Items {
 
   /** Returns the item with this key, or a different one if the key is reused for another type. */
   at(key: BlockKey, type: string, id = ''): OutputItem {
-    const known = this.#byKey.get(key);
+    const known = this.#byKey.get(key) ?? this.#withId(key, id);
     if (known?.type === type) return known;
     const earlier = this.#all.findLast((item) => item.key === key && item.type === type);
     const item = earlier ?? this.#begin(key, type, id);
     this.#byKey.set(key, item);
     return item;
+  }
+
+  /** Returns the item with this id if one of its events has an index and another has none: the id is then its key. */
+  #withId(key: BlockKey, id: string): OutputItem | undefined {
+    return this.#all.findLast((item) => item.id === id && (item.key === id || key === id));
   }
 
   /**

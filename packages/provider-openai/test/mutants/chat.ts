@@ -8,6 +8,46 @@ const chatWire = 'src/chat/wire.ts';
 /** Mutants of the Chat Completions wire. */
 export const chatMutants: readonly Mutant[] = [
   {
+    file: chatCalls,
+    find: "dropUnread('tool_call', chunk, ['index', 'id', 'type', 'function'], out);",
+    replace: '',
+    why: 'Chat: arguments beside the function of a call are dropped silently',
+    breaks: ['P27'],
+    by: 'openai chat: losses',
+  },
+  {
+    file: chatCalls,
+    find: "dropUnread('function', given, ['name', 'arguments'], out);",
+    replace: '',
+    why: 'Chat: a call whose arguments have another name runs without arguments',
+    breaks: ['P27'],
+    by: 'openai chat: losses',
+  },
+  {
+    file: chatEvent,
+    find: "dropUnread('choice', choice, ['finish_reason', 'text'], out);",
+    replace: '{}',
+    why: 'Chat: a message with another name is dropped silently',
+    breaks: ['P27'],
+    by: 'openai chat: losses',
+  },
+  {
+    file: chatEvent,
+    find: "dropUnread('chunk', payload, chunkFields, out);",
+    replace: '{}',
+    why: 'Chat: choices with another name are dropped silently',
+    breaks: ['P27'],
+    by: 'openai chat: losses',
+  },
+  {
+    file: chatEvent,
+    find: "dropUnread('part', part, ['type', 'text', 'refusal', 'thinking'], out);",
+    replace: '',
+    why: 'Chat: content beside the text of a part is dropped silently',
+    breaks: ['P27'],
+    by: 'test/chat-losses.test.ts',
+  },
+  {
     file: chatEvent,
     find: "out.text('text', parsed.text);",
     replace: "out.text('text', parsed.text);\n    out.end('complete');",
@@ -217,8 +257,8 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: 'src/chat/event.ts',
-    find: "const unreadable = ['audio', 'images', 'video'];",
-    replace: 'const unreadable: string[] = [];',
+    find: "dropUnread('delta', from, messageFields, out);",
+    replace: '',
     why: 'Chat Completions: audio, images and video are dropped silently',
     breaks: ['P27'],
     by: 'openai chat: losses',

@@ -8,6 +8,38 @@ const responsesWire = 'src/responses/wire.ts';
 export const responsesMutants: readonly Mutant[] = [
   {
     file: responsesEvent,
+    find: "dropUnread(String(item['type']), item, read, out);",
+    replace: '',
+    why: 'Responses: a call whose arguments have another name runs without arguments',
+    breaks: ['P27'],
+    by: 'openai responses: losses',
+  },
+  {
+    file: responsesEvent,
+    find: "out.ignore('a call without arguments');",
+    replace: '{}',
+    why: 'Responses: a call without its arguments runs without arguments',
+    breaks: ['P27'],
+    by: 'openai responses: losses',
+  },
+  {
+    file: responsesEvent,
+    find: "dropUnread('part', part, ['type', 'text', 'refusal'], out);",
+    replace: '',
+    why: 'Responses: content beside the text of a part is dropped silently',
+    breaks: ['P27'],
+    by: 'test/responses-losses.test.ts',
+  },
+  {
+    file: responsesEvent,
+    find: "if (!isObject(response)) out.ignore('an end without a response');",
+    replace: '',
+    why: 'Responses: a last event without the response completes it',
+    breaks: ['P27'],
+    by: 'test/responses-losses.test.ts',
+  },
+  {
+    file: responsesEvent,
     find: 'if (canReturn(item) && !wasDone) out.seal(key, inputItem(item));',
     replace: '',
     why: 'Responses: reasoning is shown but not stored',
@@ -97,7 +129,7 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: responsesEvent,
-    find: "whole(known, 'input', inputOf(item['arguments']), out);",
+    find: "whole(known, 'input', inputOf(item['arguments'], out), out);",
     replace: "out.input(key, textIn(item, 'arguments'));",
     why: 'Responses: arguments are emitted in chunks and then again',
     breaks: ['S0.7'],

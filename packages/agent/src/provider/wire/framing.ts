@@ -1,5 +1,5 @@
 import { frameTooLarge, LineText, maxFrameBytes } from '../../values/line-text.ts';
-import { parseJson, parsePayload } from './payload.ts';
+import { holdsData, MalformedPayload, parseJson, parsePayload } from './payload.ts';
 import type { Framer, Wire } from './wire.ts';
 
 /** A framing with its content types. */
@@ -73,15 +73,21 @@ export class NdjsonFramer implements Framer {
 const none: readonly unknown[] = [];
 const blank = 32;
 
+/** Matches a line that may be dropped besides a name: a comment, an id, a delay. */
+const dropped = /^(:|event$|(id|retry)(:|$))/;
+
 /**
  * Splits a body of server-sent events into the JSON of their data. Names, ids and comments are ignored: the payload
- * contains its type, and a comment only shows that the connection is alive.
+ * contains its type, and a comment only shows that the connection is alive. A line that is none of these, and an error
+ * without data, are malformed.
  */
 export class SseFramer implements Framer {
   readonly #lines = new LineText();
   readonly #parse: Parse;
   /** Data lines of the incomplete event. */
   #data: string | undefined;
+  /** True if the incomplete event is named as an error. */
+  #isError = false;
 
   constructor(parse: Parse = parsesNothing) {
     this.#parse = parse;
@@ -108,24 +114,37 @@ export class SseFramer implements Framer {
     while (at < text.length) {
       const end = text.indexOf('\n', at);
       if (end === at) {
-        if (data !== undefined) {
+        if (data !== undefined || this.#isError) {
           // Most chunks contain one event. Pushing to an empty array would allocate room for seventeen.
-          const payload = this.#parse(data) ?? parsePayload(data);
+          const payload =
+            data === undefined || this.#isError ? errorIn(data) : (this.#parse(data) ?? parsePayload(data));
           if (payloads === undefined) payloads = [payload];
           else payloads.push(payload);
           data = undefined;
+          this.#isError = false;
         }
       } else if (text.startsWith('data:', at)) {
         const line = text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end);
         data = data === undefined ? line : joined(data, line);
       } else if (end - at === 4 && text.startsWith('data', at)) {
         data = data === undefined ? '' : joined(data, '');
+      } else if (text.startsWith('event:', at)) {
+        this.#isError = text.startsWith('error\n', at + 7) || text.startsWith('error\n', at + 6);
+      } else if (!dropped.test(text.slice(at, end))) {
+        payloads ??= [];
+        payloads.push(new MalformedPayload(text.slice(at, end)));
       }
       at = end + 1;
     }
     this.#data = data;
     return payloads ?? none;
   }
+}
+
+/** Returns the payload of an error, which is malformed if it does not say anything. */
+function errorIn(data: string = '{}'): unknown {
+  const payload = parsePayload(data);
+  return holdsData(payload) ? payload : new MalformedPayload(data);
 }
 
 /** Returns the data of an event with another line. */

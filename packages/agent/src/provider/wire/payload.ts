@@ -1,3 +1,5 @@
+import type { ResponseSink } from './wire.ts';
+
 const brace = 123;
 
 /** Matches the names of fields whose text is not content. */
@@ -17,6 +19,26 @@ export function holdsData(payload: unknown): boolean {
     } else if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) return true;
   }
   return false;
+}
+
+/**
+ * Drops each field with data that a wire does not read, as `KIND.FIELD`. The response is then invalid, unless the wire
+ * lists that in `ignored`. Numbers and flags are not data.
+ *
+ * @param kind what contains the fields, such as `tool_use`
+ * @param read the names of the fields that the wire reads
+ */
+export function dropUnread(
+  kind: string,
+  fields: Readonly<Record<string, unknown>>,
+  read: readonly string[],
+  out: Pick<ResponseSink, 'ignore'>,
+): void {
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    const isData = typeof value === 'string' ? value !== '' : Object.keys(value ?? {}).length > 0;
+    if (isData && !read.includes(name)) out.ignore(`${kind}.${name}`);
+  }
 }
 
 /** A payload that should be JSON but is not, so the stream can no longer be trusted. */

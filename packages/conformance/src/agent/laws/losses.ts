@@ -1,7 +1,7 @@
 import type { ModelResponse } from '@cobbler/agent';
 import { AgentError, userMessage } from '@cobbler/agent';
 import type { Transport } from '@cobbler/agent/provider';
-import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import type { ProviderTesting, ScriptAnswer, SeededRandom } from '@cobbler/agent/testing';
 import {
   ContractFailure,
   callBlock,
@@ -21,7 +21,7 @@ import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
 import type { Mutation, ScriptFrame } from './mutations.ts';
-import { mutationsOf, scriptFrames } from './mutations.ts';
+import { fieldMutationsOf, insertionsOf, mutationsOf, novel, scriptFrames } from './mutations.ts';
 
 const the = group('losses');
 
@@ -32,6 +32,10 @@ const streamsPerSeed = 50;
 interface LossCounts {
   /** The response is the same as that of the undamaged stream. */
   same: number;
+  /** The content is the same, but the model or the usage in the envelope could not be read. */
+  described: number;
+  /** The content is the same, and the change is kept in data that is stored and sent back. */
+  kept: number;
   /** The response is the same, and reports that its usage is unknown. */
   uncounted: number;
   /** The response failed with a typed error, or the damaged call must not run. */
@@ -125,9 +129,9 @@ function parseFields(input: string): Record<string, unknown> {
   return input.trim() === '' ? {} : JSON.parse(input);
 }
 
-/** Answers every request with the frames that are due. */
+/** Answers every request with the stream that is due. */
 class DamagedService {
-  frames: readonly ScriptFrame[] = [];
+  mutation: Pick<Mutation, 'frames' | 'invalidByte'> = { frames: [] };
   readonly #testing: ProviderTesting;
   readonly #encoder = new TextEncoder();
 
@@ -135,10 +139,19 @@ class DamagedService {
     this.#testing = testing;
   }
 
+  #bytes(): Uint8Array {
+    const { frames, invalidByte } = this.mutation;
+    const parts = frames.map(({ payload }) => this.#encoder.encode(this.#testing.frame(payload)));
+    const part = parts[invalidByte?.frame ?? -1];
+    if (invalidByte !== undefined && part !== undefined) {
+      const at = Math.floor(invalidByte.at * (part.length - 2));
+      parts[invalidByte.frame] = Uint8Array.from([...part.subarray(0, at), 0xff, ...part.subarray(at)]);
+    }
+    return Uint8Array.from(parts.flatMap((one) => [...one]));
+  }
+
   readonly transport: Transport = () => {
-    const bytes = this.#encoder.encode(
-      this.frames.map(({ payload }) => this.#testing.frame(payload)).join(''),
-    );
+    const bytes = this.#bytes();
     const headers: Record<string, string> = { 'content-type': this.#testing.contentType };
     return Promise.resolve({
       status: 200,
@@ -150,8 +163,22 @@ class DamagedService {
   };
 }
 
+/** A way to damage streams, and what the responses may be. */
+interface Damage {
+  mutations(
+    frames: readonly ScriptFrame[],
+    random: SeededRandom,
+    testing: ProviderTesting,
+  ): readonly Mutation[];
+  outcome(subject: ContractSubject, damaged: DamagedResponse, found: Content): keyof LossCounts | undefined;
+}
+
 /** Damages each response in each way, and checks the outcome of each damaged stream. */
-async function damageAll(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<LossCounts> {
+async function damageAll(
+  subject: ContractSubject,
+  { first = 1, count = 100 }: Seeds,
+  damage: Damage,
+): Promise<LossCounts> {
   const { testing } = subject;
   const service = new DamagedService(testing);
   const runtime = fakeRuntime();
@@ -162,8 +189,8 @@ async function damageAll(subject: ContractSubject, { first = 1, count = 100 }: S
     transport: service.transport,
     retry: { retries: 0 },
   });
-  const ask = (frames: readonly ScriptFrame[]) => {
-    service.frames = frames;
+  const ask = (mutation: Pick<Mutation, 'frames' | 'invalidByte'>) => {
+    service.mutation = mutation;
     return agent.run({ messages: [userMessage('Hello.')], tools: [lookUp, put] });
   };
   const random = Array.from({ length: count }, (_, at) =>
@@ -171,25 +198,24 @@ async function damageAll(subject: ContractSubject, { first = 1, count = 100 }: S
   );
   const answers = [...scriptedResponses(testing), ...random];
   const damaged = answers.flatMap((answer, at) =>
-    mutationsOf(scriptFrames(answer, testing, at % 2 === 1), seededRandom(first + at)).map((mutation) => ({
-      answer,
-      mutation,
-    })),
+    damage
+      .mutations(scriptFrames(answer, testing, at % 2 === 1), seededRandom(first + at), testing)
+      .map((mutation) => ({ answer, mutation })),
   );
   const every = count < 100 ? Math.max(1, Math.floor(damaged.length / (count * streamsPerSeed))) : 1;
-  const counts: LossCounts = { same: 0, uncounted: 0, failed: 0, undetectable: 0 };
+  const counts: LossCounts = { same: 0, described: 0, kept: 0, uncounted: 0, failed: 0, undetectable: 0 };
   const wholes = new Map<ScriptAnswer, Content>();
   for (let at = 0; at < damaged.length; at += every) {
     const { answer, mutation } = damaged[at] ?? { answer: scriptResponse([]), mutation: undefined };
     if (mutation === undefined) break;
     let whole = wholes.get(answer);
     if (whole === undefined) {
-      const response = await ask(scriptFrames(answer, testing, false));
+      const response = await ask({ frames: scriptFrames(answer, testing, false) });
       expectResponse(response, answer, testing);
       whole = contentOf(response, testing);
       wholes.set(answer, whole);
     }
-    counts[await outcomeOf(subject, { answer, mutation, whole }, ask(mutation.frames))] += 1;
+    counts[await outcomeOf(subject, { answer, mutation, whole }, ask(mutation), damage)] += 1;
   }
   expect(runtime.timers === 0, `no timer left, found ${runtime.timers}`);
   return counts;
@@ -203,36 +229,85 @@ interface DamagedResponse {
 
 /** Returns how a damaged stream ended. Fails if the response is wrong or shorter without an error. */
 async function outcomeOf(
-  { testing }: ContractSubject,
-  { answer, mutation, whole }: DamagedResponse,
+  subject: ContractSubject,
+  damaged: DamagedResponse,
   asked: Promise<ModelResponse>,
+  damage: Damage,
 ): Promise<keyof LossCounts> {
+  const { testing } = subject;
+  const { mutation, whole } = damaged;
   let found: Content;
   try {
     found = contentOf(await asked, testing);
   } catch (error) {
-    if (AgentError.is(error) && error.kind === 'network') return 'failed';
+    // A changed field can be read as a failure that the service reports.
+    if (AgentError.is(error) && (error.kind === 'network' || damage === changed)) return 'failed';
     throw new ContractFailure(`${mutation.what}: expected a network error, found ${String(error)}`);
   }
-  const key = JSON.stringify(found);
-  if (key === JSON.stringify(whole)) return 'same';
   // Calls that must not run are failures of these calls.
   const calls = found.calls.map((call, at) => (call.problem === undefined ? call : whole.calls[at]));
-  if (JSON.stringify({ ...found, calls }) === JSON.stringify(whole)) return 'failed';
-  const none = { inputTokens: 0, outputTokens: 0 };
-  if (JSON.stringify({ ...found, usage: none }) === JSON.stringify({ ...whole, usage: none }))
-    if (found.usage.inputTokens + found.usage.outputTokens === 0) return 'uncounted';
-  if (testing.lacks['whole-content'] !== undefined && touchesContent(mutation)) {
-    const meant = damagedContent(found, whole, answer, mutation.frames);
-    const isSealDamaged = mutation.touched.some(({ step }) => step?.type === 'seal');
-    const left = isSealDamaged ? { ...meant, seals: found.seals } : meant;
-    if (unbroken(key) === unbroken(JSON.stringify(wellFormed(left)))) return 'undetectable';
-  }
+  const outcome =
+    damage.outcome(subject, damaged, found) ??
+    (isEqual({ ...found, calls }, whole) && !isEqual(found, whole) ? 'failed' : undefined);
+  if (outcome !== undefined) return outcome;
   const frames = mutation.frames.map(({ payload }) => testing.frame(payload)).join('');
   throw new ContractFailure(
     `${mutation.what}: expected the same response or a network error, found ${show(found)} instead of ${show(whole)}. The stream:\n${frames}`,
   );
 }
+
+function isEqual(left: object, right: object): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** Deletes, repeats and swaps frames. */
+const moved: Damage = {
+  mutations: mutationsOf,
+  outcome({ testing }, { answer, mutation, whole }, found) {
+    if (isEqual(found, whole)) return 'same';
+    const none = { inputTokens: 0, outputTokens: 0 };
+    if (isEqual({ ...found, usage: none }, { ...whole, usage: none }))
+      if (found.usage.inputTokens + found.usage.outputTokens === 0) return 'uncounted';
+    if (testing.lacks['whole-content'] === undefined || !touchesContent(mutation)) return undefined;
+    const meant = damagedContent(found, whole, answer, mutation.frames);
+    const isSealDamaged = mutation.touched.some(({ step }) => step?.type === 'seal');
+    const left = isSealDamaged ? { ...meant, seals: found.seals } : meant;
+    return unbroken(JSON.stringify(found)) === unbroken(JSON.stringify(wellFormed(left)))
+      ? 'undetectable'
+      : undefined;
+  },
+};
+
+/** Changes names and types of fields, adds fields, and breaks characters. */
+const changed: Damage = {
+  mutations: fieldMutationsOf,
+  outcome(_subject, { mutation, whole }, found) {
+    if (isEqual(found, whole)) return mutation.invalidByte === undefined ? 'same' : undefined;
+    const { usage, model, text, seals, calls } = whole;
+    const described = { ...found, usage, model };
+    if (isEqual(described, whole)) return 'described';
+    const isShown = found.text.includes(novel);
+    const isSent = found.seals.some((seal) => /zz_novel|7|true/.test(JSON.stringify(seal)));
+    if (isShown && isEqual({ ...described, text }, whole)) return 'kept';
+    if (isSent && isEqual({ ...described, seals }, whole)) return 'kept';
+    // The stop reason says that the end could not be read, so no call runs.
+    const isUnknown =
+      found.stopReason === 'unknown' && found.calls.every(({ problem }) => problem !== undefined);
+    return isUnknown && isEqual({ ...described, calls, stopReason: whole.stopReason }, whole)
+      ? 'failed'
+      : undefined;
+  },
+};
+
+/** Inserts data of unknown kinds. */
+const inserted: Damage = {
+  mutations: (frames, random, testing) => insertionsOf(frames, testing.unknown(), random),
+  outcome(_subject, { mutation: { frames }, whole }, found) {
+    const end = frames.findIndex(({ step }) => step?.type === 'end');
+    const at = frames.findLastIndex(({ step }) => step === undefined);
+    return at > end && isEqual({ ...found, usage: whole.usage }, whole) ? 'same' : undefined;
+  },
+};
 
 /** Returns the cases that damage streams, with these seeds; `print` receives the counts. */
 export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}): readonly CaseDefinition[] {
@@ -257,12 +332,22 @@ export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}
       );
       expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
     }),
-    the('a deleted, repeated or swapped frame gives the same response or an error [P27]', async (subject) => {
-      const { same, uncounted, failed, undetectable } = await damageAll(subject, seeds);
-      const total = same + uncounted + failed + undetectable;
-      print(
-        `${subject.name}: ${total} damaged streams: ${same} the same response, ${uncounted} without usage, ${failed} failed, ${undetectable} undetectable on this wire`,
-      );
-    }),
+    the('a deleted, repeated or swapped frame gives the same response or an error [P27]', async (subject) =>
+      print(report(subject, 'damaged streams', await damageAll(subject, seeds, moved))),
+    ),
+    the('a field of another name or type gives the same response or an error [P27]', async (subject) =>
+      print(report(subject, 'streams with changed fields', await damageAll(subject, seeds, changed))),
+    ),
+    the(
+      'data of an unknown kind at any place before the end makes the response invalid [P27]',
+      async (subject) =>
+        print(report(subject, 'streams with unknown data', await damageAll(subject, seeds, inserted))),
+    ),
   ];
+}
+
+function report({ name }: ContractSubject, what: string, counts: LossCounts): string {
+  const { same, described, kept, uncounted, failed, undetectable } = counts;
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return `${name}: ${total} ${what}: ${same} the same response, ${described} with another model or usage, ${kept} kept, ${uncounted} without usage, ${failed} failed, ${undetectable} undetectable on this wire`;
 }

@@ -40,6 +40,16 @@ async function expectParsed(subject: ContractSubject, chunks: Iterable<string | 
   );
 }
 
+async function expectMalformed(
+  subject: ContractSubject,
+  chunks: Iterable<string | Uint8Array>,
+  what: string,
+): Promise<void> {
+  const { outcome } = await askOnce(subject, [body(subject.testing, chunks)], {}, { retry: { retries: 0 } });
+  const { kind, code } = errorOf(outcome);
+  expectEqual([kind, code], ['network', 'garbled'], `the error after ${what}`);
+}
+
 function isEventStream({ contentType }: ProviderTesting): boolean {
   return contentType.startsWith('text/event-stream');
 }
@@ -151,21 +161,10 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     else expectResponse(outcome.response, answer, subject.testing);
   }),
   the(
-    'invalid UTF-8 is replaced, and nothing else is lost',
+    'invalid UTF-8 makes the response invalid [P27]',
     async (subject) => {
-      for (const bytes of brokenText) {
-        const reply = body(subject.testing, spoiledInText(subject.testing, bytes));
-        const { response, error } = (await askOnce(subject, [reply])).outcome;
-        expect(
-          response !== undefined,
-          `a response despite invalid UTF-8, or \`checked-text\` in \`lacks\` if frames have lengths or checksums; found ${error?.message}`,
-        );
-        const { content } = response;
-        expect(
-          /^before \ufffd+ after$/.test(content),
-          `the invalid bytes to be replaced, found ${JSON.stringify(content)}`,
-        );
-      }
+      for (const bytes of brokenText)
+        await expectMalformed(subject, spoiledInText(subject.testing, bytes), `the bytes ${bytes.join()}`);
     },
     'checked-text',
   ),
@@ -192,25 +191,34 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       frames.map((frame, index) => frame.replaceAll('\n', ends[index % ends.length] ?? '\n')),
     );
   }),
-  the('fields and words that only start like data are not data [P1]', (subject) => {
+  the('fields without meaning and comments are ignored [P1]', (subject) => {
     const { testing } = subject;
-    if (!isEventStream(testing)) return expectParsed(subject, framesOf(replies(answer), testing));
-    const odd = [
-      'dat: {}',
-      ' data: {"broken',
-      'database: {"x',
-      'DATA: {"x',
-      'data\u0000: {"x',
-      'event',
-      'id',
-      ':data: {"x',
-    ];
     const [first = '', ...rest] = framesOf(replies(answer), testing);
+    const odd = ['event', 'event: x', 'id', 'id: 7', 'retry: 10', ':data: {"x'];
     return expectParsed(subject, [
       first,
-      `${odd.join('\n')}\n\n`,
-      ...odd.map((line) => `${line}\n\n`),
+      ...(isEventStream(testing) ? [`${odd.join('\n')}\n\n`, ...odd.map((line) => `${line}\n\n`)] : []),
       ...rest,
     ]);
   }),
+  the(
+    'a line that is no field, and an error without data, make the response invalid [P27]',
+    async (subject) => {
+      const { testing } = subject;
+      const [first = '', ...rest] = framesOf(replies(answer), testing);
+      const odd = isEventStream(testing)
+        ? [
+            'dat: {}',
+            ' data: {"broken',
+            'database: {"x',
+            'DATA: {"x',
+            'data\u0000: {"x',
+            '{"x":1}',
+            'event: error',
+          ]
+        : ['x'];
+      for (const line of odd)
+        await expectMalformed(subject, [first, `${line}\n\n`, ...rest], JSON.stringify(line));
+    },
+  ),
 ];

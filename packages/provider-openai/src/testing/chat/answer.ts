@@ -95,7 +95,15 @@ export function fail(fault: ScriptFault): readonly unknown[] {
 /** Returns objects of unknown kinds, and chunks with content of unknown kinds. */
 export function unknown(): readonly unknown[] {
   const parts = [{ type: 'hologram', depth: 3 }];
+  const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
+  const call = { index: 0, id: 'call_1', type: 'function' };
   return [
+    delta({ tool_calls: [{ ...call, function: { name: 'put', parameters: '{"value":"once"}' } }] }),
+    delta({ tool_calls: [{ ...call, function: { name: 'put', input: { value: 'once' } } }] }),
+    delta({ tool_calls: [{ ...call, function: { name: 'put' }, input: { value: 'once' } }] }),
+    delta({ hologram: 'from the future' }),
+    { choices: [{ index: 0, hologram: { content: 'from the future' }, finish_reason: null }] },
+    { hologram: [{ delta: { content: 'from the future' } }], usage: { prompt_tokens: 1 } },
     { object: 'chat.completion.hologram', data: [1] },
     { choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] },
     { choices: [{ index: 0, delta: { audio: { data: 'UklGRg==' } }, finish_reason: null }] },
@@ -108,7 +116,7 @@ export function noise(): readonly unknown[] {
   const empty = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_800_000_000 };
   return [
     { ...empty, choices: [], obfuscation: 'q8Zp' },
-    { ...empty, choices: [{ index: 0, delta: { hologram: 'from the future' }, finish_reason: null }] },
+    { ...empty, choices: [{ index: 0, delta: { hologram: 3 }, finish_reason: null }] },
     { ...empty, choices: [{ index: 0, finish_reason: '' }] },
     { object: 'chat.completion.beat', created: 1_800_000_000 },
     {},

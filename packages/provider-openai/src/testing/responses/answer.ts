@@ -249,9 +249,18 @@ export function number(payloads: readonly unknown[]): readonly unknown[] {
   return payloads.map((payload, at) => (isObject(payload) ? { ...payload, sequence_number: at } : payload));
 }
 
-/** Returns events of unknown types with data, and an unknown item that the last event does not repeat. */
+/**
+ * Returns events of unknown types with data, an unknown item that the last event does not repeat, and items with
+ * content in unknown fields.
+ */
 export function unknown(): readonly unknown[] {
+  const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'put' };
+  const done = (item: object) => ({ type: 'response.output_item.done', output_index: 0, item });
   return [
+    done({ ...call, input: { value: 'once' } }),
+    done({ ...call, parameters: '{"value":"once"}' }),
+    done({ ...call, arguments: '', parameters: '{"value":"once"}' }),
+    done({ id: 'msg_1', type: 'message', content: [], text: 'Hello.' }),
     { type: 'response.hologram', hologram: { depth: 3 } },
     { type: 'weather', forecast: 'fair' },
     { type: 'response.output_item.added', output_index: 99, item: { id: 'holo_1', type: 'hologram' } },
