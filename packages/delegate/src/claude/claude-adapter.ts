@@ -101,8 +101,7 @@ class GatedConnection implements CliConnection {
 
   handle(line: string): readonly BackendEvent[] {
     const object = objectIn(line);
-    if (object === undefined) return [];
-    if (object['type'] !== 'control_request') return this.#stream.message(object);
+    if (object?.['type'] !== 'control_request') return this.#stream.line(line);
     const { subtype, tool_name: toolName, tool_use_id: id, input: given } = fieldsOf(object['request']);
     const input = fieldsOf(given);
     const respond = (response: object) => {

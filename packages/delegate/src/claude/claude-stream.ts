@@ -1,7 +1,7 @@
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { Fields } from '../events/fields.ts';
-import { fieldsOf, listOf, objectIn, textOf } from '../events/fields.ts';
-import { malformedEnd, TurnEnd } from '../events/garbled.ts';
+import { fieldsOf, holdsData, listOf, objectIn, textOf } from '../events/fields.ts';
+import { malformedEnd, TurnEnd, unreadable, wrongField } from '../events/garbled.ts';
 import { claudeName } from './claude-environment.ts';
 import { readClaudeMessage } from './claude-line.ts';
 
@@ -28,6 +28,22 @@ const known: ReadonlySet<unknown> = new Set([
 /** Types of known blocks of a response. The last three are needed only by Claude Code. */
 const knownBlocks = /^(text|thinking|tool_use|.*_tool_(use|result)|redacted_thinking|compaction|fallback)$/;
 
+/** The fields with the content of known blocks and chunks. */
+const contentFields: ReadonlyMap<unknown, Readonly<Record<string, 'string' | 'object'>>> = new Map<
+  unknown,
+  Readonly<Record<string, 'string' | 'object'>>
+>([
+  ['text', { text: 'string' }],
+  ['thinking', { thinking: 'string' }],
+  ['tool_use', { id: 'string', name: 'string', input: 'object' }],
+  ['tool_result', { tool_use_id: 'string' }],
+  ['text_delta', { text: 'string' }],
+  ['thinking_delta', { thinking: 'string' }],
+]);
+
+/** The fields of the result of a call that hold none of its output. */
+const resultFields = /^(type|tool_use_id|is_error|cache_control)$/;
+
 /** A block as it was streamed. */
 interface StreamedBlock {
   readonly type: string;
@@ -44,6 +60,8 @@ export class ClaudeStream {
   /** The calls so far, and those that have a result. */
   readonly #calls: Set<string> = new Set();
   readonly #done: Set<string> = new Set();
+  /** The calls that subagents made. */
+  readonly #innerCalls: Set<string> = new Set();
   readonly #end: TurnEnd = new TurnEnd();
   #answer = '';
   /** The ids of the responses that were streamed, and of those that arrived as a whole. */
@@ -56,13 +74,14 @@ export class ClaudeStream {
   /** Reads a line of output. Other output than messages is ignored. */
   line(line: string): readonly BackendEvent[] {
     const message = objectIn(line);
-    return message === undefined ? [] : this.message(message);
+    return message === undefined ? unreadable(claudeName, line) : this.message(message);
   }
 
   message(message: Fields): readonly BackendEvent[] {
     const { type, subtype, session_id: session, parent_tool_use_id: parent } = message;
     const uuid = textOf(message['uuid']);
-    if ((uuid !== '' && this.#ids.has(uuid)) || typeof parent === 'string') return [];
+    if (uuid !== '' && this.#ids.has(uuid)) return [];
+    if (typeof parent === 'string') return this.#subagent(parent, message);
     this.#ids.add(uuid);
     if (this.#end.isNextTurn(subtype === 'init')) return [];
     const problem = this.#end.problem(contentTypes.includes(type)) ?? this.#problem(message);
@@ -77,8 +96,17 @@ export class ClaudeStream {
     return type !== 'result' || this.#hasSession || id === '' ? events : [{ type: 'session', id }, ...events];
   }
 
+  /** Skips a message of a subagent, which the call with this id started. */
+  #subagent(call: string, message: Fields): readonly BackendEvent[] {
+    const known = this.#calls.has(call) || this.#innerCalls.has(call);
+    for (const { type, id } of listOf(fieldsOf(message['message'])['content']).map(fieldsOf))
+      if (type === 'tool_use') this.#innerCalls.add(textOf(id));
+    return known ? [] : [malformedEnd(claudeName, `a message belongs to the unknown call ${call}`)];
+  }
+
   #problem(message: Fields): string | undefined {
     const body = fieldsOf(message['message']);
+    if (typeof message['type'] !== 'string') return holdsData(message) ? 'a message has no type' : undefined;
     switch (message['type']) {
       case 'stream_event':
         return this.#checkStreamed(fieldsOf(message['event']));
@@ -96,6 +124,7 @@ export class ClaudeStream {
   }
 
   #checkStreamed({ type, message, content_block: start, delta }: Fields): string | undefined {
+    if (typeof type !== 'string') return 'a part of a response has no type';
     if (type === 'message_start') {
       // A response that was cut off is requested again.
       this.#blocks = [];
@@ -110,7 +139,9 @@ export class ClaudeStream {
       this.#blocks.push({ type: textOf(block['type']), id: block['id'], text: textOf(block['text']) });
     }
     if (type !== 'content_block_delta') return undefined;
-    const { text, thinking } = fieldsOf(delta);
+    const { type: kind, text, thinking } = fieldsOf(delta);
+    const wrong = wrongField(fieldsOf(delta), contentFields.get(kind));
+    if (typeof kind !== 'string' || wrong !== undefined) return 'a chunk cannot be read';
     const newText = textOf(text) + textOf(thinking);
     const block = this.#blocks.at(-1);
     if (newText !== '' && block?.type !== (textOf(text) === '' ? 'thinking' : 'text'))
@@ -126,7 +157,11 @@ export class ClaudeStream {
     if (!isStreamed && this.#streamedIds.has(id)) return 'a response continued after the next one';
     if (!isStreamed) this.#blocks = [];
     this.#wholeIds.add(id);
-    for (const { type, id: callId, text } of listOf(content).map(fieldsOf)) {
+    if (!Array.isArray(content)) return 'the content of a response is not a list';
+    for (const block of content.map(fieldsOf)) {
+      const { type, id: callId, text } = block;
+      const wrong = wrongField(block, contentFields.get(type));
+      if (wrong !== undefined) return `a block of type ${String(type)} has no valid ${wrong}`;
       if (!knownBlocks.test(textOf(type))) return `it contains a block of unknown type ${textOf(type)}`;
       if (type === 'tool_use') this.#calls.add(textOf(callId));
       const streamed = isStreamed ? this.#blocks.shift() : { type, id: callId, text: textOf(text) };
@@ -140,8 +175,13 @@ export class ClaudeStream {
   }
 
   #results({ content }: Fields): string | undefined {
-    for (const block of listOf(content).map(fieldsOf)) {
+    // A text is a prompt, not a result.
+    if (typeof content === 'string') return undefined;
+    if (!Array.isArray(content)) return 'the content of a message is not a list';
+    for (const block of content.map(fieldsOf)) {
+      if (typeof block['type'] !== 'string') return 'a block has no type';
       if (block['type'] !== 'tool_result') continue;
+      if (!isReadable(block)) return 'the result of a call cannot be read';
       const id = textOf(block['tool_use_id']);
       if (!this.#calls.has(id)) return `call ${id} has a result but was never reported`;
       this.#done.add(id);
@@ -155,6 +195,25 @@ export class ClaudeStream {
     const lost = this.#blocks.find(({ type, text }) => type === 'tool_use' || text.trim() !== '');
     return lost && `a block of type ${lost.type} is incomplete`;
   }
+}
+
+/** Returns whether the output of a call can be read. Without any content, the output is empty. */
+function isReadable(block: Fields): boolean {
+  const { content } = block;
+  if (content === undefined || content === null)
+    return Object.keys(block).every((name) => resultFields.test(name) || name === 'content');
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  return (
+    wrongField(block, contentFields.get('tool_result')) === undefined &&
+    (typeof content === 'string' || Array.isArray(content)) &&
+    parts.every((part) => {
+      const fields = fieldsOf(part);
+      return (
+        typeof fields['type'] === 'string' &&
+        wrongField(fields, contentFields.get(fields['type'])) === undefined
+      );
+    })
+  );
 }
 
 /**

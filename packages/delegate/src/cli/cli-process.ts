@@ -5,9 +5,9 @@ import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { BackendRequest, CallDecision } from '../backend/backend.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
-import { beginsObject } from '../events/fields.ts';
+import { beginsObject, objectIn } from '../events/fields.ts';
 import { maxOutput } from '../events/final-text.ts';
-import { isMalformed } from '../events/garbled.ts';
+import { isMalformed, malformedError } from '../events/garbled.ts';
 import type { CliAdapter, CliConnection } from './cli-adapter.ts';
 import { LineReader } from './line-reader.ts';
 
@@ -72,7 +72,10 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
   };
   const output = new CliOutput(options.onEvent);
   const connection: CliConnection = adapter.connect(request, (line) => child?.write(`${line}\n`));
+  let isOver = false;
   const readLine = (line: string) => {
+    // A message cut off by the end of the program: its result is missing, which is reported with the raw output.
+    if (isOver && objectIn(line) === undefined) return;
     for (const event of connection.handle(redact(line, secrets))) {
       output.take(event);
       if (event.type !== 'end') continue;
@@ -80,12 +83,14 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
       stopWithin(isStopping ? interruptMs : lastWordMs);
     }
   };
-  const stopTooLong = (what: string) => {
-    output.problem ??= tooLong(adapter.name, what);
+  const stopWith = (problem: AgentError) => {
+    output.problem ??= problem;
     child?.stop();
   };
-  const lines = new LineReader(readLine, (head) => {
-    if (beginsObject(head)) stopTooLong('a message of more than 16 MiB, which cannot be read');
+  const lines = new LineReader(readLine, (head, why) => {
+    if (!beginsObject(head)) return;
+    const tooLarge = 'a message of more than 16 MiB, which cannot be read';
+    stopWith(why === 'long' ? tooLong(adapter.name, tooLarge) : notText(adapter.name));
   });
   let printed = 0;
   child = superviseProcess({
@@ -101,12 +106,13 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
       if (stream !== 'stdout') return;
       printed += chunk.length;
       if (printed <= maxPrintedBytes) lines.push(chunk);
-      else stopTooLong('more than 256 MiB');
+      else stopWith(tooLong(adapter.name, 'more than 256 MiB'));
     },
     runtime,
   });
   const over = child.ended.then((ended) => {
     cancelStop();
+    isOver = true;
     lines.end();
     return output.resultOf(ended, secrets);
   });
@@ -189,6 +195,11 @@ class CliOutput {
 function tooLong(name: string, what: string): AgentError {
   const message = `${name} was stopped: it printed ${what}. Request a shorter response, or have long output written to a file.`;
   return new AgentError({ kind: 'agent', code: 'message_too_long', message });
+}
+
+/** Returns the error for a message whose characters are damaged. */
+function notText(name: string): AgentError {
+  return new AgentError(malformedError(name, 'a message is not UTF-8'));
 }
 
 /** Returns the error of a program that failed without reporting a reason. */

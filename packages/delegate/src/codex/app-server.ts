@@ -5,8 +5,8 @@ import type { CliAdapter, CliConnection } from '../cli/cli-adapter.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
 import type { Fields } from '../events/fields.ts';
-import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
-import { malformedEnd, TurnEnd } from '../events/garbled.ts';
+import { fieldsOf, holdsData, numberOf, objectIn, textOf } from '../events/fields.ts';
+import { malformedEnd, TurnEnd, unreadable } from '../events/garbled.ts';
 import type { CodexSettings } from './codex-adapter.ts';
 import { codexBasics, configArguments } from './codex-adapter.ts';
 import { codexName, failedEnd, usageOf } from './codex-line.ts';
@@ -79,9 +79,11 @@ class AppServerConnection implements CliConnection {
 
   handle(line: string): readonly BackendEvent[] {
     const message = objectIn(line);
-    if (message === undefined) return [];
+    if (message === undefined) return unreadable(codexName, line);
     const { id, method } = message;
     const params = fieldsOf(message['params']);
+    if (typeof method !== 'string' && (method !== undefined || id === undefined) && holdsData(message))
+      return [malformedEnd(codexName, 'a message has no method')];
     if (typeof method !== 'string') return this.#answer(message);
     return id === undefined ? this.#notice(method, params) : this.#approvalEvents(id, method, params);
   }
@@ -163,6 +165,8 @@ class AppServerConnection implements CliConnection {
 
   #chunk(of: 'text' | 'reasoning', params: Fields): readonly BackendEvent[] {
     const text = textOf(params['delta']);
+    if (typeof params['delta'] !== 'string' || typeof params['itemId'] !== 'string')
+      return [malformedEnd(codexName, 'a chunk cannot be read')];
     const problem = this.#items.chunk(textOf(params['itemId']), text);
     return problem === undefined ? [{ type: 'delta', of, text }] : [malformedEnd(codexName, problem)];
   }

@@ -1,7 +1,7 @@
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { Fields } from '../events/fields.ts';
-import { fieldsOf, listOf, objectIn, textOf } from '../events/fields.ts';
-import { malformedEnd, TurnEnd } from '../events/garbled.ts';
+import { fieldsOf, holdsData, listOf, objectIn, textOf } from '../events/fields.ts';
+import { malformedEnd, TurnEnd, unreadable } from '../events/garbled.ts';
 import { callTypes, codexName, readCodexEvent, readItem, typeOf } from './codex-line.ts';
 
 /** Types of items that hold none of the response, in the spelling of `codex exec`. */
@@ -32,6 +32,7 @@ export class CodexItems {
   /** Returns the events of an item that starts or ends. */
   read(item: Fields, isOver: boolean): readonly BackendEvent[] {
     const type = typeOf(item);
+    if (type === '') return [malformedEnd(codexName, 'an item has no type')];
     if (this.#done.has(textOf(item['id']))) return [];
     if (!callTypes.has(type) && !messageTypes.includes(type) && !notes.has(type))
       return isOver ? [{ type: 'notice', text: `Codex sent an item of unknown type ${type}.` }] : [];
@@ -40,6 +41,7 @@ export class CodexItems {
   }
 
   #problem(item: Fields, isOver: boolean): string | undefined {
+    if (!isReadable(item, isOver)) return 'an item cannot be read';
     const id = textOf(item['id']);
     const streamedText = this.#open.get(id) ?? '';
     const isMessage = messageTypes.includes(typeOf(item));
@@ -56,7 +58,7 @@ export class CodexItems {
     const { summary } = item;
     const text = Array.isArray(summary) ? listOf(summary).map(textOf).join('') : textOf(item['text']);
     // A key is redacted only if one chunk contains the whole key.
-    return streamedText === '' || text === '' || streamedText === text || text.includes('[key]')
+    return streamedText === '' || streamedText === text || text.includes('[key]')
       ? undefined
       : 'the streamed and the complete text of an item differ';
   }
@@ -81,6 +83,31 @@ export class CodexItems {
   }
 }
 
+/** Returns whether the content of an item can be read. */
+function isReadable(item: Fields, isOver: boolean): boolean {
+  const { id, text, summary, command, changes, server, tool } = item;
+  const isText = (value: unknown) => typeof value === 'string';
+  if (!isText(id)) return false;
+  switch (typeOf(item)) {
+    case 'agent_message':
+      return !isOver || isText(text);
+    case 'reasoning':
+      return !isOver || (Array.isArray(summary) ? summary.every(isText) : isText(text));
+    case 'command_execution': {
+      const output = item['aggregated_output'] ?? item['aggregatedOutput'];
+      const code = item['exit_code'] ?? item['exitCode'] ?? 0;
+      const hasOutput = 'aggregated_output' in item || 'aggregatedOutput' in item;
+      return isText(command) && (!isOver || (hasOutput && isText(output ?? ''))) && typeof code === 'number';
+    }
+    case 'file_change':
+      return Array.isArray(changes);
+    case 'mcp_tool_call':
+      return isText(server) && isText(tool);
+    default:
+      return true;
+  }
+}
+
 /** Reads the lines of one run of `codex exec --json`, and checks that none is missing: Codex numbers its items. */
 export class CodexStream {
   readonly #items: CodexItems = new CodexItems();
@@ -92,17 +119,18 @@ export class CodexStream {
 
   line(line: string): readonly BackendEvent[] {
     const event = objectIn(line);
-    if (event === undefined) return [];
+    if (event === undefined) return unreadable(codexName, line);
     const type = textOf(event['type']);
     if (this.#end.isNextTurn(type === 'turn.started')) return [];
     const item = fieldsOf(event['item']);
+    if (type === '' && holdsData(event)) return [malformedEnd(codexName, 'a message has no type')];
     const isItem = type === 'item.started' || type === 'item.completed';
     const problem =
       this.#end.problem(type.startsWith('item.')) ??
       (isItem ? this.#numbered(item) : type === 'turn.completed' ? this.#missingAtEnd() : undefined);
     if (problem !== undefined) return [malformedEnd(codexName, problem)];
     this.#end.isOver ||= type === 'turn.completed';
-    this.#hasThread ||= type === 'thread.started';
+    this.#hasThread ||= type === 'thread.started' && typeof event['thread_id'] === 'string';
     return isItem ? this.#items.read(item, type === 'item.completed') : readCodexEvent(event);
   }
 

@@ -18,6 +18,11 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
+/** Returns true if an object holds more than numbers and flags. */
+export function holdsData(fields: Fields): boolean {
+  return Object.values(fields).some((value) => Object.keys(value ?? {}).length > 0);
+}
+
 // Terminal color sequences before or after the JSON of a program.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with a control character.
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;

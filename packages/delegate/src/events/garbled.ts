@@ -1,13 +1,34 @@
+import type { ErrorData } from '@cobbler/agent';
 import type { BackendEvent, End } from './backend-event.ts';
+import type { Fields } from './fields.ts';
 
-/** Returns the end of a task whose output has a gap, which a retry may not have. */
-export function malformedEnd(provider: string, why: string): End {
+/** Returns the error for output that has a gap, which a retry may not have. */
+export function malformedError(provider: string, why: string): ErrorData {
   const message = `The output of ${provider} is invalid: ${why}.`;
-  return {
-    type: 'end',
-    ok: false,
-    error: { kind: 'network', code: 'garbled', message, provider, retryable: true },
-  };
+  return { kind: 'network', code: 'garbled', message, provider, retryable: true };
+}
+
+/** Returns the end of a task whose output has a gap. */
+export function malformedEnd(provider: string, why: string): End {
+  return { type: 'end', ok: false, error: malformedError(provider, why) };
+}
+
+/**
+ * Returns the events of a line that is not an object. Output other than messages, such as a warning, is ignored; a
+ * message that was cut makes the output invalid.
+ */
+export function unreadable(provider: string, line: string): readonly BackendEvent[] {
+  return /^\s*\{\s*"/.test(line) ? [malformedEnd(provider, 'a message is not valid JSON')] : [];
+}
+
+/** Returns the first field that is missing or has another type than it must have. */
+export function wrongField(
+  fields: Fields,
+  types: Readonly<Record<string, 'string' | 'object'>> = {},
+): string | undefined {
+  const isType = (value: unknown, type: unknown) =>
+    typeof value === type && value !== null && !Array.isArray(value);
+  return Object.keys(types).find((name) => !isType(fields[name], types[name]));
 }
 
 /** Returns true for the end of a task whose output has a gap. */

@@ -10,6 +10,7 @@ import { malformedResponse, ResponseReader, thrown } from '../response/response-
 import { fieldsOf } from '../values/fields.ts';
 import type { SinkPayload } from '../values/sink-call.ts';
 import { isSinkCall } from '../values/sink-call.ts';
+import { lineCheck } from './line-check.ts';
 import type { OpenModel } from './model-source.ts';
 import { answersLike, plainResponse, withRequestId } from './raw-response.ts';
 import { chunkOf, isStream } from './sink-framing.ts';
@@ -78,11 +79,16 @@ function sdkResponse(
   let parts: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
   let isClosed = false;
 
+  const check = raw.header('content-type')?.startsWith('text/event-stream') ? lineCheck() : undefined;
+
   /** Passes the bytes to the SDK. Each chunk counts as activity, even if the SDK ignores it. */
   const pump = async (to: FetchBody, onChunk: (bytes: Uint8Array) => void) => {
     try {
       await raw.read((bytes) => {
-        if (!isClosed && bytes.length > 0) onChunk(chunkOf(to.push(bytes) ? [] : [tooLarge]));
+        if (isClosed || bytes.length === 0) return;
+        const problem = check?.(bytes);
+        if (problem !== undefined) onChunk(chunkOf([malformedResponse(problem)]));
+        onChunk(chunkOf(to.push(bytes) ? [] : [tooLarge]));
       });
       to.end('clean');
     } finally {

@@ -1,6 +1,7 @@
 import type { Fields } from '../values/fields.ts';
 import { fieldsOf, listIn, textIn } from '../values/fields.ts';
 import { lastResponse } from './stop.ts';
+import { unreadField } from './unread-field.ts';
 
 /** Returns what is wrong with an event, or the event if its type is unknown; undefined for any other. */
 export type RawCheck = (event: Fields) => string | Fields | undefined;
@@ -12,11 +13,20 @@ export type RawCheck = (event: Fields) => string | Fields | undefined;
 export function rawCheck(): RawCheck {
   const [messages, responses, chat] = [messagesCheck(), responsesCheck(), chatCheck()];
   let isResponses = false;
+  let hasStarted = false;
+  /** The first event before the first of a known service. */
+  let early: Fields | undefined;
   return (event) => {
     const { type } = event;
+    const lost = unreadField(event);
+    if (lost !== undefined) return `the SDK cannot keep ${lost}`;
     if (typeof type !== 'string') return chat(event);
     isResponses ||= type.startsWith('response.');
-    return (isResponses ? responses : messages)(event);
+    if (isResponses || type === 'message_start') hasStarted = true;
+    else if (!hasStarted) early ??= event;
+    const found = hasStarted ? early : undefined;
+    if (hasStarted) early = undefined;
+    return (isResponses ? responses : messages)(event) ?? found;
   };
 }
 
@@ -29,7 +39,10 @@ function messagesCheck(): RawCheck {
   return ({ type, index, delta, content_block: block }) => {
     const { type: kind, stop_reason: reason } = fieldsOf(delta);
     const at = Number(index);
+    if (type === 'content_block_delta' && typeof kind !== 'string') return 'a chunk cannot be read';
+    if (hasStarted && type === 'message_start') return 'its start arrived twice';
     hasStarted ||= type === 'message_start';
+    if (/^content_block_/.test(String(type)) && typeof index !== 'number') return 'a block has no index';
     hasStopped ||= textIn(reason) !== undefined;
     if (!hasStarted && /^(message|content_block)_/.test(String(type)))
       return 'the start of the response is missing';
