@@ -1,5 +1,6 @@
 import { askingMutants } from './mutants/asking.ts';
 import { edgeMutants } from './mutants/edges.ts';
+import { frameMutants } from './mutants/frames.ts';
 import { historyMutants } from './mutants/history.ts';
 import { hookMutants } from './mutants/hooks.ts';
 import { keepingMutants } from './mutants/keeping.ts';
@@ -44,6 +45,7 @@ export const casesIn = 'conformance';
 export const mutants: readonly Mutant[] = [
   ...askingMutants,
   ...streamMutants,
+  ...frameMutants,
   ...historyMutants,
   ...hookMutants,
   ...loopMutants,

@@ -1,17 +1,5 @@
-/** A planted bug in delegation. The tests in the file `by` must detect it. */
-export interface Mutant {
-  /** Path within the package. */
-  readonly file: string;
-  /** Text that occurs exactly once in the file. */
-  readonly find: string;
-  readonly replace: string;
-  /** The consequence of the bug. */
-  readonly why: string;
-  /** The requirements that the bug violates. The test that detects it cites one of them. */
-  readonly breaks: readonly string[];
-  /** The file of unit tests that must detect the bug. */
-  readonly by: string;
-}
+import { lossMutants } from './loss-mutants.ts';
+import type { Mutant } from './mutant.ts';
 
 const tool = 'src/agent-tool/agent-tool.ts';
 const sessions = 'src/agent-tool/sessions.ts';
@@ -333,44 +321,6 @@ const agentToolMutants: readonly Mutant[] = [
     why: 'sessions are lost when the process ends',
     breaks: ['S2.23'],
     by: byTool,
-  },
-];
-
-const byLosses = 'test/losses.test.ts';
-
-/** Bugs that lose a part of a program's output. */
-const lossMutants: readonly Mutant[] = [
-  {
-    file: 'src/claude/claude-stream.ts',
-    find: "if (!isSame) return 'a streamed and a complete block of a response differ';",
-    replace: '',
-    why: 'Claude Code: a text that differs from its chunks is accepted as the response',
-    breaks: ['P27'],
-    by: byLosses,
-  },
-  {
-    file: 'src/claude/claude-stream.ts',
-    find: 'if (!this.#calls.has(id)) return `call ${id} has a result but was never reported`;',
-    replace: '',
-    why: 'Claude Code: a call whose message was lost is not detected',
-    breaks: ['P27'],
-    by: byLosses,
-  },
-  {
-    file: 'src/codex/codex-stream.ts',
-    find: 'if (number > this.#next) return `item_${this.#next} is missing`;',
-    replace: '',
-    why: 'Codex: a lost message is not detected',
-    breaks: ['P27'],
-    by: byLosses,
-  },
-  {
-    file: 'src/codex/app-server.ts',
-    find: "return problem === undefined ? { type: 'end', ok: true } : malformedEnd(codexName, problem);",
-    replace: "return { type: 'end', ok: true };",
-    why: 'app server: an item that never ended is not detected',
-    breaks: ['P27'],
-    by: byLosses,
   },
 ];
 

@@ -15,10 +15,35 @@ export interface Mutant {
 
 const reader = 'src/response/response-reader.ts';
 const stop = 'src/response/stop.ts';
+const rawEvents = 'src/response/raw-events.ts';
 const sdkCall = 'src/http/sdk-call.ts';
 const prompt = 'src/request/prompt.ts';
 
 export const mutants: readonly Mutant[] = [
+  {
+    file: rawEvents,
+    find: 'if (lost !== undefined) return `the SDK cannot keep ${lost}`;\n    if (typeof type',
+    replace: 'if (typeof type',
+    why: 'a call whose arguments have another name runs without arguments',
+    breaks: ['P27'],
+    by: 'ai-sdk chat: losses',
+  },
+  {
+    file: rawEvents,
+    find: "if (hasStarted && type === 'message_start') return 'its start arrived twice';",
+    replace: '',
+    why: 'a second start is accepted',
+    breaks: ['P27'],
+    by: 'ai-sdk anthropic: losses',
+  },
+  {
+    file: sdkCall,
+    find: 'if (problem !== undefined) onChunk(chunkOf([malformedResponse(problem)]));',
+    replace: '',
+    why: 'lines that are not fields are dropped silently',
+    breaks: ['P27'],
+    by: 'ai-sdk chat: frames',
+  },
   {
     file: stop,
     find: "if (reason.unified === 'interrupted' || reason.unified === 'error') return undefined;",

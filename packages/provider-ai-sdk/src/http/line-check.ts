@@ -6,7 +6,7 @@ const kept = 16;
 
 /**
  * Returns a check of the bytes of one event stream, which returns what is wrong with them: characters that are not
- * UTF-8, lines that are no field, errors without data. The SDK replaces the first and skips the others.
+ * UTF-8, lines that are not fields, errors without data. The SDK replaces the first and skips the others.
  */
 export function lineCheck(): (bytes: Uint8Array) => string | undefined {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -26,6 +26,6 @@ export function lineCheck(): (bytes: Uint8Array) => string | undefined {
     }
     const lines = (rest + text).split(/\r\n|[\r\n]/);
     rest = (lines.pop() ?? '').slice(0, kept);
-    return lines.some(isWrong) ? 'it has a line that is no field, or an error without data' : undefined;
+    return lines.some(isWrong) ? 'it has a line that is not a field, or an error without data' : undefined;
   };
 }

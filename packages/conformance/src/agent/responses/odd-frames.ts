@@ -202,7 +202,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     ]);
   }),
   the(
-    'a line that is no field, and an error without data, make the response invalid [P27]',
+    'a line that is not a field, and an error without data, make the response invalid [P27]',
     async (subject) => {
       const { testing } = subject;
       const [first = '', ...rest] = framesOf(replies(answer), testing);
