@@ -16,16 +16,23 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
   ['model_context_window_exceeded', 'context_full'],
 ]);
 
+const empty = 'it contains no part of the response';
+
 /** Data of the service that may be dropped, with the reasons. */
 export const ignored: Readonly<Record<string, string>> = {
-  citations_delta: 'the sources of a text, which is complete without them; no request asks for them',
-  'text.citations': 'the same, at the start of a text',
-  'tool_use.caller': 'who made the call; no request declares a tool that makes calls',
-  'message_delta.context_management': 'what the service removed from the request; no request asks for it',
-  'delta.stop_sequence': 'a text of the request',
-  'delta.stop_details': 'more about a refusal, which the stop reason reports',
-  'delta.container': 'where tools of the service run; no request declares one',
-  'message_stop.amazon-bedrock-invocationMetrics': 'counts that the usage contains',
+  // The sources of a text, which is complete without them; no request asks for them.
+  citations_delta: empty,
+  'text.citations': empty,
+  // Who made the call; no request declares a tool that makes calls.
+  'tool_use.caller': empty,
+  // What the service removed from the request; no request asks for it.
+  'message_delta.context_management': empty,
+  // Details of the stop reason, and where tools of the service run.
+  'delta.stop_sequence': empty,
+  'delta.stop_details': empty,
+  'delta.container': empty,
+  // Counts that the usage contains.
+  'message_stop.amazon-bedrock-invocationMetrics': empty,
 };
 
 /** The fields of each event that are read. The other fields of a message describe it. */
