@@ -34,7 +34,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: 'content in the last event is dropped silently',
     breaks: ['P27'],
-    by: 'claude: losses',
+    by: 'test/stream-event.test.ts',
   },
   {
     file: event,
