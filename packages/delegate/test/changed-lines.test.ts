@@ -92,7 +92,7 @@ function contentOf(outcome: object | undefined): string | undefined {
 describe.each(dialects)('%s', (name, adapter, write) => {
   test('has the same outcome or fails if a field is changed or a line is cut [P27]', () => {
     const counts = { same: 0, failed: 0, shown: 0 };
-    for (let seed = 1; seed <= 25; seed += 1) {
+    for (let seed = 1; seed <= 4; seed += 1) {
       const random = seededRandom(seed);
       const lines = write(randomStory(random));
       const whole = outcomeOfText(
