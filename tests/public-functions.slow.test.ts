@@ -1,0 +1,3 @@
+import { describePublicFunctions } from './public-functions/describe.ts';
+
+describePublicFunctions(false);
