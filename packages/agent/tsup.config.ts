@@ -12,6 +12,7 @@ export default bundle(
     'cassette/index': 'src/cassette/index.ts',
     'provider/request/transcript': 'src/provider/request/transcript.ts',
     'testing/scenarios': 'src/testing/scenarios.ts',
+    'values/input': 'src/values/input.ts',
     'values/index': 'src/values/index.ts',
     'store/fork-session': 'src/store/fork-session.ts',
     'store/format': 'src/store/format.ts',

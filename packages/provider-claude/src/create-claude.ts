@@ -1,5 +1,6 @@
 import type { Agent, Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { oneOf, read, record } from '@cobbler/agent/input';
 import type {
   Endpoint,
   FactoryConfig,
@@ -8,7 +9,7 @@ import type {
   Transport,
   Wire,
 } from '@cobbler/agent/provider';
-import { cleanKey, configReaders, createAgent, oneOf, read, record } from '@cobbler/agent/provider';
+import { cleanKey, configReaders, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { askClient } from './endpoint.ts';
 import type { Thinking } from './envelope.ts';

@@ -1,6 +1,7 @@
 import type { Agent, Capabilities } from '@cobbler/agent';
+import { oneOf, read, record } from '@cobbler/agent/input';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { configReaders, createAgent, oneOf, read, record } from '@cobbler/agent/provider';
+import { configReaders, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
 import { addressOf } from './endpoint.ts';

@@ -11,7 +11,6 @@ export { type FlatTool, fromFlatTool } from '../interfaces/tool.ts';
 export { checkSchema } from '../json-schema/check-schema.ts';
 export { schemaProblem } from '../json-schema/schema-problem.ts';
 export { type FileKind, fileKind, fileText, hasMediaType } from '../values/file-part.ts';
-export { oneOf, type Reader, type Readers, read, record } from '../values/input.ts';
 export { isObject } from '../values/json.ts';
 export { type FlatMessage, fromFlat, type Role, type Seal, toFlat } from '../values/message.ts';
 export { type CreateAgentOptions, createAgent } from './create-agent.ts';

@@ -1,3 +1,10 @@
+/**
+ * Readers of values from callers. A public function passes each argument to one reader, which returns data of our own or
+ * throws an `AgentError` with the path of the invalid field (decision 0136).
+ *
+ * @module
+ */
+
 import { AgentError } from './errors.ts';
 import { shown } from './invalid-value.ts';
 import { isObject } from './json.ts';
@@ -17,8 +24,8 @@ export type Readers<Fields> = {
 };
 
 // Reading is synchronous, so there is one current value. What a reader leaves here when it throws is the place.
-let path = '';
-let code = '';
+let path = 'value';
+let code = 'bad_option';
 
 /** Maximum length of a path in a message. */
 const maxPath = 200;
@@ -86,7 +93,9 @@ type AnyReader = <Value>(value: unknown, owner?: unknown) => Value;
 
 /** Accepts any value, for code that checks it later. */
 export const any: AnyReader = when<never>(() => true, '');
+/** A string. */
 export const text: Reader<string> = when((value) => typeof value === 'string', 'a string');
+/** True or false. */
 export const flag: Reader<boolean> = when((value) => typeof value === 'boolean', 'true or false');
 /** Any number of at least 0, including `Infinity`. */
 export const amount: Reader<number> = when(
@@ -174,6 +183,22 @@ export function record<Fields extends object>(
     }
     path = outer;
     return Object.freeze(fields) as Fields;
+  };
+}
+
+/** Returns a reader for objects with fields of any name. The result is a frozen object of what `item` returns. */
+export function mapOf<Item>(item: Reader<Item>, what = 'an object'): Reader<Readonly<Record<string, Item>>> {
+  return (value) => {
+    if (!isObject(value)) throw invalid(value, `Use ${what}`);
+    const fields: [string, Item][] = [];
+    const outer = path;
+    for (const name of Object.keys(value)) {
+      path = `${outer}.${name}`;
+      const given = value[name];
+      if (given !== undefined) fields.push([name, item(given, value)]);
+    }
+    path = outer;
+    return Object.freeze(Object.fromEntries(fields));
   };
 }
 
