@@ -40,8 +40,8 @@ const sessionAgentMutants: readonly Mutant[] = [
   },
   {
     file: 'src/session-agent/session-agent.ts',
-    find: 'return Object.freeze({ ...nothing, ...given, toolsUsed });',
-    replace: 'return { ...nothing, ...given, toolsUsed };',
+    find: "return Object.freeze({ ...nothing, ...read(given, readResponse, 'given') });",
+    replace: "return { ...nothing, ...read(given, readResponse, 'given') };",
     why: 'a response is mutable',
     breaks: ['S1.4'],
     by: byAgent,
@@ -252,8 +252,8 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: tool,
-    find: 'options.maxSessions ?? 8',
-    replace: 'options.maxSessions ?? 9',
+    find: 'given.maxSessions ?? 8',
+    replace: 'given.maxSessions ?? 9',
     why: 'a ninth session is opened',
     breaks: ['S2.15'],
     by: byTool,
@@ -316,7 +316,7 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: tool,
-    find: 'registry: new SessionRegistry(registryPath(options, workspace.root)),',
+    find: 'registry: new SessionRegistry(registryPath(given, workspace.root)),',
     replace: 'registry: new SessionRegistry(undefined),',
     why: 'sessions are lost when the process ends',
     breaks: ['S2.23'],
@@ -329,8 +329,8 @@ export const mutants: readonly Mutant[] = [
   ...sessionAgentMutants,
   {
     file: 'src/session-agent/engine.ts',
-    find: 'const backend = new SessionAgentBackend(agent, {',
-    replace: 'const backend = new SessionAgentBackend(structuredClone(agent), {',
+    find: "new SessionAgentBackend(read(agent, readSessionAgent, 'agent'), {",
+    replace: 'new SessionAgentBackend(structuredClone(agent), {',
     why: 'a plain object with the three methods cannot be an agent',
     breaks: ['S1.15'],
     by: byEngine,

@@ -21,7 +21,7 @@ const maxBytes = 10_000_000;
 
 /** Replaces one exact, unique passage of a text file. */
 export function editFile(workspace: Workspace): Tool {
-  return fileTool<EditFileArgs>({
+  return fileTool<EditFileArgs>(workspace, {
     name: 'edit_file',
     description:
       'Replaces a passage of a text file in the workspace. old_text must match the file exactly, ' +

@@ -38,7 +38,7 @@ const kindMarks: Record<WalkEntry['kind'], string> = {
 
 /** Lists files by path, without those that git ignores. */
 export function listFiles(workspace: Workspace): Tool {
-  return fileTool<ListFilesArgs>({
+  return fileTool<ListFilesArgs>(workspace, {
     name: 'list_files',
     description:
       'Lists the files in a directory of the workspace, sorted, one path per line. Files that .gitignore excludes and ' +

@@ -42,7 +42,7 @@ const maxCountedBytes = 67_108_864;
 
 /** Reads text by lines, and returns images and PDFs as files for the model to view. */
 export function readFile(workspace: Workspace): Tool {
-  return fileTool<ReadFileArgs>({
+  return fileTool<ReadFileArgs>(workspace, {
     name: 'read_file',
     description:
       `Reads a file of the workspace: text, at most ${defaultLines} lines at a time unless limit says otherwise, ` +

@@ -1,9 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, defineTool, systemRuntime, toolOutput } from '@cobbler/agent';
+import type { Readers } from '@cobbler/agent/input';
+import { amount, callable, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { ProcessEnd, ProcessOptions, Workspace } from '@cobbler/agent/node';
 import { childEnvironment, OutputCapture, quotePath, superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
+import { readWorkspace } from './workspace/file-tool.ts';
 
 /** Arguments of run_command. */
 export interface RunCommandArgs {
@@ -34,6 +37,20 @@ export interface RunCommandOptions {
   readonly spawn?: NonNullable<ProcessOptions['spawn']>;
 }
 
+/** The readers of {@link RunCommandOptions}. */
+export const commandReaders: Readers<RunCommandOptions> = {
+  env: mapOf(text),
+  environment: mapOf(text),
+  timeoutMs: amount,
+  maxTimeoutMs: amount,
+  graceMs: amount,
+  maxOutputBytes: amount,
+  runtime: withMethods('monotonic', 'timer'),
+  spawn: callable,
+};
+
+const readOptions = record<RunCommandOptions>(commandReaders);
+
 /** Time that the supervisor may need to end a process tree, in addition to the command's time limit. */
 const endingMs = 5000;
 
@@ -43,10 +60,13 @@ const progressMs = 100;
 /**
  * Runs a shell command in the workspace. The command can access everything that its user can. The gate decides on
  * it; this function does not inspect it.
+ * @throws AgentError `invalid` for an invalid option.
  */
 export function runCommand(workspace: Workspace, options: RunCommandOptions = {}): Tool {
-  const defaultSeconds = (options.timeoutMs ?? 120_000) / 1000;
-  const maxTimeoutMs = options.maxTimeoutMs ?? 600_000;
+  read(workspace, readWorkspace, 'workspace');
+  const given = read(options, readOptions);
+  const defaultSeconds = (given.timeoutMs ?? 120_000) / 1000;
+  const maxTimeoutMs = given.maxTimeoutMs ?? 600_000;
   return defineTool<RunCommandArgs>({
     name: 'run_command',
     description:
@@ -78,7 +98,7 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
     preview: async ({ directory }) => ({
       summary: `in ${directory === undefined ? 'the workspace' : quotePath(workspace.subject(directory))}`,
     }),
-    execute: async (args, context) => await run(workspace, args, options, context),
+    execute: async (args, context) => await run(workspace, args, given, context),
   });
 }
 

@@ -1,5 +1,7 @@
 import type { Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Readers } from '@cobbler/agent/input';
+import { amount, read, record, withMethods } from '@cobbler/agent/input';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
 import type { FileContent, SearchScope } from './search/file-contents.ts';
@@ -31,11 +33,24 @@ export interface SearchOptions {
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
 }
 
+/** The readers of {@link SearchOptions}. */
+export const searchReaders: Readers<SearchOptions> = {
+  fileTimeoutMs: amount,
+  searchTimeoutMs: amount,
+  runtime: withMethods('monotonic', 'timer'),
+};
+
+const readOptions = record<SearchOptions>(searchReaders);
+
 const defaultMatches = 100;
 
-/** Searches the content of files line by line with a JavaScript regular expression. */
+/**
+ * Searches the content of files line by line with a JavaScript regular expression.
+ * @throws AgentError `invalid` for an invalid option.
+ */
 export function searchFiles(workspace: Workspace, options: SearchOptions = {}): Tool {
-  return fileTool<SearchFilesArgs>({
+  const given = read(options, readOptions);
+  return fileTool<SearchFilesArgs>(workspace, {
     name: 'search_files',
     description:
       'Searches text files of the workspace for lines that match a JavaScript regular expression. Files that .gitignore ' +
@@ -86,7 +101,7 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
     pathOf: ({ path }) => path ?? '.',
     subject: ({ pattern, path }) =>
       path === undefined ? pattern : `${pattern} in ${workspace.subject(path)}`,
-    execute: async (args, context) => await search(workspace, args, options, context),
+    execute: async (args, context) => await search(workspace, args, given, context),
   });
 }
 

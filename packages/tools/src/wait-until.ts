@@ -1,5 +1,6 @@
 import type { JsonObject, Tool, ToolContext, WaitStart } from '@cobbler/agent';
 import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
+import { read, record, when } from '@cobbler/agent/input';
 import { isoTime, timeOf } from '@cobbler/agent/values';
 
 /** Options of {@link waitTool}. */
@@ -18,17 +19,21 @@ export interface WaitUntilArgs {
 /** Longest wait in milliseconds: 30 days. */
 export const maxWaitMs: number = 30 * 86_400_000;
 
+const readOptions = record<WaitToolOptions>({
+  maxMs: when(
+    (value) => typeof value === 'number' && value >= 1 && value <= maxWaitMs,
+    `1 to ${maxWaitMs} milliseconds`,
+  ),
+});
+
 /**
  * Creates wait_until, with which the model waits until a time or for a number of seconds without spending turns. A message
  * from the user ends the wait early. The wait counts toward the run's time limit `limits.ms`, so a wait that would exceed it is
  * rejected immediately. With a runner, the wait survives restarts and needs no process.
  * @throws AgentError `invalid` if `maxMs` is not between 1 millisecond and 30 days.
  */
-export function waitTool({ maxMs = maxWaitMs }: WaitToolOptions = {}): Tool {
-  if (!(maxMs >= 1 && maxMs <= maxWaitMs)) {
-    const message = `The option maxMs of waitTool is invalid: it is ${maxMs}. Use 1 to ${maxWaitMs} milliseconds.`;
-    throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
-  }
+export function waitTool(options: WaitToolOptions = {}): Tool {
+  const { maxMs = maxWaitMs } = read(options, readOptions);
   return defineTool<WaitUntilArgs>({
     name: 'wait_until',
     description:
@@ -82,10 +87,16 @@ function endOf({ time, seconds }: WaitUntilArgs, { now, msLeft }: WaitStart, max
 function timeIn(text: string): number {
   const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(text);
   const time = isWhole ? timeOf(text) : Number.NaN;
-  if (Number.isFinite(time)) return time;
+  if (Number.isFinite(time) && isDate(text.slice(0, 10))) return time;
   throw refusal(
-    `The call was not run: time is ${JSON.stringify(text)}. Use ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
+    `The call was not run: time is ${JSON.stringify(text)}. Use a date that exists, in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
   );
+}
+
+/** Returns whether the calendar has a date such as 2026-01-31. Parsing a time turns February 30 into March 2. */
+function isDate(date: string): boolean {
+  const midnight = timeOf(`${date}T00:00:00Z`);
+  return Number.isFinite(midnight) && isoTime(midnight).startsWith(date);
 }
 
 function reportOf({ wait }: ToolContext): unknown {

@@ -1,12 +1,13 @@
 import type { Tool } from '@cobbler/agent';
+import { read, record, text } from '@cobbler/agent/input';
 import { Workspace } from '@cobbler/agent/node';
 import { editFile } from './edit-file.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import type { RunCommandOptions } from './run-command.ts';
-import { runCommand } from './run-command.ts';
+import { commandReaders, runCommand } from './run-command.ts';
 import type { SearchOptions } from './search-files.ts';
-import { searchFiles } from './search-files.ts';
+import { searchFiles, searchReaders } from './search-files.ts';
 import { writeFile } from './write-file.ts';
 
 /** The directory of the tools, and their limits. */
@@ -15,20 +16,25 @@ export interface WorkspaceToolsOptions extends RunCommandOptions, SearchOptions 
   readonly root: string;
 }
 
+const readOptions = record<WorkspaceToolsOptions>({ ...commandReaders, ...searchReaders, root: text }, [
+  'root',
+]);
+
 /**
  * Creates all tools for one directory: read_file, write_file, edit_file, list_files, search_files, run_command. Each
  * can also be created alone, from a {@link Workspace}.
- * @throws AgentError `invalid` if `root` is not a directory.
+ * @throws AgentError `invalid` for an invalid option, or if `root` is not a directory.
  */
 export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
-  const { environment: env = process.env } = options;
-  const workspace = new Workspace(options.root, { env });
+  const given = read(options, readOptions);
+  const { environment: env = process.env } = given;
+  const workspace = new Workspace(given.root, { env });
   return [
     readFile(workspace),
     writeFile(workspace),
     editFile(workspace),
     listFiles(workspace),
-    searchFiles(workspace, options),
-    runCommand(workspace, options),
+    searchFiles(workspace, given),
+    runCommand(workspace, given),
   ];
 }

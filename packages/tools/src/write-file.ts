@@ -20,7 +20,7 @@ const maxComparedBytes = 2_000_000;
 
 /** Writes a complete file in one step, and creates missing directories. */
 export function writeFile(workspace: Workspace): Tool {
-  return fileTool<WriteFileArgs>({
+  return fileTool<WriteFileArgs>(workspace, {
     name: 'write_file',
     description:
       'Writes a whole text file in the workspace and creates the directories it needs. Replaces an existing file; ' +

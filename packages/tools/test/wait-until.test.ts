@@ -78,9 +78,17 @@ describe('wait_until', () => {
       expect(await resultOf(args)).toBe(
         'The call was not run: it needs either time or seconds. Pass exactly one of them.',
       );
-    for (const time of ['tomorrow', '2026-01-01T10:00:00', '2026-01-01', '2026-13-01T00:00:00Z', '12345'])
+    for (const time of [
+      'tomorrow',
+      '2026-01-01T10:00:00',
+      '2026-01-01',
+      '2026-13-01T00:00:00Z',
+      '12345',
+      '2026-02-30T00:00:00Z',
+      '2026-02-29T23:00:00-05:00',
+    ])
       expect(await resultOf({ time })).toBe(
-        `The call was not run: time is "${time}". Use ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
+        `The call was not run: time is "${time}". Use a date that exists, in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
       );
     expect(await resultOf({ seconds: -1 })).toBe('The arguments were refused: seconds must be at least 0');
   });
@@ -88,7 +96,7 @@ describe('wait_until', () => {
   it('rejects an invalid maximum', () => {
     for (const maxMs of [0, -1, Number.NaN, maxWaitMs + 1])
       expect(() => waitTool({ maxMs })).toThrow(
-        `The option maxMs of waitTool is invalid: it is ${maxMs}. Use 1 to 2592000000 milliseconds.`,
+        `options.maxMs is invalid: it is ${maxMs}. Use 1 to 2592000000 milliseconds.`,
       );
   });
 });

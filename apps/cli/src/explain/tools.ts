@@ -157,13 +157,6 @@ export const tools: Area = {
       see: 'docs/mcp.md',
     },
     {
-      code: 'mcp_name',
-      kinds: ['invalid'],
-      what: 'The name of an MCP server cannot be a part of tool names.',
-      todo: 'Use 1 to 32 letters, digits and "-", with single "_" between them.',
-      see: 'docs/mcp.md',
-    },
-    {
       code: 'mcp_variable',
       kinds: ['invalid'],
       what: 'The configuration of an MCP server refers to an environment variable that is not set.',

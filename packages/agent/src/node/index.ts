@@ -16,7 +16,7 @@ export type {
   McpServerConfig,
   McpServerLimits,
 } from './loaded-config.ts';
-export { isMcpName } from './mcp-setting.ts';
+export { isMcpName, mcpProblem } from './mcp-setting.ts';
 export { childEnvironment } from './process/child-environment.ts';
 export { type ReapedOrphans, reapOrphans, recordProcesses } from './process/orphans.ts';
 export { OutputCapture } from './process/output-capture.ts';

@@ -2,9 +2,22 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Environment, Gate, Pricing, Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
+import {
+  amount,
+  callable,
+  flag,
+  listOf,
+  mapOf,
+  read,
+  record,
+  text,
+  when,
+  withMethods,
+} from '@cobbler/agent/input';
 import { cobblerHome, Workspace } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendResult, DelegatePermission } from '../backend/backend.ts';
+import { readBackend, readPermission } from '../backend/backend.ts';
 import { claudeCode } from '../claude/claude-code.ts';
 import { defaultTimeoutMs } from '../cli/cli-backend.ts';
 import { codex } from '../codex/codex.ts';
@@ -66,29 +79,48 @@ interface AgentArgs {
 /** Time allowed for stopping a program, in addition to the task's time limit, in milliseconds. */
 const endingMs = 10_000;
 
+const readOptions = record<AgentToolOptions>(
+  {
+    workspace: text,
+    backends: listOf(readBackend),
+    maxSessions: amount,
+    timeoutMs: amount,
+    permission: readPermission,
+    gate: callable,
+    sandboxed: flag,
+    sessionsFile: when((value) => value === null || typeof value === 'string', 'a string or null'),
+    pricing: callable,
+    allowUnpriced: flag,
+    env: mapOf(text),
+    runtime: withMethods('monotonic', 'timer', 'random'),
+  },
+  ['workspace'],
+);
+
 /**
  * Creates the tool with which a model gives tasks to Claude Code or Codex: create, send, status, list and destroy.
  * The usage of the tasks counts toward the budget of the calling run.
- * @throws AgentError `invalid` for a workspace that is not a directory, or permission `gate` without a gate.
+ * @throws AgentError `invalid` for an invalid option, a workspace that is not a directory, or permission `gate` without a gate.
  */
 export function createAgentTool(options: AgentToolOptions): AgentTool {
-  const { permission = 'read-only', timeoutMs = defaultTimeoutMs } = options;
-  if (permission === 'gate' && options.gate === undefined)
+  const given = read(options, readOptions);
+  const { permission = 'read-only', timeoutMs = defaultTimeoutMs } = given;
+  if (permission === 'gate' && given.gate === undefined)
     throw new AgentError({
       kind: 'invalid',
       code: 'no_gate',
       message: 'Permission "gate" requires the option `gate`, which decides on each call.',
     });
-  const workspace = new Workspace(options.workspace);
-  const backends = options.backends ?? defaultBackends(options, permission, timeoutMs);
+  const workspace = new Workspace(given.workspace);
+  const backends = given.backends ?? defaultBackends(given, permission, timeoutMs);
   const sessions = new Sessions({
-    registry: new SessionRegistry(registryPath(options, workspace.root)),
+    registry: new SessionRegistry(registryPath(given, workspace.root)),
     backends,
-    maxSessions: options.maxSessions ?? 8,
-    gate: options.gate,
-    pricing: options.pricing,
-    allowUnpriced: options.allowUnpriced ?? false,
-    env: options.env ?? process.env,
+    maxSessions: given.maxSessions ?? 8,
+    gate: given.gate,
+    pricing: given.pricing,
+    allowUnpriced: given.allowUnpriced ?? false,
+    env: given.env ?? process.env,
   });
   const tool = defineTool<AgentArgs>({
     name: 'agent',
@@ -229,7 +261,7 @@ function descriptionOf(
 }
 
 function parametersOf(backends: readonly Backend[]) {
-  const text = (description: string) => ({ type: 'string', description });
+  const string = (description: string) => ({ type: 'string', description });
   return {
     type: 'object',
     properties: {
@@ -239,16 +271,16 @@ function parametersOf(backends: readonly Backend[]) {
         enum: backends.map(({ name }) => name),
         description: 'For create: the agent to use.',
       },
-      prompt: text('For create and send: the task, with everything that the other agent needs to know.'),
-      working_dir: text('For create: a directory of the workspace. Default: the workspace.'),
-      system_prompt: text('For create: instructions for the whole session.'),
+      prompt: string('For create and send: the task, with everything that the other agent needs to know.'),
+      working_dir: string('For create: a directory of the workspace. Default: the workspace.'),
+      system_prompt: string('For create: instructions for the whole session.'),
       max_turns: {
         type: 'integer',
         minimum: 1,
         description: 'For create: maximum number of responses of its model.',
       },
       async: { type: 'boolean', description: 'For create and send: return at once. Default false.' },
-      session_id: text('For send, status and destroy: the id of the session, such as as-1.'),
+      session_id: string('For send, status and destroy: the id of the session, such as as-1.'),
     },
     required: ['action'],
     additionalProperties: false,

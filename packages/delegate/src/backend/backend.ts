@@ -1,5 +1,7 @@
 import type { AgentError, StopReason, Usage } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
+import type { Reader } from '@cobbler/agent/input';
+import { amount, callable, count, flag, oneOf, record, signal, text } from '@cobbler/agent/input';
 import type { BackendEvent, Totals } from '../events/backend-event.ts';
 
 /**
@@ -7,6 +9,9 @@ import type { BackendEvent, Totals } from '../events/backend-event.ts';
  * call, `edit` can change files in its directory, and `bypass` can do everything that its user can.
  */
 export type DelegatePermission = 'read-only' | 'gate' | 'edit' | 'bypass';
+
+/** Reads a permission. */
+export const readPermission: Reader<DelegatePermission> = oneOf('read-only', 'gate', 'edit', 'bypass');
 
 /** One task for a program. */
 export interface BackendRequest {
@@ -102,3 +107,52 @@ export interface Backend {
   /** Starts a task and returns immediately. */
   start(request: BackendRequest, context?: BackendContext): BackendProcess;
 }
+
+/** Reads a usage. */
+export const readUsage: Reader<Usage> = record<Usage>(
+  {
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    cacheWriteLongTokens: count,
+    reasoningTokens: count,
+    estimated: flag,
+  },
+  ['inputTokens', 'outputTokens'],
+);
+
+/** Reads a task. */
+export const readRequest: Reader<BackendRequest> = record<BackendRequest>(
+  {
+    prompt: text,
+    workingDir: text,
+    systemPrompt: text,
+    maxTurns: amount,
+    maxUsd: amount,
+    maxTokens: amount,
+    resumeId: text,
+    before: record<Totals>({ usage: readUsage, usd: amount }),
+  },
+  ['prompt', 'workingDir'],
+);
+
+/** Reads the other options of a task. */
+export const readContext: Reader<BackendContext> = record<BackendContext>({ signal, onEvent: callable });
+
+/** Reads a backend. */
+export const readBackend: Reader<Backend> = record<Backend>(
+  {
+    name: text,
+    capabilities: record<HarnessCapabilities>(
+      { tools: flag, gate: flag, steer: flag, fork: flag, deltas: flag },
+      ['tools', 'gate', 'steer', 'fork', 'deltas'],
+    ),
+    tellsCost: flag,
+    problem: callable,
+    run: callable,
+    start: callable,
+  },
+  ['name', 'capabilities', 'tellsCost', 'problem', 'run', 'start'],
+  'a backend, such as claudeCode returns',
+);

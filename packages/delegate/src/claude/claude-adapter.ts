@@ -1,3 +1,5 @@
+import type { Readers } from '@cobbler/agent/input';
+import { listOf, oneOf, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
 import { decisionSeconds } from '../backend/call-decision.ts';
@@ -14,6 +16,12 @@ export interface ClaudeSettings {
   /** Settings of the machine to read: `user`, `project`, `local`. Default: none. */
   readonly settingSources?: readonly ('user' | 'project' | 'local')[];
 }
+
+/** The readers of {@link ClaudeSettings}. */
+export const claudeReaders: Readers<ClaudeSettings> = {
+  model: text,
+  settingSources: listOf(oneOf('user', 'project', 'local')),
+};
 
 const modes: Readonly<Record<DelegatePermission, readonly string[]>> = {
   'read-only': ['--permission-mode', 'dontAsk', '--disallowedTools', 'Edit,Write,NotebookEdit'],

@@ -1,8 +1,10 @@
+import { read, record } from '@cobbler/agent/input';
 import type { Backend, DelegatePermission } from '../backend/backend.ts';
+import { readPermission } from '../backend/backend.ts';
 import type { ProgramOptions } from '../cli/cli-backend.ts';
-import { CliBackend } from '../cli/cli-backend.ts';
+import { CliBackend, programReaders } from '../cli/cli-backend.ts';
 import type { ClaudeSettings } from './claude-adapter.ts';
-import { claudeAdapter } from './claude-adapter.ts';
+import { claudeAdapter, claudeReaders } from './claude-adapter.ts';
 
 /** Settings of Claude Code. */
 export interface ClaudeCodeOptions extends ProgramOptions, ClaudeSettings {
@@ -10,10 +12,17 @@ export interface ClaudeCodeOptions extends ProgramOptions, ClaudeSettings {
   readonly permission?: DelegatePermission;
 }
 
+const readOptions = record<ClaudeCodeOptions>({
+  ...programReaders,
+  ...claudeReaders,
+  permission: readPermission,
+});
+
 /**
- * Creates a backend for Claude Code: `claude` on the PATH, in its print mode. Never throws; a run reports what is
- * missing.
+ * Creates a backend for Claude Code: `claude` on the PATH, in its print mode. A run reports a missing program.
+ * @throws AgentError `invalid` for an invalid option.
  */
 export function claudeCode(options: ClaudeCodeOptions = {}): Backend {
-  return new CliBackend(claudeAdapter(options.permission ?? 'read-only', options), options);
+  const given = read(options, readOptions);
+  return new CliBackend(claudeAdapter(given.permission ?? 'read-only', given), given);
 }

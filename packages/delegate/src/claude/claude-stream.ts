@@ -3,7 +3,7 @@ import type { Fields } from '../events/fields.ts';
 import { fieldsOf, holdsData, listOf, objectIn, textOf } from '../events/fields.ts';
 import { malformedEnd, TurnEnd, unreadable, wrongField } from '../events/garbled.ts';
 import { claudeName } from './claude-environment.ts';
-import { readClaudeMessage } from './claude-line.ts';
+import { claudeEvents } from './claude-line.ts';
 
 /** Types of messages with content of a response. */
 const contentTypes: readonly unknown[] = ['assistant', 'user', 'stream_event'];
@@ -89,7 +89,7 @@ export class ClaudeStream {
     this.#end.isOver ||= type === 'result';
     if (typeof type === 'string' && !known.has(type))
       return [{ type: 'notice', text: `Claude Code sent a message of unknown type ${type}.` }];
-    const events = readClaudeMessage(message);
+    const events = claudeEvents(message);
     this.#hasSession ||= events.some((event) => event.type === 'session');
     const id = textOf(session);
     // The id of the conversation is in every message.

@@ -1,6 +1,8 @@
 import type { AgentError as AgentErrorType, Environment, Runtime, Usage } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
+import type { Readers } from '@cobbler/agent/input';
+import { amount, flag, mapOf, read, text, withMethods } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type {
   Backend,
@@ -10,6 +12,7 @@ import type {
   BackendResult,
   CallDecision,
 } from '../backend/backend.ts';
+import { readContext, readRequest } from '../backend/backend.ts';
 import { readDecision } from '../backend/call-decision.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { limitText } from '../events/final-text.ts';
@@ -45,6 +48,19 @@ export interface ProgramOptions {
   readonly runtime?: Runtime;
 }
 
+/** The readers of {@link ProgramOptions}. */
+export const programReaders: Readers<ProgramOptions> = {
+  env: mapOf(text),
+  extraEnv: mapOf(text),
+  path: text,
+  timeoutMs: amount,
+  graceMs: amount,
+  retries: amount,
+  retryMs: amount,
+  sandboxed: flag,
+  runtime: withMethods('monotonic', 'timer', 'random'),
+};
+
 export const defaultTimeoutMs = 600_000;
 
 /** A backend for the program of an adapter. Searches for the program once. */
@@ -76,7 +92,7 @@ export class CliBackend implements Backend {
     return new AgentError({ kind: 'invalid', code: 'bypass_as_root', message });
   }
 
-  run(request: BackendRequest, context: BackendContext = {}): Promise<BackendResult> {
+  async run(request: BackendRequest, context: BackendContext = {}): Promise<BackendResult> {
     return this.start(request, context).result;
   }
 
@@ -84,14 +100,14 @@ export class CliBackend implements Backend {
     const job = new CliJob(
       { adapter: this.#adapter, path: this.#program, problem: this.problem() },
       this.#options,
-      request,
-      context,
+      read(request, readRequest, 'request'),
+      read(context, readContext, 'context'),
     );
     return {
       result: job.result(),
       stop: () => job.stop(),
       decide: (callId, decision) => job.decide(callId, decision),
-      steer: (text) => job.steer(text),
+      steer: (message) => job.steer(read(message, text, 'text')),
     };
   }
 }
@@ -149,8 +165,8 @@ class CliJob {
     this.#cliProcess?.decide(callId, readDecision(decision));
   }
 
-  steer(text: string): boolean {
-    return this.#cliProcess?.steer(text) ?? false;
+  steer(message: string): boolean {
+    return this.#cliProcess?.steer(message) ?? false;
   }
 
   /** Resolves with the outcome of the task. Never rejects. */

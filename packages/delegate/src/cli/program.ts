@@ -2,11 +2,17 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { mapOf, read, text } from '@cobbler/agent/input';
 
-/** Returns the location of a program on the PATH; undefined if it is not found. */
+/**
+ * Returns the location of a program on the PATH; undefined if it is not found.
+ * @throws AgentError `invalid` for a name or a variable that is not a string.
+ */
 export function findProgram(name: string, env: Environment): string | undefined {
+  read(name, text, 'name');
+  const { PATH = '' } = read(env, mapOf(text), 'env');
   if (isAbsolute(name)) return isProgram(name) ? name : undefined;
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  const folders = PATH.split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, name)).find(isProgram);
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorData, StopReason, Usage } from '@cobbler/agent';
+import { read, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
@@ -7,9 +8,12 @@ import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
 
 export const codexName = 'codex';
 
-/** Reads one line of `codex exec --json`. Other output and unknown messages return no events. */
+/**
+ * Reads one line of `codex exec --json`. Other output and unknown messages return no events.
+ * @throws AgentError `invalid` for a value that is not a string.
+ */
 export function readCodexLine(line: string): BackendEvent[] {
-  const event = objectIn(line);
+  const event = objectIn(read(line, text, 'line'));
   return event === undefined ? [] : readCodexEvent(event);
 }
 

@@ -1,3 +1,4 @@
+import { flag, listOf, oneOf, read, record, text } from '@cobbler/agent/input';
 import type {
   Backend,
   BackendContext,
@@ -6,8 +7,9 @@ import type {
   BackendResult,
   DelegatePermission,
 } from '../backend/backend.ts';
+import { readContext, readPermission } from '../backend/backend.ts';
 import type { ProgramOptions } from '../cli/cli-backend.ts';
-import { CliBackend } from '../cli/cli-backend.ts';
+import { CliBackend, programReaders } from '../cli/cli-backend.ts';
 import { appServerAdapter } from './app-server.ts';
 import type { CodexSettings } from './codex-adapter.ts';
 import { codexExecAdapter } from './codex-adapter.ts';
@@ -24,14 +26,28 @@ export interface CodexOptions extends ProgramOptions, CodexSettings {
   readonly via?: 'exec' | 'app-server';
 }
 
-/** Creates a backend for Codex: `codex` on the PATH. Never throws; a run reports what is missing. */
+const readOptions = record<CodexOptions>({
+  ...programReaders,
+  model: text,
+  baseUrl: text,
+  config: listOf(text),
+  ownProvider: flag,
+  permission: readPermission,
+  via: oneOf('exec', 'app-server'),
+});
+
+/**
+ * Creates a backend for Codex: `codex` on the PATH. A run reports a missing program.
+ * @throws AgentError `invalid` for an invalid option.
+ */
 export function codex(options: CodexOptions = {}): Backend {
-  const permission = options.permission ?? 'read-only';
-  const via = options.via ?? (permission === 'gate' ? 'app-server' : 'exec');
-  const settings = withKey(options);
-  const exec = new CliBackend(codexExecAdapter(permission, settings), options);
+  const given = read(options, readOptions);
+  const permission = given.permission ?? 'read-only';
+  const via = given.via ?? (permission === 'gate' ? 'app-server' : 'exec');
+  const settings = withKey(given);
+  const exec = new CliBackend(codexExecAdapter(permission, settings), given);
   if (via === 'exec') return exec;
-  const server = new CliBackend(appServerAdapter(permission, settings), options);
+  const server = new CliBackend(appServerAdapter(permission, settings), given);
   // `exec` never asks, so it cannot replace the app server if approval is needed.
   return permission === 'gate' ? server : withFallback(server, exec);
 }
@@ -51,7 +67,8 @@ const usageError = 2;
  * nothing, so the task is not executed twice.
  */
 function withFallback(first: Backend, second: Backend): Backend {
-  const start = (request: BackendRequest, context: BackendContext = {}): BackendProcess => {
+  const start = (request: BackendRequest, given: BackendContext = {}): BackendProcess => {
+    const context = read(given, readContext, 'context');
     let hasStarted = false;
     let isStopped = false;
     const observingContext: BackendContext = {
@@ -82,7 +99,7 @@ function withFallback(first: Backend, second: Backend): Backend {
     capabilities: first.capabilities,
     tellsCost: first.tellsCost,
     problem: () => first.problem(),
-    run: (request, context) => start(request, context).result,
+    run: async (request, context) => start(request, context).result,
     start,
   };
 }

@@ -13,6 +13,7 @@ import type {
   Usage,
 } from '@cobbler/agent';
 import { AgentError, addUsage, callsOf, noUsage, textOf, toolOutput } from '@cobbler/agent';
+import { callable, data, listOf, read, record, signal, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
 import { knownName } from '../backend/proxy-tools.ts';
@@ -33,6 +34,23 @@ export interface BackendAgentOptions {
   /** Options that are the same for every task. */
   readonly job: Omit<BackendRequest, 'prompt' | 'resumeId' | 'before'> & { readonly maxTurns: number };
 }
+
+const lines = listOf(text);
+
+const readRequest = record<Pick<ModelRequest, 'messages' | 'system'>>(
+  {
+    messages: listOf((value) => {
+      const message = data<Message>(value);
+      // Rejects what is not a message.
+      textOf(message);
+      return message;
+    }),
+    system: (value) => (Array.isArray(value) ? lines : text)(value),
+  },
+  ['messages'],
+);
+
+const readContext = record<Pick<RequestContext, 'signal' | 'emit'>>({ signal, emit: callable });
 
 /** An event of a program, or the final outcome of its task. */
 type BackendUpdate = BackendEvent | { readonly type: 'over'; readonly result: BackendResult };
@@ -94,8 +112,10 @@ export class BackendAgent implements Agent {
   }
 
   async run(request: ModelRequest, context: RequestContext = {}): Promise<ModelResponse> {
-    const { messages } = request;
-    const { signal } = context;
+    const job = read(request, readRequest, 'request');
+    const given = read(context, readContext, 'context');
+    const { signal } = given;
+    const { messages } = job;
     // Pending messages of an earlier run were withdrawn with it.
     const isSameRun = signal !== undefined && signal === this.#run;
     this.#run = signal;
@@ -106,11 +126,11 @@ export class BackendAgent implements Agent {
       this.#resume(this.#live, messages);
       const text = textsOf(lastUserMessages(messages));
       if (!this.#live.process.steer(text)) this.#queued.push(text);
-    } else await this.#begin(request, isSameRun);
+    } else await this.#begin(job, isSameRun);
     const live = this.#live;
     if (live === undefined)
       throw new AgentError({ kind: 'agent', code: 'no_job', message: 'There is no active task.' });
-    return this.#answer(live, context);
+    return this.#answer(live, given);
   }
 
   /** Waits for the outcome of a call that the loop has allowed. */
@@ -134,7 +154,10 @@ export class BackendAgent implements Agent {
     await this.#gone;
   }
 
-  async #begin({ messages, system }: ModelRequest, isSameRun: boolean): Promise<void> {
+  async #begin(
+    { messages, system }: Pick<ModelRequest, 'messages' | 'system'>,
+    isSameRun: boolean,
+  ): Promise<void> {
     this.leave();
     await this.#gone;
     const taskUsage = this.#taskUsage.next();

@@ -2,10 +2,12 @@ import type { Gate, Pricing, Run } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
+import type { Readers } from '@cobbler/agent/input';
+import { any, callable, read, record } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { Backend } from '../backend/backend.ts';
 import type { DelegatedLoop } from './delegated-loop.ts';
-import { delegatedLoop } from './delegated-loop.ts';
+import { delegatedLoop, loopReaders } from './delegated-loop.ts';
 
 /** Options of a conversation with a program instead of a model. */
 export interface DelegatedHarnessOptions
@@ -34,14 +36,32 @@ export interface DelegatedHarnessOptions
   readonly pricing?: Pricing;
 }
 
+/** The readers of {@link DelegatedHarnessOptions}. The harness inside reads the options that it is given. */
+export const delegatedReaders: Readers<DelegatedHarnessOptions> = {
+  ...loopReaders,
+  gate: callable,
+  handler: any,
+  report: any,
+  store: any,
+  sessionId: any,
+  attended: any,
+  approvalMs: any,
+  whenBusy: any,
+  runtime: any,
+  storeTimeoutMs: any,
+  system: any,
+};
+
+const readOptions = record<DelegatedHarnessOptions>(delegatedReaders, ['backend', 'workingDir']);
+
 /**
  * Creates a conversation with Claude Code or Codex. It has the same events, limits, store and outcomes as the local
  * loop, because it is the local loop with an agent that relays the program's output. The conversation continues after
  * a restart, using the id in the log. The cost of an interrupted run is reported with the next one.
- * @throws AgentError `invalid` for a gate with a backend that never asks.
+ * @throws AgentError `invalid` for an invalid option, or for a gate with a backend that never asks.
  */
 export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
-  const { backend, workingDir, gate, limits, pricing, tools, ...rest } = options;
+  const { backend, workingDir, gate, limits, pricing, tools, ...rest } = read(options, readOptions);
   if (gate !== undefined && !backend.capabilities.gate) {
     const message = `${backend.name} never asks for approval. Create it with permission "gate".`;
     throw new AgentError({ kind: 'invalid', code: 'no_gate', message });

@@ -1,6 +1,9 @@
 import type { Agent, Limits, Price, Pricing, Tool } from '@cobbler/agent';
+import type { Readers } from '@cobbler/agent/input';
+import { amount, callable, listOf, read, record, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { Backend } from '../backend/backend.ts';
+import { readBackend } from '../backend/backend.ts';
 import { proxyTools } from '../backend/proxy-tools.ts';
 import { BackendAgent } from './backend-agent.ts';
 
@@ -31,9 +34,30 @@ export interface DelegatedLoop {
   close(): Promise<void>;
 }
 
-/** Creates the parts of an executor from a backend. See {@link DelegatedLoop}. */
+/** The readers of {@link DelegatedLoopOptions}. */
+export const loopReaders: Readers<DelegatedLoopOptions> = {
+  backend: readBackend,
+  workingDir: text,
+  limits: record<Limits>({
+    turns: amount,
+    toolCalls: amount,
+    tokens: amount,
+    usd: amount,
+    repeats: amount,
+    ms: amount,
+  }),
+  tools: listOf(text),
+  pricing: callable,
+};
+
+const readOptions = record<DelegatedLoopOptions>(loopReaders, ['backend', 'workingDir']);
+
+/**
+ * Creates the parts of an executor from a backend. See {@link DelegatedLoop}.
+ * @throws AgentError `invalid` for an invalid option.
+ */
 export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
-  const { backend, workingDir, limits, tools, pricing } = options;
+  const { backend, workingDir, limits, tools, pricing } = read(options, readOptions);
   const backendAgent = new BackendAgent({
     backend,
     tools,

@@ -12,10 +12,12 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import type { Environment, Runtime, Usage } from '@cobbler/agent';
 import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
+import { amount, callable, listOf, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
+import { claudeReaders } from '../claude/claude-adapter.ts';
 import { claudeEnvironment } from '../claude/claude-environment.ts';
 import { programEnvironment } from '../cli/environment.ts';
 import { realFolder } from '../cli/program.ts';
@@ -27,7 +29,13 @@ import type {
   ExecuteCallbacks,
   SessionAgent,
 } from '../session-agent/session-agent.ts';
-import { agentResponse, busyText, cancelledText } from '../session-agent/session-agent.ts';
+import {
+  agentResponse,
+  busyText,
+  cancelledText,
+  readCallbacks,
+  readSession,
+} from '../session-agent/session-agent.ts';
 import { Gatekeeper } from './gatekeeper.ts';
 import { planInstruction } from './plan-mode.ts';
 import type { TurnResult } from './turn.ts';
@@ -59,6 +67,21 @@ export interface ClaudeCodeAgentConfig {
   };
 }
 
+const readConfig = record<ClaudeCodeAgentConfig>({
+  ...claudeReaders,
+  maxTurns: amount,
+  systemPrompt: text,
+  allowedTools: listOf(text),
+  disallowedTools: listOf(text),
+  env: mapOf(text),
+  extraEnv: mapOf(text),
+  path: text,
+  retryMs: amount,
+  graceMs: amount,
+  runtime: withMethods('monotonic', 'timer'),
+  sdk: record<NonNullable<ClaudeCodeAgentConfig['sdk']>>({ query: callable }, ['query']),
+});
+
 /** An active prompt. */
 interface ActivePrompt {
   isCancelled: boolean;
@@ -88,9 +111,10 @@ export class ClaudeCodeAgent implements SessionAgent {
   readonly #costs: Map<string, readonly number[]> = new Map();
   #isShut = false;
 
+  /** @throws AgentError `invalid` for an invalid option. */
   constructor(config: ClaudeCodeAgentConfig = {}) {
-    this.#config = config;
-    this.#runtime = config.runtime ?? systemRuntime;
+    this.#config = read(config, readConfig, 'config');
+    this.#runtime = this.#config.runtime ?? systemRuntime;
   }
 
   /**
@@ -103,8 +127,11 @@ export class ClaudeCodeAgent implements SessionAgent {
     session: AgentSession,
     callbacks: ExecuteCallbacks = {},
   ): Promise<AgentResponse> {
+    read(prompt, text, 'prompt');
+    const own = { ...read(session, readSession, 'session') };
+    const given = read(callbacks, readCallbacks, 'callbacks');
     if (this.#isShut) throw invalid('closed', 'The agent has been shut down.');
-    if (this.#turns.has(session.sessionId)) throw invalid('busy', busyText);
+    if (this.#turns.has(own.sessionId)) throw invalid('busy', busyText);
     const over = Promise.withResolvers<void>();
     const turn: ActivePrompt = {
       isCancelled: false,
@@ -114,14 +141,16 @@ export class ClaudeCodeAgent implements SessionAgent {
       usd: 0,
       usage: undefined,
     };
-    this.#turns.set(session.sessionId, turn);
+    this.#turns.set(own.sessionId, turn);
     const began = this.#runtime.monotonic();
     try {
-      const result = await this.#tries(prompt, session, callbacks, turn);
-      this.#count(result, session, turn);
-      return this.#response(result, session, turn, this.#runtime.monotonic() - began);
+      const result = await this.#tries(prompt, own, given, turn);
+      this.#count(result, own, turn);
+      return this.#response(result, own, turn, this.#runtime.monotonic() - began);
     } finally {
-      this.#turns.delete(session.sessionId);
+      // The object may be frozen.
+      if (own.claudeSessionId !== undefined) Reflect.set(session, 'claudeSessionId', own.claudeSessionId);
+      this.#turns.delete(own.sessionId);
       over.resolve();
     }
   }

@@ -1,8 +1,10 @@
 import { systemRuntime } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
+import { read, record, text, withMethods } from '@cobbler/agent/input';
 import type { DelegatedHarnessOptions } from '../harness/delegated-harness.ts';
-import { delegatedHarness } from '../harness/delegated-harness.ts';
+import { delegatedHarness, delegatedReaders } from '../harness/delegated-harness.ts';
 import type { SessionAgent } from './session-agent.ts';
+import { readSessionAgent } from './session-agent.ts';
 import { SessionAgentBackend } from './session-agent-backend.ts';
 
 /** Options of {@link buildEngine}. All are optional. */
@@ -15,13 +17,25 @@ export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' |
   readonly name?: string;
 }
 
+const { backend: _, ...engineReaders } = delegatedReaders;
+
+const readOptions = record<EngineOptions>({
+  ...engineReaders,
+  sessionId: text,
+  runtime: withMethods('id'),
+  mode: text,
+  name: text,
+});
+
 /**
  * Creates a conversation with any session agent: gate, events, limits and store work as with the local loop. Closing
  * the engine ends its conversation, but not the agent, which the caller owns.
+ * @throws AgentError `invalid` for an invalid agent or option.
  */
 export function buildEngine(agent: SessionAgent, options: EngineOptions = {}): Harness {
-  const { workingDir = process.cwd(), mode, name = 'agent', ...rest } = options;
-  const sessionId = options.sessionId ?? (options.runtime ?? systemRuntime).id();
-  const backend = new SessionAgentBackend(agent, { name, sessionId, mode });
+  const given = read(options, readOptions);
+  const { workingDir = process.cwd(), mode, name = 'agent', ...rest } = given;
+  const sessionId = given.sessionId ?? (given.runtime ?? systemRuntime).id();
+  const backend = new SessionAgentBackend(read(agent, readSessionAgent, 'agent'), { name, sessionId, mode });
   return delegatedHarness({ ...rest, sessionId, backend, workingDir });
 }

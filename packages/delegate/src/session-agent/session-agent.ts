@@ -1,5 +1,8 @@
 import type { Usage } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { amount, callable, flag, listOf, read, record, text, when, withMethods } from '@cobbler/agent/input';
 import type { CallDecision } from '../backend/backend.ts';
+import { readUsage } from '../backend/backend.ts';
 
 /** The conversation context of an agent. */
 export interface AgentSession {
@@ -68,11 +71,48 @@ export interface SessionAgent {
   shutdown(): Promise<void>;
 }
 
-/** Returns a response with defaults for missing fields. Frozen. */
+/** Reads a session agent. */
+export const readSessionAgent: Reader<SessionAgent> = withMethods('execute', 'cancel', 'shutdown');
+
+const idOrNull = when<string | null>(
+  (value) => value === null || typeof value === 'string',
+  'a string or null',
+);
+
+/** Reads a session. The agent writes the id of its conversation to the object of the caller. */
+export const readSession: Reader<AgentSession> = record<AgentSession>(
+  { sessionId: text, workingDirectory: text, mode: text, claudeSessionId: idOrNull },
+  ['sessionId', 'workingDirectory'],
+);
+
+/** Reads the callbacks. */
+export const readCallbacks: Reader<ExecuteCallbacks> = record<ExecuteCallbacks>({
+  canUseTool: callable,
+  onTextChunk: callable,
+  onToolActivity: callable,
+});
+
+const readResponse = record<AgentResponse>(
+  {
+    content: text,
+    sessionId: idOrNull,
+    cost: amount,
+    durationMs: amount,
+    numTurns: amount,
+    toolsUsed: listOf(text),
+    isError: flag,
+    usage: readUsage,
+  },
+  ['content'],
+);
+
+/**
+ * Returns a response with defaults for missing fields. Frozen.
+ * @throws AgentError `invalid` for an invalid field.
+ */
 export function agentResponse(given: Pick<AgentResponse, 'content'> & Partial<AgentResponse>): AgentResponse {
-  const nothing = { sessionId: null, cost: 0, durationMs: 0, numTurns: 0, isError: false };
-  const toolsUsed = Object.freeze([...(given.toolsUsed ?? [])]);
-  return Object.freeze({ ...nothing, ...given, toolsUsed });
+  const nothing = { sessionId: null, cost: 0, durationMs: 0, numTurns: 0, toolsUsed: [], isError: false };
+  return Object.freeze({ ...nothing, ...read(given, readResponse, 'given') });
 }
 
 export function toolActivity(toolName: string, description: string): ToolActivity {

@@ -1,10 +1,19 @@
 import type { ApprovalDecision, Gate, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
+import type { Reader } from '@cobbler/agent/input';
+import { read, text, withMethods } from '@cobbler/agent/input';
 import { askForDecision } from '../backend/call-decision.ts';
 import { activityText } from './activity-text.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';
-import { agentResponse, busyText, cancelledText, toolActivity } from './session-agent.ts';
+import {
+  agentResponse,
+  busyText,
+  cancelledText,
+  readCallbacks,
+  readSession,
+  toolActivity,
+} from './session-agent.ts';
 
 /** Opens the conversation of a session. The gate submits every call to the `canUseTool` callback. */
 export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
@@ -14,10 +23,15 @@ export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
  * conversation for each session. With an existing harness, `canUseTool` decides only about the calls for which the gate
  * of the harness asks the user; with a harness that the function creates with the given gate, it decides on every
  * call.
+ * @throws AgentError `invalid` for a value that is neither a harness nor a function.
  */
 export function toSessionAgent(harness: Harness | OpenHarness): SessionAgent {
-  return new HarnessAgent(typeof harness === 'function' ? harness : () => harness);
+  if (typeof harness === 'function') return new HarnessAgent(harness);
+  const opened = read(harness, readHarness, 'harness');
+  return new HarnessAgent(() => opened);
 }
+
+const readHarness: Reader<Harness> = withMethods('prompt', 'resume', 'cancel', 'close');
 
 /** A session and its conversation. */
 interface OpenSession {
@@ -39,19 +53,22 @@ class HarnessAgent implements SessionAgent {
     session: AgentSession,
     callbacks: ExecuteCallbacks = {},
   ): Promise<AgentResponse> {
-    const open = this.#openSession(session);
+    read(prompt, text, 'prompt');
+    const given = read(callbacks, readCallbacks, 'callbacks');
+    const open = this.#openSession(read(session, readSession, 'session'));
     if (open.isBusy) throw new AgentError({ kind: 'invalid', code: 'busy', message: busyText });
     open.isBusy = true;
-    open.callbacks = callbacks;
+    open.callbacks = given;
     try {
-      const reporter = new CallbackReporter(callbacks);
+      const reporter = new CallbackReporter(given);
       let result = await reporter.follow(open.harness.prompt(prompt));
-      while (result.status === 'waiting' && callbacks.canUseTool !== undefined) {
+      while (result.status === 'waiting' && given.canUseTool !== undefined) {
         const answers = await reporter.answers();
         if (answers.length === 0) break;
         result = await reporter.follow(open.harness.resume({ answers }));
       }
-      session.claudeSessionId = open.harness.sessionId;
+      // The object may be frozen.
+      Reflect.set(session, 'claudeSessionId', open.harness.sessionId);
       return responseOf(result, reporter.toolsUsed);
     } finally {
       open.isBusy = false;
@@ -80,7 +97,8 @@ class HarnessAgent implements SessionAgent {
         signal,
       );
     };
-    const open: OpenSession = { harness: this.#openHarness(session, gate), callbacks: {}, isBusy: false };
+    const harness = read(this.#openHarness(session, gate), readHarness, 'the harness of the session');
+    const open: OpenSession = { harness, callbacks: {}, isBusy: false };
     this.#open.set(session.sessionId, open);
     return open;
   }

@@ -1,7 +1,8 @@
 import type { Environment, Runtime, Tool } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import { callable, data, invalid, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { McpServerConfig } from '@cobbler/agent/node';
-import { childEnvironment, isMcpName } from '@cobbler/agent/node';
+import { childEnvironment, mcpProblem } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { ToolList } from './connection.ts';
 import { McpConnection } from './connection.ts';
@@ -64,22 +65,32 @@ export interface Mcp {
   close(): Promise<void>;
 }
 
+const readOptions = record<McpOptions>(
+  {
+    servers: (value) => {
+      const servers = data<McpOptions['servers']>(value);
+      const problem = mcpProblem(servers);
+      if (problem !== undefined) throw invalid(value, `Correct it: ${problem}`);
+      return servers;
+    },
+    env: mapOf(text),
+    cwd: text,
+    onChange: callable,
+    client: record({ name: text, version: text }, ['name', 'version']),
+    runtime: withMethods('monotonic', 'timer'),
+  },
+  ['servers'],
+);
+
 /**
  * Connects to all servers at the same time. A server that cannot be reached has no tools, and its report says why.
- * @throws AgentError `invalid` for an invalid server name.
+ * @throws AgentError `invalid` for an invalid option, such as a server name that tool names cannot contain.
  */
 export async function connectMcp(options: McpOptions): Promise<Mcp> {
-  const wrong = Object.keys(options.servers).find((name) => !isMcpName(name));
-  if (wrong !== undefined) {
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'mcp_name',
-      message: `The MCP server name ${JSON.stringify(wrong)} is invalid. Use 1 to 32 letters, digits and "-", with single "_" between them.`,
-    });
-  }
-  const servers = Object.entries(options.servers)
+  const given = read(options, readOptions);
+  const servers = Object.entries(given.servers)
     .filter(([, { disabled }]) => disabled !== true)
-    .map(([name, config]) => new Server(name, config, options));
+    .map(([name, config]) => new Server(name, config, given));
   await Promise.all(servers.map((server) => server.look()));
   for (const server of servers) server.adopt();
   return {

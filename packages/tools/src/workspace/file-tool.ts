@@ -1,5 +1,8 @@
 import type { Tool, ToolDefinition } from '@cobbler/agent';
 import { AgentError, defineTool } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { read, withMethods } from '@cobbler/agent/input';
+import type { Workspace } from '@cobbler/agent/node';
 import { fileError } from '@cobbler/agent/node';
 
 /** Instruction files of other agents. Writing to them requires approval. */
@@ -11,11 +14,23 @@ export interface FileToolDefinition<Args> extends ToolDefinition<Args> {
   readonly pathOf: (args: Args) => string;
 }
 
+/** Reads a workspace. */
+export const readWorkspace: Reader<Workspace> = withMethods(
+  'subject',
+  'mustAsk',
+  'directory',
+  'locate',
+  'openFile',
+  'write',
+);
+
 /**
  * Creates a tool whose errors show the path as the model wrote it. Error messages of the system, which contain real
  * paths, are never passed on.
+ * @throws AgentError `invalid` for a value that is not a workspace.
  */
-export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
+export function fileTool<Args>(workspace: Workspace, definition: FileToolDefinition<Args>): Tool {
+  read(workspace, readWorkspace, 'workspace');
   const { pathOf, execute, preview, ...rest } = definition;
   return defineTool<Args>({
     ...rest,

@@ -26,10 +26,10 @@ describe('the name of a tool', () => {
 
   test('cannot belong to another server, because ambiguous server names are invalid', async () => {
     await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow(
-      'name "a__b" is invalid',
+      'entry "a__b" has an invalid name',
     );
     await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow(
-      'name "a_" is invalid',
+      'entry "a_" has an invalid name',
     );
   });
 });
