@@ -1,5 +1,20 @@
 import type { Json, Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import {
+  amount,
+  any,
+  callable,
+  flag,
+  listOf,
+  oneOf,
+  read,
+  record,
+  signal,
+  text,
+  when,
+  withMethods,
+} from '@cobbler/agent/input';
 import type { Runner, StartOptions, Workflow, WorkflowStatus } from '@cobbler/agent/runner';
 import {
   checkDueAt,
@@ -77,16 +92,52 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
   listening(): Promise<string>;
 }
 
+const lines = listOf(text);
+
+const addresses: Reader<string | readonly string[]> = (value) => (Array.isArray(value) ? lines : text)(value);
+
+const readOptions = record<RestateRunnerOptions<Json, Json>>(
+  {
+    workflow: callable,
+    ingress: addresses,
+    admin: addresses,
+    service: text,
+    host: text,
+    port: when(
+      (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
+      'a port from 0 to 65535',
+    ),
+    address: text,
+    reusePort: flag,
+    identityKeys: lines,
+    retentionMs: amount,
+    idleMs: amount,
+    drainMs: amount,
+    patienceMs: amount,
+    runtime: withMethods('now', 'monotonic', 'timer', 'random', 'id'),
+  },
+  ['workflow', 'ingress'],
+);
+
+const readStart = record<StartOptions>({
+  runId: any,
+  key: text,
+  whenBusy: oneOf('queue', 'reject'),
+  dueAt: any,
+});
+
+const readWait = record<{ readonly signal?: AbortSignal }>({ signal });
+
 /**
  * Runs a workflow on Restate. Every process that opens a runner of one service processes its runs, and any of them
  * can start, signal and cancel every run. If one crashes, the engine continues its runs on another.
+ * @throws AgentError `invalid` for an invalid option.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,
 ): RestateRunner<Input, Output> {
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  const own = options as unknown as RestateRunnerOptions<Json, Json>;
-  return new EngineRunner(own) as unknown as RestateRunner<Input, Output>;
+  return new EngineRunner(read(options, readOptions)) as unknown as RestateRunner<Input, Output>;
 }
 
 class EngineRunner implements RestateRunner {
@@ -127,7 +178,8 @@ class EngineRunner implements RestateRunner {
     return (await this.#endpoint).url;
   }
 
-  async start(input: Json, { runId, key, whenBusy = 'queue', dueAt }: StartOptions): Promise<boolean> {
+  async start(input: Json, options: StartOptions): Promise<boolean> {
+    const { runId, key, whenBusy = 'queue', dueAt } = read(options, readStart);
     checkRunId(runId);
     checkDueAt(dueAt, runId);
     const request = {
@@ -143,8 +195,9 @@ class EngineRunner implements RestateRunner {
   }
 
   async signal(runId: string, name: string, value: Json): Promise<boolean> {
-    const text = plainJson(value, `The signal ${JSON.stringify(name)}`);
-    return await this.#tell<boolean>(runId, 'signal', { name, text });
+    read(name, text, 'name');
+    const json = plainJson(value, `The signal ${JSON.stringify(name)}`);
+    return await this.#tell<boolean>(runId, 'signal', { name, text: json });
   }
 
   async cancel(runId: string): Promise<boolean> {
@@ -158,7 +211,8 @@ class EngineRunner implements RestateRunner {
     return { state: record.state };
   }
 
-  async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+  async result(runId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+    const { signal } = read(options, readWait);
     for (;;) {
       const record = await this.#outcome(runId, signal);
       if (record.state === 'done') return JSON.parse(record.text) as Json;
@@ -247,6 +301,7 @@ class EngineRunner implements RestateRunner {
   }
 
   #path(runId: string, handler: string): string {
+    checkRunId(runId);
     return `/${this.#names.runs}/${encodeURIComponent(runId)}/${handler}`;
   }
 

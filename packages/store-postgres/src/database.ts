@@ -1,4 +1,6 @@
 import { AgentError } from '@cobbler/agent';
+import type { Readers } from '@cobbler/agent/input';
+import { amount, text, when } from '@cobbler/agent/input';
 import { backoff } from '@cobbler/agent/values';
 import pg from 'pg';
 import { isLost, storeError } from './store-error.ts';
@@ -19,6 +21,25 @@ export interface DatabaseOptions {
   /** Brings the schema up to date. Called within a transaction before any other statement. */
   readonly prepare: (connection: Connection) => Promise<void>;
 }
+
+/** The options that a store and a runner share. */
+interface SharedOptions extends Omit<DatabaseOptions, 'prepare'> {
+  readonly schema: string;
+  readonly leaseMs: number;
+}
+
+/** The readers of the options that a store and a runner share. */
+export const databaseReaders: Readers<SharedOptions> = {
+  url: text,
+  schema: text,
+  leaseMs: amount,
+  connections: when<number>(
+    (value) => Number.isInteger(value) && Number(value) > 0,
+    'a whole number of at least 1',
+  ),
+  busyMs: amount,
+  statementMs: amount,
+};
 
 /** First and maximum delay between retries, in milliseconds. The delay doubles each time. */
 const firstPauseMs = 25;

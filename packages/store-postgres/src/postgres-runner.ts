@@ -1,9 +1,10 @@
 import type { Json, Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import { amount, callable, read, record, withMethods } from '@cobbler/agent/input';
 import type { Runner, RunRetention, Workflow } from '@cobbler/agent/runner';
 import { filledRetention, InboxRunner } from '@cobbler/agent/runner';
 import type { Connection } from './database.ts';
-import { Database } from './database.ts';
+import { Database, databaseReaders } from './database.ts';
 import { PostgresOwner } from './owner.ts';
 import { PostgresInbox } from './run-inbox.ts';
 import { runTables } from './run-tables.ts';
@@ -32,18 +33,30 @@ export interface PostgresRunnerOptions<Input extends Json, Output extends Json> 
   readonly runtime?: Runtime;
 }
 
+const readOptions = record<PostgresRunnerOptions<Json, Json>>(
+  {
+    ...databaseReaders,
+    workflow: callable,
+    lookMs: amount,
+    retention: record<RunRetention>({ maxAgeMs: amount, maxRuns: amount }),
+    runtime: withMethods('now', 'timer', 'random', 'digest'),
+  },
+  ['workflow', 'url'],
+);
+
 /**
  * Runs workflows durably on any number of machines, with the runs in PostgreSQL beside the sessions. One process works
  * on each run. If it stops renewing its lease, another one continues the run; epochs then prevent the first one from ending
  * the run and from writing to its session.
- * @throws AgentError `invalid`, code `store_address`, `store_schema` or `retention`. Methods reject with the codes of
+ * @throws AgentError `invalid`, code `store_address`, `store_schema`, `retention` or `bad_option`. Methods reject with the codes of
  * `postgresStore`.
  */
 export function postgresRunner<Input extends Json, Output extends Json>(
   options: PostgresRunnerOptions<Input, Output>,
 ): Runner<Input, Output> {
-  const { workflow, url, schema = 'cobbler', leaseMs = 15_000, lookMs = 100, retention } = options;
-  const { connections = 5, busyMs = 4000, statementMs = 10_000, runtime = systemRuntime } = options;
+  const given = read(options, readOptions);
+  const { workflow, url, schema = 'cobbler', leaseMs = 15_000, lookMs = 100, retention } = given;
+  const { connections = 5, busyMs = 4000, statementMs = 10_000, runtime = systemRuntime } = given;
   checkSchemaName(schema);
   const kept = filledRetention(retention);
   const prepare = async (connection: Connection) => {

@@ -1,10 +1,20 @@
 import type { Event, SessionInfo, SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { State } from '@cobbler/agent/events';
+import { amount, callable, count, oneOf, optional, read, record, text, when } from '@cobbler/agent/input';
+import { isObject } from '@cobbler/agent/provider';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStats, Writer } from '@cobbler/agent/store';
-import { checkRetention, checkSessionId, isSessionId } from '@cobbler/agent/store';
+import {
+  checkSessionId,
+  isSessionId,
+  readEvents,
+  readListOptions,
+  readOrigin,
+  readRetention,
+  readWriter,
+} from '@cobbler/agent/store';
 import type { Connection } from './database.ts';
-import { Database } from './database.ts';
+import { Database, databaseReaders } from './database.ts';
 import { PostgresOwner } from './owner.ts';
 import { checkSchemaName, migrate, sessionTables } from './schema.ts';
 import { PostgresSessionLog } from './session-log.ts';
@@ -61,6 +71,23 @@ export interface PostgresStore extends SessionStore {
   readonly isListening: boolean;
 }
 
+const readState = when<State>(
+  (value) => isObject(value) && Array.isArray(value['messages']) && typeof value['seq'] === 'number',
+  'the state of a session',
+);
+
+const readOptions = record<PostgresStoreOptions>(
+  {
+    ...databaseReaders,
+    listenUrl: text,
+    exclusion: oneOf('lease', 'runner'),
+    pollMs: amount,
+    slowPollMs: amount,
+    now: callable,
+  },
+  ['url'],
+);
+
 /** Age in milliseconds at which sessions that were claimed but never started are deleted: one day. */
 const emptyMs = 86_400_000;
 
@@ -68,12 +95,12 @@ const emptyMs = 86_400_000;
  * Stores sessions in PostgreSQL, version 13 or later, for any number of processes. Events are committed with the
  * durability configured on the server; by default they survive a power failure. The tables are created and migrated
  * on first use.
- * @throws AgentError `invalid`, code `store_address` or `store_schema`. Methods reject with an AgentError that
+ * @throws AgentError `invalid`, code `store_address`, `store_schema` or `bad_option`. Methods reject with an AgentError that
  * explains the problem and the fix: codes `store_unreachable`, `store_denied`, `store_missing`, `store_newer`,
  * `store_foreign`, `store_readonly`, `store_full`, `store_busy`, `store_damaged`, `store_closed`.
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  return new SessionsInPostgres(options);
+  return new SessionsInPostgres(read(options, readOptions));
 }
 
 class SessionsInPostgres implements PostgresStore {
@@ -120,20 +147,23 @@ class SessionsInPostgres implements PostgresStore {
   async claim(sessionId: string, origin: Origin = {}): Promise<number> {
     checkSessionId(sessionId);
     this.#checkOpen();
+    const given = read(origin, readOrigin, 'origin');
     await this.#owner?.begin();
-    const { epoch, tally } = await this.#table.claim(sessionId, origin, this.#owner?.lock, this.#now());
+    const { epoch, tally } = await this.#table.claim(sessionId, given, this.#owner?.lock, this.#now());
     this.#log.claimed(sessionId, epoch, JSON.parse(tally) as SessionStats);
     return epoch;
   }
 
   async append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> {
     this.#checkOpen();
-    await this.#log.append(sessionId, events, writer);
+    const given = read(events, readEvents, 'events');
+    await this.#log.append(read(sessionId, text, 'sessionId'), given, read(writer, readWriter, 'writer'));
   }
 
   async read(sessionId: string, afterSeq = 0, limit?: number): Promise<readonly Event[]> {
     this.#checkOpen();
-    return await this.#log.read(sessionId, afterSeq, limit);
+    read(afterSeq, count, 'afterSeq');
+    return await this.#log.read(sessionId, afterSeq, read(limit, optional(amount), 'limit'));
   }
 
   async sessions(): Promise<readonly string[]> {
@@ -151,16 +181,19 @@ class SessionsInPostgres implements PostgresStore {
     }
   }
 
-  keepSnapshot(sessionId: string, state: State, { epoch }: Writer): void {
+  keepSnapshot(sessionId: string, state: State, writer: Writer): void {
+    read(sessionId, text, 'sessionId');
+    read(state, readState, 'state');
+    const { epoch } = read(writer, readWriter, 'writer');
     if (this.#closed !== undefined) return;
-    const offered = this.#snapshots.offer(sessionId, state, epoch);
+    const offered = this.#snapshots.offer(sessionId, state, epoch).catch(() => {});
     this.#background.add(offered);
     void offered.finally(() => this.#background.delete(offered));
   }
 
   async list(options: ListOptions = {}): Promise<SessionPage> {
     this.#checkOpen();
-    return await this.#table.list(options);
+    return await this.#table.list(read(options, readListOptions));
   }
 
   async info(sessionId: string): Promise<SessionInfo | undefined> {
@@ -170,7 +203,7 @@ class SessionsInPostgres implements PostgresStore {
 
   async rename(sessionId: string, title: string): Promise<boolean> {
     this.#checkOpen();
-    return await this.#table.rename(sessionId, title);
+    return await this.#table.rename(sessionId, read(title, text, 'title'));
   }
 
   async delete(sessionId: string): Promise<boolean> {
@@ -181,9 +214,9 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async prune(retention: Retention): Promise<readonly string[]> {
-    checkRetention(retention);
+    const given = read(retention, readRetention, 'retention');
     this.#checkOpen();
-    return await this.#table.prune(retention, this.#now());
+    return await this.#table.prune(given, this.#now());
   }
 
   /** Deletes sessions that never started. PostgreSQL itself frees the space of deleted sessions (autovacuum). */
@@ -200,7 +233,7 @@ class SessionsInPostgres implements PostgresStore {
 
   watch(listener: WatchListener): () => void {
     this.#checkOpen();
-    return this.#watch.add(listener);
+    return this.#watch.add(read<WatchListener>(listener, callable, 'listener'));
   }
 
   close(): Promise<void> {

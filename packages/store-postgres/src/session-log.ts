@@ -1,5 +1,6 @@
 import type { Event } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { read } from '@cobbler/agent/input';
 import type { SessionStats, Writer } from '@cobbler/agent/store';
 import { addToStats, invalidPosition, isSessionId, sequenceGap, writerReplaced } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
@@ -65,7 +66,8 @@ export class PostgresSessionLog {
 
   /** Appends events. Appends to one session run in call order. @throws AgentError as every store does. */
   append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> {
-    const batch = { sessionId, events, texts: events.map((event) => JSON.stringify(event)), writer };
+    const texts = read(events, () => events.map((event) => JSON.stringify(event)), 'events');
+    const batch = { sessionId, events, texts, writer };
     const before = this.#tails.get(sessionId) ?? Promise.resolve();
     const written = before.then(() => this.#append(batch));
     const tail = written.catch(() => {});

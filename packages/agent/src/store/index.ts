@@ -29,3 +29,10 @@ export {
   type Writer,
   writerReplaced,
 } from './store.ts';
+export {
+  readEvents,
+  readListOptions,
+  readOrigin,
+  readRetention,
+  readWriter,
+} from './store-arguments.ts';
