@@ -1,13 +1,16 @@
 import type { Json } from '@cobbler/agent';
-import { AgentError, systemRuntime } from '@cobbler/agent';
+import { AgentError, Executor, systemRuntime } from '@cobbler/agent';
+import { read } from '@cobbler/agent/input';
 import type { Runner, Steps, Workflow } from '@cobbler/agent/runner';
 import { assertNever } from '@cobbler/agent/values';
 import { customRandom, urlAlphabet } from 'nanoid';
 import type { ReadUpdate } from './channel/incoming.ts';
+import { readIncoming } from './channel/incoming.ts';
 import { remember } from './memory/remember.ts';
 import { command, handleButtonPress } from './turn/control.ts';
 import { deliver, replyTo } from './turn/deliver.ts';
 import type { AssistantDependencies, AssistantOptions } from './turn/dependencies.ts';
+import { readOptions } from './turn/dependencies.ts';
 import * as words from './turn/messages.ts';
 import { defaultPersona } from './turn/system-prompt.ts';
 import { turn } from './turn/turn.ts';
@@ -26,9 +29,12 @@ export interface Assistant {
   receive(update: ReadUpdate): Promise<boolean>;
 }
 
-/** Creates an assistant from its dependencies. It runs wherever they do. */
+/**
+ * Creates an assistant from its dependencies. It runs wherever they do.
+ * @throws AgentError `invalid` for an invalid option.
+ */
 export function createAssistant(options: AssistantOptions): Assistant {
-  const dependencies = withDefaults(options);
+  const dependencies = withDefaults(read(options, readOptions));
   const newId = nanoidOf(dependencies);
   return {
     workflow: async (input, steps) => {
@@ -36,7 +42,8 @@ export function createAssistant(options: AssistantOptions): Assistant {
       const work = input as unknown as Work;
       return (await runWork(dependencies, work, steps)) ?? null;
     },
-    async receive(update) {
+    async receive(given) {
+      const update = read(given, readIncoming, 'update');
       if (update.type === 'ignored') return false;
       const work = workFor(update, newId);
       const runId = `${dependencies.channel.name}-${update.id}`;
@@ -68,16 +75,19 @@ function isBusy(thrown: unknown): boolean {
 }
 
 function withDefaults(options: AssistantOptions): AssistantDependencies {
+  const { agent, tools = [], runtime = systemRuntime } = options;
+  // Each turn has an executor of its own; this one only checks its options.
+  new Executor({ agent, tools, runtime });
   return {
     ...options,
-    tools: options.tools ?? [],
+    tools,
     gate: options.gate ?? (({ effect }) => ({ type: effect === 'read' ? 'allow' : 'ask' })),
     persona: options.persona ?? defaultPersona,
     timeZone: options.timeZone ?? 'UTC',
     toolCalls: options.toolCalls ?? 5,
     approvalMs: options.approvalMs ?? 3_600_000,
     rateLimit: options.rateLimit ?? { count: 20, perMs: 60_000 },
-    runtime: options.runtime ?? systemRuntime,
+    runtime,
     report: options.report ?? (() => {}),
   };
 }

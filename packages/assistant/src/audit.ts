@@ -2,6 +2,7 @@ import type { Event, Pricing, Tool } from '@cobbler/agent';
 import { costOf } from '@cobbler/agent';
 import type { CallItem, StoredEvent } from '@cobbler/agent/events';
 import { itemsOf } from '@cobbler/agent/events';
+import { callable, listOf, oneOf, read, record, text, when, withMethods } from '@cobbler/agent/input';
 import { defined, isoTime } from '@cobbler/agent/values';
 import type { EventStore } from './storage/event-store.ts';
 
@@ -57,6 +58,23 @@ export interface AuditOptions {
   readonly tools?: readonly Pick<Tool, 'name' | 'effect'>[];
 }
 
+const readLogs = withMethods<Pick<EventStore, 'sessions' | 'read'>>('sessions', 'read');
+
+const readOptions = record<AuditOptions>({
+  chatId: text,
+  since: when(
+    (value) => typeof value === 'number' && Math.abs(value) <= 8.64e15,
+    'a time in milliseconds since 1970',
+  ),
+  pricing: callable,
+  tools: listOf(
+    record<NonNullable<AuditOptions['tools']>[number]>(
+      { name: text, effect: oneOf('read', 'idempotent', 'once') },
+      ['name'],
+    ),
+  ),
+});
+
 /**
  * Returns the model requests and tool calls in the logs of turns, in the order of the turns. It does not contain
  * deleted or pruned turns, nor any message text.
@@ -65,12 +83,14 @@ export async function* auditOf(
   turns: Pick<EventStore, 'sessions' | 'read'>,
   options: AuditOptions = {},
 ): AsyncGenerator<AuditEntry> {
-  const { chatId, since } = options;
+  const given = read(options, readOptions);
+  const store = read(turns, readLogs, 'turns');
+  const { chatId, since } = given;
   const first = since === undefined ? '' : isoTime(since);
-  for (const sessionId of await turns.sessions()) {
+  for (const sessionId of await store.sessions()) {
     const turn = turnIn(sessionId);
     if (turn === undefined || (chatId !== undefined && turn.chatId !== chatId)) continue;
-    for (const entry of entriesOf(await turns.read(sessionId), turn, options))
+    for (const entry of entriesOf(await store.read(sessionId), turn, given))
       if (entry.time >= first) yield entry;
   }
 }

@@ -202,6 +202,30 @@ export function mapOf<Item>(item: Reader<Item>, what = 'an object'): Reader<Read
   };
 }
 
+/** The readers of the arguments of functions, by the names of the arguments, in their order. */
+type ArgumentReaders<Functions> = {
+  readonly [Name in keyof Functions]?: Readonly<Record<string, Reader<unknown>>>;
+};
+
+/**
+ * Makes these functions of an object read their arguments first. An async function rejects if one is invalid.
+ * @param isAsync false if the functions are synchronous.
+ */
+export function withArguments<Functions extends object>(
+  functions: Functions,
+  readers: ArgumentReaders<Functions>,
+  isAsync = true,
+): Functions {
+  for (const [name, table] of Object.entries<Readonly<Record<string, Reader<unknown>>>>(Object(readers))) {
+    const original: (...given: unknown[]) => unknown = callable(Reflect.get(functions, name), functions);
+    const entries = Object.entries(table);
+    const reading = (...given: unknown[]) =>
+      original(...entries.map(([argument, reader], at) => read(given[at], reader, argument)));
+    Reflect.set(functions, name, isAsync ? async (...given: unknown[]) => await reading(...given) : reading);
+  }
+  return functions;
+}
+
 const isFine = (item: string | object): boolean => typeof item === 'string' || isOwned(item);
 
 /** Reads plain data: returns a frozen copy. Data that `owned` knows is returned unchanged. */

@@ -1,3 +1,6 @@
+import type { Reader } from '@cobbler/agent/input';
+import { listOf, optional, record, signal, text, withArguments, withMethods } from '@cobbler/agent/input';
+
 /** A part of a reply that fits in one message of the channel. */
 export interface MessagePart {
   /** Plain text, sent if the markup is rejected. */
@@ -55,4 +58,40 @@ export interface Channel {
   typing(chatId: string): Promise<void>;
   /** Confirms a button press. A press that is too old is not an error. */
   heard(tapId: string, text?: string): Promise<void>;
+}
+
+/** Reads a part of a message. */
+export const readPart: Reader<MessagePart> = record<MessagePart>({ text, markup: text }, ['text']);
+
+const isChannel = withMethods<Channel>('pieces', 'send', 'sendFile', 'edit', 'typing', 'heard');
+
+const named = record<Pick<Channel, 'name'>>({ name: text }, ['name']);
+
+/** Reads a channel. */
+export const readChannel: Reader<Channel> = (value) => {
+  named(value);
+  return isChannel(value);
+};
+
+const readSendOptions = record<SendOptions>({
+  signal,
+  buttons: listOf(record<Button>({ label: text, data: text }, ['label', 'data'])),
+  note: text,
+  replyTo: text,
+});
+
+const readFile = record<ChannelFile>({ name: text, type: text, text }, ['name', 'type', 'text']);
+
+/** Makes the functions of a channel read their arguments. */
+export function withReadArguments<Kind extends Channel>(channel: Kind): Kind {
+  const options = optional(readSendOptions);
+  withArguments<Channel>(channel, { pieces: { markdown: text } }, false);
+  withArguments<Channel>(channel, {
+    send: { chatId: text, piece: readPart, options },
+    sendFile: { chatId: text, file: readFile, options },
+    edit: { chatId: text, messageId: text, piece: readPart, options },
+    typing: { chatId: text },
+    heard: { tapId: text, text: optional(text) },
+  });
+  return channel;
 }

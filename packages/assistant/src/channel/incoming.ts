@@ -1,3 +1,7 @@
+import type { Reader } from '@cobbler/agent/input';
+import { invalid, oneOf, record, text, when } from '@cobbler/agent/input';
+import { isObject } from '@cobbler/agent/provider';
+
 interface IncomingMetadata {
   /** The channel's own id of this arrival, which identifies repeated deliveries. */
   readonly id: string;
@@ -45,3 +49,38 @@ export type Incoming = IncomingText | IncomingTap | IncomingOther;
 export type ReadUpdate =
   | Incoming
   | { readonly type: 'ignored'; readonly id?: string; readonly reason: string };
+
+const metadata = {
+  id: text,
+  chatId: text,
+  userId: text,
+  sentAt: when<number>((value) => Number.isFinite(value), 'a time in milliseconds since 1970'),
+  message: text,
+};
+
+const required = ['type', 'id', 'chatId', 'userId', 'sentAt'] as const;
+
+const kinds: Readonly<Record<ReadUpdate['type'], Reader<ReadUpdate>>> = {
+  text: record<IncomingText>({ ...metadata, type: oneOf('text'), text, repliesTo: text, language: text }, [
+    ...required,
+    'text',
+  ]),
+  tap: record<IncomingTap>({ ...metadata, type: oneOf('tap'), data: text, tapId: text }, [
+    ...required,
+    'data',
+    'tapId',
+  ]),
+  other: record<IncomingOther>({ ...metadata, type: oneOf('other'), answer: text }, [...required, 'answer']),
+  ignored: record<Extract<ReadUpdate, { type: 'ignored' }>>(
+    { type: oneOf('ignored'), id: text, reason: text },
+    ['type', 'reason'],
+  ),
+};
+
+const kindOf: Reader<ReadUpdate['type']> = oneOf('text', 'tap', 'other', 'ignored');
+
+/** Reads the content of an update. */
+export const readIncoming: Reader<ReadUpdate> = (value) => {
+  if (!isObject(value)) throw invalid(value, 'Use what readUpdate of a channel returns');
+  return kinds[kindOf(value['type'])](value);
+};

@@ -1,6 +1,7 @@
 import { AgentError } from '@cobbler/agent';
+import { amount, callable, flag, read, record, text, when } from '@cobbler/agent/input';
 import type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel.ts';
-import { maxNoteLength } from './channel.ts';
+import { maxNoteLength, withReadArguments } from './channel.ts';
 
 /** A message as it is in the channel, including edits. */
 export interface SentMessage {
@@ -42,9 +43,19 @@ export interface MemoryChannelOptions {
   readonly onMessage?: (message: SentMessage, change: 'sent' | 'edited') => void;
 }
 
-/** Creates a channel that stores its messages as plain text in memory. */
+const readOptions = record<MemoryChannelOptions>({ name: text, longest: amount, onMessage: callable });
+
+const readFailure = record<PlannedFailure>({ error: when(AgentError.is, 'an AgentError'), sent: flag }, [
+  'error',
+]);
+
+/**
+ * Creates a channel that stores its messages as plain text in memory.
+ * @throws AgentError `invalid` for an invalid option.
+ */
 export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel {
-  const { name = 'memory', longest: maxLength = Number.POSITIVE_INFINITY, onMessage } = options;
+  const given = read(options, readOptions);
+  const { name = 'memory', longest: maxLength = Number.POSITIVE_INFINITY, onMessage } = given;
   const messages: SentMessage[] = [];
   const presses: { tapId: string; text?: string }[] = [];
   const failures: PlannedFailure[] = [];
@@ -68,7 +79,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
     });
     return id;
   };
-  return {
+  return withReadArguments<MemoryChannel>({
     name,
     messages,
     taps: presses,
@@ -79,7 +90,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
       return attempts;
     },
     failNext(failure) {
-      failures.push(failure);
+      failures.push(read(failure, readFailure, 'failure'));
     },
     pieces: (markdown) => plainParts(markdown, Math.max(maxLength - noteRoom, 1)),
     send: async (chatId, { text }, { buttons = [], ...options } = {}) =>
@@ -104,7 +115,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
     async heard(tapId, text) {
       presses.push(text === undefined ? { tapId } : { tapId, text });
     },
-  };
+  });
 }
 
 /** Space for a note and the blank line below it. */

@@ -1,5 +1,6 @@
 import type { ErrorData, Json, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import { amount, any, oneOf, read, record, signal, text, withMethods } from '@cobbler/agent/input';
 import type { Runner, StartOptions, WorkflowStatus } from '@cobbler/agent/runner';
 import {
   checkDueAt,
@@ -13,10 +14,13 @@ import {
   waitAborted,
 } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
+import { readTime } from '../storage/chat-store.ts';
 import type { Sql } from '../storage/sql.ts';
+import { readSql } from '../storage/sql.ts';
 import { instanceId, wake } from './instance-id.ts';
 import { D1RunTable } from './run-table.ts';
 import type { WorkflowBinding } from './workflow.ts';
+import { readBinding } from './workflow.ts';
 
 /** The bindings with which `cloudflareRunner` starts and finds runs. */
 export interface CloudflareRunnerOptions {
@@ -48,11 +52,30 @@ const sweptAtOnce = 100;
 /** States of ended instances. */
 const ended: ReadonlySet<string> = new Set(['errored', 'terminated', 'complete']);
 
+const readOptions = record<CloudflareRunnerOptions>(
+  {
+    binding: readBinding,
+    sql: readSql,
+    runtime: withMethods('now', 'timer', 'digest'),
+    lookMs: amount,
+  },
+  ['binding', 'sql'],
+);
+
+const readStart = record<StartOptions>({
+  runId: any,
+  key: text,
+  whenBusy: oneOf('queue', 'reject'),
+  dueAt: any,
+});
+
+const readWait = record<{ readonly signal?: AbortSignal }>({ signal });
+
 /**
  * Runs a workflow on Cloudflare Workflows. D1 stores the runs, their order, signals and outcomes; the engine calls `runWorkflow`, which executes each run and continues it after a crash.
  */
 export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRunner {
-  return new RunnerOnWorkflows(options);
+  return new RunnerOnWorkflows(read(options, readOptions));
 }
 
 class RunnerOnWorkflows implements CloudflareRunner {
@@ -70,8 +93,9 @@ class RunnerOnWorkflows implements CloudflareRunner {
     this.#lookMs = lookMs;
   }
 
-  async start(input: Json, { runId, key, whenBusy = 'queue', dueAt }: StartOptions): Promise<boolean> {
+  async start(input: Json, options: StartOptions): Promise<boolean> {
     this.#checkOpen();
+    const { runId, key, whenBusy = 'queue', dueAt } = read(options, readStart);
     checkRunId(runId);
     checkDueAt(dueAt, runId);
     const run = { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt };
@@ -85,14 +109,17 @@ class RunnerOnWorkflows implements CloudflareRunner {
 
   async signal(runId: string, name: string, value: Json): Promise<boolean> {
     this.#checkOpen();
-    const text = plainJson(value, `The signal ${JSON.stringify(name)}`);
-    const isTaken = await this.#table.signal(runId, name, text);
+    checkRunId(runId);
+    read(name, text, 'name');
+    const json = plainJson(value, `The signal ${JSON.stringify(name)}`);
+    const isTaken = await this.#table.signal(runId, name, json);
     if (isTaken) await wake(this.#binding, this.#runtime, runId);
     return isTaken;
   }
 
   async cancel(runId: string): Promise<boolean> {
     this.#checkOpen();
+    checkRunId(runId);
     if (!(await this.#table.cancel(runId, this.#runtime.now()))) return false;
     await wake(this.#binding, this.#runtime, runId);
     await this.#wakeNext(runId);
@@ -101,6 +128,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
 
   async status(runId: string): Promise<WorkflowStatus> {
     this.#checkOpen();
+    checkRunId(runId);
     const stored = await this.#table.storedRun(runId);
     if (stored === undefined) return { state: 'unknown' };
     const { state, text = 'null' } = stored;
@@ -109,7 +137,8 @@ class RunnerOnWorkflows implements CloudflareRunner {
     return { state };
   }
 
-  async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+  async result(runId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+    const { signal } = read(options, readWait);
     for (;;) {
       const status = await this.status(runId);
       if (status.state === 'done') return status.output;
@@ -124,7 +153,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
 
   async sweep(olderThanMs: number): Promise<number> {
     this.#checkOpen();
-    const before = this.#runtime.now() - olderThanMs;
+    const before = this.#runtime.now() - read(olderThanMs, amount, 'olderThanMs');
     const runs = await this.#table.openSince(before, sweptAtOnce);
     for (const runId of runs) await this.#seeAfter(runId);
     return runs.length;
@@ -132,7 +161,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
 
   async prune(before: number): Promise<number> {
     this.#checkOpen();
-    return await this.#table.prune(before);
+    return await this.#table.prune(read(before, readTime, 'before'));
   }
 
   async close(): Promise<void> {

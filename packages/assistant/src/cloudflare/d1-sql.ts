@@ -1,6 +1,9 @@
 import { AgentError } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { read, withMethods } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../storage/sql.ts';
+import { withReadStatements } from '../storage/sql.ts';
 
 /** The part of a D1 binding that is used: https://developers.cloudflare.com/d1/worker-api/ */
 export interface D1 {
@@ -20,11 +23,17 @@ export interface D1Answer {
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
-/** Opens a D1 database to which the migrations were applied with `wrangler d1 migrations apply`. */
+const readD1: Reader<D1> = withMethods('prepare', 'batch');
+
+/**
+ * Opens a D1 database to which the migrations were applied with `wrangler d1 migrations apply`.
+ * @throws AgentError `invalid` for a value that is not a binding of D1.
+ */
 export function d1Sql(d1: D1): Sql {
+  const database = read(d1, readD1, 'd1');
   const prepareStatement = ({ text, params = [] }: SqlStatement) =>
-    d1.prepare(text).bind(...params.map(toD1Value));
-  return {
+    database.prepare(text).bind(...params.map(toD1Value));
+  return withReadStatements({
     async run(text, params = []) {
       try {
         return answerOf(await prepareStatement({ text, params }).all());
@@ -36,12 +45,12 @@ export function d1Sql(d1: D1): Sql {
       // D1 rejects an empty batch.
       if (statements.length === 0) return [];
       try {
-        return (await d1.batch(statements.map(prepareStatement))).map(answerOf);
+        return (await database.batch(statements.map(prepareStatement))).map(answerOf);
       } catch (error) {
         throw d1Error(error);
       }
     },
-  };
+  });
 }
 
 /** Converts a value for D1, which accepts neither larger integers than JavaScript nor a view of a larger buffer. */

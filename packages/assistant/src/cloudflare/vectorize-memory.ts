@@ -1,12 +1,16 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import { read, record, withMethods } from '@cobbler/agent/input';
 import type { Embedder } from '../memory/embedder.ts';
+import { readEmbedder } from '../memory/embedder.ts';
 import type { MemoryIndex, Recalled } from '../memory/memory-index.ts';
+import { withReadMemories } from '../memory/memory-index.ts';
 import type { KeptMemory } from '../memory/memory-table.ts';
 import { addition, listUnembedded, memoriesOf, recordEmbedder, toMemory } from '../memory/memory-table.ts';
 import { defaultLimit, meaningScore, scoreFloor } from '../memory/score.ts';
 import { bytesOf, cosine, embedTexts, vectorIn } from '../memory/vector.ts';
 import type { Sql } from '../storage/sql.ts';
+import { readSql } from '../storage/sql.ts';
 import { numberIn, textIn } from '../storage/sql-row.ts';
 import type { Vectorize } from './vectorize.ts';
 
@@ -38,19 +42,30 @@ const idsAtOnce = { get: 20, delete: 100 } as const;
 /** Time after which a vector that the index still does not return is written again, in milliseconds. */
 const retryAfterMs = 15 * 60_000;
 
+const readOptions = record<VectorizeMemoryOptions>(
+  {
+    index: withMethods('upsert', 'query', 'getByIds', 'deleteByIds'),
+    sql: readSql,
+    embedder: readEmbedder,
+    runtime: withMethods('now', 'digest'),
+  },
+  ['index', 'sql', 'embedder'],
+);
+
 /**
  * Stores memories on Cloudflare: their texts in D1, their vectors in Vectorize. Vectorize returns new vectors only
  * after seconds to minutes; until then they are also stored in D1, so that a memory can be found immediately. Results
  * always belong to the chat, whatever Vectorize returns, because their texts are read from D1 by chat.
  */
 export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
+  const given = read(options, readOptions);
   const parts: VectorizeSettings = {
     runtime: systemRuntime,
-    ...options,
-    index: withVectorizeErrors(options.index),
+    ...given,
+    index: withVectorizeErrors(given.index),
   };
   const { index, sql } = parts;
-  return {
+  return withReadMemories({
     async add(memories, { signal } = {}) {
       if (memories.length === 0) return;
       await sql.batch(memories.map(addition));
@@ -80,7 +95,7 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
       ]);
       return deleted?.changes ?? 0;
     },
-  };
+  });
 }
 
 /**

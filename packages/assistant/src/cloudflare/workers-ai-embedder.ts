@@ -1,5 +1,7 @@
 import { AgentError } from '@cobbler/agent';
+import { read, record, text, withMethods } from '@cobbler/agent/input';
 import type { Embedder } from '../memory/embedder.ts';
+import { embedderReaders } from '../memory/embedder.ts';
 import { embedderFrom } from '../memory/embedder-from.ts';
 
 /** The part of a Workers AI binding that is used. */
@@ -31,14 +33,25 @@ export interface WorkersAiEmbedderOptions {
   readonly floor?: number;
 }
 
+const readOptions = record<WorkersAiEmbedderOptions>(
+  {
+    ai: withMethods('run'),
+    model: text,
+    dimensions: embedderReaders.dimensions,
+    floor: embedderReaders.floor,
+  },
+  ['ai'],
+);
+
 /**
  * Creates an embedder that uses Workers AI.
- * @throws AgentError `invalid`, code `embedder`, if the model is unknown and `dimensions` or `floor` is missing.
+ * @throws AgentError `invalid` for an invalid option; code `embedder` if the model is unknown and `dimensions` or `floor` is missing.
  */
 export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
-  const { ai, model = '@cf/baai/bge-m3' } = options;
-  const dimensions = options.dimensions ?? knownModels[model]?.dimensions;
-  const floor = options.floor ?? knownModels[model]?.floor;
+  const given = read(options, readOptions);
+  const { ai, model = '@cf/baai/bge-m3' } = given;
+  const known = Object.hasOwn(knownModels, model) ? knownModels[model] : undefined;
+  const { dimensions = known?.dimensions, floor = known?.floor } = given;
   if (dimensions === undefined || floor === undefined) {
     const message = `The model ${model} is unknown. Set the dimensions of its vectors and the minimum cosine similarity of related texts, or use one of ${Object.keys(knownModels).join(', ')}.`;
     throw new AgentError({ kind: 'invalid', code: 'embedder', message });

@@ -1,14 +1,17 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import { amount, callable, read, record, withMethods } from '@cobbler/agent/input';
 import type { CallEnd, StepCall, Steps, Workflow, WorkflowWait } from '@cobbler/agent/runner';
 import { callWorkflow, pause, runCancelled } from '@cobbler/agent/runner';
 import { backoff } from '@cobbler/agent/values';
 import type { Sql } from '../storage/sql.ts';
+import { readSql } from '../storage/sql.ts';
 import { insistently } from './insistence.ts';
 import { wake, wakeEvent } from './instance-id.ts';
 import type { OwnRun } from './run-table.ts';
 import { D1RunTable } from './run-table.ts';
 import type { WorkflowBinding, WorkflowParams, WorkflowStep } from './workflow.ts';
+import { readBinding, readParams, readSteps } from './workflow.ts';
 
 /** Dependencies of an instance of a Cloudflare Workflow. */
 export interface WorkflowRunOptions {
@@ -29,6 +32,20 @@ export interface WorkflowRunOptions {
    */
   readonly pollMs?: number;
 }
+
+const readOptions = record<WorkflowRunOptions>(
+  {
+    params: readParams,
+    step: readSteps,
+    workflow: callable,
+    sql: readSql,
+    binding: readBinding,
+    runtime: withMethods('now', 'timer', 'digest'),
+    lookMs: amount,
+    pollMs: amount,
+  },
+  ['params', 'step', 'workflow', 'sql', 'binding'],
+);
 
 /** Time allowed for functions that ignore their signal to end, in milliseconds. */
 const graceMs = 5000;
@@ -51,12 +68,14 @@ const callConfig = {
  * Executes a run that `cloudflareRunner` started when it is its turn, as the body of a Workflow's `run`. Each call of
  * the workflow, which ends at its first checkpoint, is a step of the engine. If the workflow fails, this function does
  * not reject: the outcome is in the database.
+ * @throws AgentError `invalid` for an invalid option.
  */
 export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
-  const { params, sql, binding, runtime = systemRuntime } = options;
+  const given = read(options, readOptions);
+  const { params, sql, binding, runtime = systemRuntime } = given;
   const { runId } = params;
   const table = new D1RunTable(sql);
-  const run = new WorkflowRun({ ...options, runtime }, table);
+  const run = new WorkflowRun({ ...given, runtime }, table);
   await run.work();
   // Also if this execution did not end the run: the one that did may have crashed before this point.
   const next = await insistently(runtime, () => table.next(runId, runtime.now()));

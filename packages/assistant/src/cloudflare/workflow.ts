@@ -1,3 +1,6 @@
+import type { Reader } from '@cobbler/agent/input';
+import { record, text, withMethods } from '@cobbler/agent/input';
+
 /** The part of a Workflow binding that is used: https://developers.cloudflare.com/workflows/build/workers-api/ */
 export interface WorkflowBinding {
   /** Rejects with `instance.already_exists` for an id that was used before. */
@@ -34,3 +37,12 @@ export interface WorkflowStepConfig {
   /** Time limit of one attempt, in milliseconds. */
   readonly timeout: number;
 }
+
+/** Reads a binding. */
+export const readBinding: Reader<WorkflowBinding> = withMethods('create', 'get');
+
+/** Reads the payload of an instance. */
+export const readParams: Reader<WorkflowParams> = record<WorkflowParams>({ runId: text }, ['runId']);
+
+/** Reads the steps of an instance. */
+export const readSteps: Reader<WorkflowStep> = withMethods('do', 'waitForEvent');

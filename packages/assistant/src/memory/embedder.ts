@@ -1,3 +1,6 @@
+import type { Reader, Readers } from '@cobbler/agent/input';
+import { callable, count, listOf, oneOf, optional, record, signal, text, when } from '@cobbler/agent/input';
+
 /** Converts texts to vectors that are close for similar texts. */
 export interface Embedder {
   /** Name of the model and its version. Vectors with different names are never compared. */
@@ -15,3 +18,23 @@ export interface Embedder {
     options?: { readonly signal?: AbortSignal },
   ): Promise<readonly Float32Array[]>;
 }
+
+/** The readers of the properties of an embedder. */
+export const embedderReaders: Readers<Embedder> = {
+  name: text,
+  dimensions: count,
+  floor: when((value) => Number.isFinite(value), 'a number'),
+  embed: callable,
+};
+
+const required = ['name', 'dimensions', 'floor', 'embed'] as const;
+
+/** Reads an embedder. */
+export const readEmbedder: Reader<Embedder> = record<Embedder>(embedderReaders, required);
+
+/** The readers of the arguments of {@link Embedder.embed}. */
+export const embedArguments: Readonly<Record<string, Reader<unknown>>> = {
+  texts: listOf(text),
+  purpose: oneOf('document', 'query'),
+  options: optional(record<{ readonly signal?: AbortSignal }>({ signal })),
+};

@@ -1,7 +1,9 @@
 import type { ErrorKind, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import { read, record, text, withMethods } from '@cobbler/agent/input';
 import { defined, serviceCode } from '@cobbler/agent/values';
 import type { Embedder } from './embedder.ts';
+import { embedderReaders } from './embedder.ts';
 import { embedderFrom } from './embedder-from.ts';
 
 /** Options of {@link httpEmbedder}: the service and the model. */
@@ -17,18 +19,27 @@ export interface HttpEmbedderOptions {
   readonly runtime?: Runtime;
 }
 
+const { dimensions, floor } = embedderReaders;
+
+const readOptions = record<HttpEmbedderOptions>(
+  { baseURL: text, apiKey: text, model: text, dimensions, floor, runtime: withMethods('fetch') },
+  ['baseURL', 'model', 'dimensions', 'floor'],
+);
+
 /**
  * Creates an embedder for a service with `POST /embeddings`, which many model servers support.
  *
  * `embed` rejects with AgentError `auth`, `rate_limit`, `invalid`, `agent` or `network`, and does not retry.
+ * @throws AgentError `invalid` for an invalid option.
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
-  const { baseURL, model, dimensions, floor } = options;
+  const given = read(options, readOptions);
+  const { baseURL, model, dimensions, floor } = given;
   return embedderFrom({
     name: `${baseURL} ${model} ${dimensions}`,
     dimensions,
     floor,
-    embed: async (texts, _, { signal }) => vectorsIn(await post(options, texts, signal)),
+    embed: async (texts, _, { signal }) => vectorsIn(await post(given, texts, signal)),
   });
 }
 

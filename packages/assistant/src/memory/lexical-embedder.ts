@@ -1,4 +1,6 @@
+import { withArguments } from '@cobbler/agent/input';
 import type { Embedder } from './embedder.ts';
+import { embedArguments } from './embedder.ts';
 import { contentWords } from './words.ts';
 
 /** Number of dimensions: the maximum that Vectorize supports. */
@@ -16,12 +18,13 @@ const partShare = 0.5;
  * nothing. Use the embeddings of a provider to compare meaning.
  */
 export function lexicalEmbedder(): Embedder {
-  return {
+  const embedder: Embedder = {
     name: 'lexical-1',
     dimensions,
     floor: 0.17,
     embed: async (texts) => texts.map(vectorOf),
   };
+  return withArguments(embedder, { embed: embedArguments });
 }
 
 function vectorOf(text: string): Float32Array {

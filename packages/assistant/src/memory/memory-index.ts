@@ -1,3 +1,15 @@
+import type { Reader, Readers } from '@cobbler/agent/input';
+import {
+  amount,
+  listOf,
+  optional,
+  record,
+  signal,
+  text,
+  withArguments,
+  withMethods,
+} from '@cobbler/agent/input';
+
 /** A fact to remember about a chat. */
 export interface Memory {
   /** Id derived from the summarized messages, so that adding the memory again changes nothing. */
@@ -34,4 +46,34 @@ export interface MemoryIndex {
   list(chatId: string): Promise<readonly Memory[]>;
   /** Deletes a chat's memories. Returns their number. */
   forget(chatId: string): Promise<number>;
+}
+
+/** Reads an index of memories. */
+export const readMemoryIndex: Reader<MemoryIndex> = withMethods('add', 'search', 'list', 'forget');
+
+const readMemory = record<Memory>({ id: text, chatId: text, text, createdAt: text }, [
+  'id',
+  'chatId',
+  'text',
+  'createdAt',
+]);
+
+/** The readers of {@link Recall}. */
+export const recallReaders: Readers<Recall> = { limit: amount, floor: amount };
+
+/** Makes the functions of an index read their arguments. */
+export function withReadMemories(index: MemoryIndex): MemoryIndex {
+  return withArguments(index, {
+    add: {
+      memories: listOf(readMemory),
+      options: optional(record<{ readonly signal?: AbortSignal }>({ signal })),
+    },
+    search: {
+      chatId: text,
+      query: text,
+      recall: optional(record<Recall & { readonly signal?: AbortSignal }>({ ...recallReaders, signal })),
+    },
+    list: { chatId: text },
+    forget: { chatId: text },
+  });
 }

@@ -1,7 +1,11 @@
 import type { Agent, ModelRequest } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Readers } from '@cobbler/agent/input';
+import { amount, read, record, signal, text, withMethods } from '@cobbler/agent/input';
 import type { ChatMessage, MessageStore } from '../storage/chat-message.ts';
+import { readMessages } from '../storage/chat-message.ts';
 import type { Memory, MemoryIndex } from './memory-index.ts';
+import { readMemoryIndex } from './memory-index.ts';
 
 /** Limits for messages that are not summarized yet. Exceeding one of them starts a summary. */
 export interface RememberThreshold {
@@ -24,6 +28,24 @@ export interface RememberOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The readers of the thresholds. */
+export const rememberReaders: Readers<Pick<RememberOptions, 'threshold' | 'keep'>> = {
+  threshold: record<RememberThreshold>({ messages: amount, tokens: amount }),
+  keep: amount,
+};
+
+const readOptions = record<RememberOptions>(
+  {
+    ...rememberReaders,
+    messages: readMessages,
+    memory: readMemoryIndex,
+    agent: withMethods('run'),
+    chatId: text,
+    signal,
+  },
+  ['messages', 'memory', 'agent', 'chatId'],
+);
+
 /** The result of `remember`. */
 export interface Remembered {
   /** True if messages were summarized. */
@@ -42,7 +64,8 @@ const maxSizes = { messages: 60, tokens: 24_000, facts: 20, factLength: 500, ans
  *
  * @throws AgentError if the summary, the embedding or the store failed; the messages remain for the next attempt.
  */
-export async function remember(options: RememberOptions): Promise<Remembered> {
+export async function remember(given: RememberOptions): Promise<Remembered> {
+  const options = read(given, readOptions);
   const { messages, memory, chatId, keep = 20, signal } = options;
   const older = await dueMessages(options, keep);
   const first = older[0];

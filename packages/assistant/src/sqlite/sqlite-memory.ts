@@ -1,5 +1,8 @@
+import { read, record } from '@cobbler/agent/input';
 import type { Embedder } from '../memory/embedder.ts';
+import { readEmbedder } from '../memory/embedder.ts';
 import type { Memory, MemoryIndex, Recalled } from '../memory/memory-index.ts';
+import { withReadMemories } from '../memory/memory-index.ts';
 import {
   addition,
   listUnembedded,
@@ -12,6 +15,7 @@ import { defaultLimit, meaningScore, scoreFloor, wordScore } from '../memory/sco
 import { bytesOf, cosine, embedTexts, vectorIn } from '../memory/vector.ts';
 import { contentWords } from '../memory/words.ts';
 import type { Sql, SqlStatement } from '../storage/sql.ts';
+import { readSql } from '../storage/sql.ts';
 import { numberIn, textIn } from '../storage/sql-row.ts';
 
 /** Options of {@link sqliteMemory}: where memories are stored, and the embedder. */
@@ -39,11 +43,18 @@ const tables: readonly string[] = [
   'UPDATE memories SET embedder = NULL WHERE embedder IS NOT NULL AND key NOT IN (SELECT key FROM memory_vectors)',
 ];
 
+const readOptions = record<SqliteMemoryOptions>({ sql: readSql, embedder: readEmbedder }, [
+  'sql',
+  'embedder',
+]);
+
 /**
  * Stores memories in a local file. Searches compare the query with the vectors of the chat one by one, and with
  * words. After a change of the embedder, memories are embedded again step by step; until then only words find them.
+ * @throws AgentError `invalid` for an invalid option.
  */
-export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryIndex {
+export function sqliteMemory(options: SqliteMemoryOptions): MemoryIndex {
+  const { sql, embedder } = read(options, readOptions);
   let isReady: Promise<void> | undefined;
   const ready = (): Promise<void> => {
     isReady ??= prepare(sql).catch((error: unknown) => {
@@ -52,7 +63,7 @@ export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryInde
     });
     return isReady;
   };
-  return {
+  return withReadMemories({
     async add(memories, { signal } = {}) {
       await ready();
       await sql.batch(memories.flatMap((memory) => [addition(memory), wordsOf(memory)]));
@@ -79,7 +90,7 @@ export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryInde
       ]);
       return answers[2]?.changes ?? 0;
     },
-  };
+  });
 }
 
 async function prepare(sql: Sql): Promise<void> {

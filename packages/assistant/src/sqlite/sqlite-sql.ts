@@ -1,11 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import { callable, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { FileKind, OnWrite } from '@cobbler/agent/node';
 import { isBusy, openDatabase, storeError } from '@cobbler/agent/node';
 import { backoff } from '@cobbler/agent/values';
 import { migrations, migrationText } from '../storage/schema.ts';
 import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../storage/sql.ts';
+import { withReadStatements } from '../storage/sql.ts';
 
 /** The SQLite application id: "CobA" in ASCII. */
 const chatFile: FileKind = { applicationId: 0x436f6241, contents: 'chats' };
@@ -32,16 +34,18 @@ export interface SqliteSql extends Sql {
   close(): void;
 }
 
+const readOptions = record<SqliteSqlOptions>(
+  { file: text, runtime: withMethods('monotonic', 'timer'), onWrite: callable },
+  ['file'],
+);
+
 /**
  * Opens the file of an assistant. Several processes can have it open at the same time.
- * @throws AgentError `invalid` with code `store_damaged`, `store_newer`, `store_foreign`, `store_readonly`,
+ * @throws AgentError `invalid` with code `bad_option`, `store_damaged`, `store_newer`, `store_foreign`, `store_readonly`,
  * `store_missing` or `store_unreachable`; `agent` with code `store_busy` or `store_full`.
  */
-export function sqliteSql({
-  file,
-  runtime = systemRuntime,
-  onWrite = () => {},
-}: SqliteSqlOptions): SqliteSql {
+export function sqliteSql(options: SqliteSqlOptions): SqliteSql {
+  const { file, runtime = systemRuntime, onWrite = () => {} } = read(options, readOptions);
   const db = openDatabase(file, {
     maxBytes: undefined,
     onWrite,
@@ -77,14 +81,14 @@ export function sqliteSql({
     }
   }
 
-  return {
+  return withReadStatements<SqliteSql>({
     run: (text, params = []) => patiently(() => runSingle(text, onWrite, () => execute({ text, params }))),
     batch: (statements) => patiently(() => runTransaction(db, onWrite, () => statements.map(execute))),
     close() {
       prepared.clear();
       if (db.isOpen) db.close();
     },
-  };
+  });
 }
 
 function answerOf(db: DatabaseSync, statement: StatementSync, params: readonly SqlValue[]): SqlAnswer {

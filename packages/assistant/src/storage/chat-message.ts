@@ -1,3 +1,6 @@
+import type { Reader } from '@cobbler/agent/input';
+import { oneOf, record, text, withMethods } from '@cobbler/agent/input';
+
 /** A stored message of a chat: the table of requirement S3.10. */
 export interface ChatMessage {
   /** A nanoid. Saving a message again with the same id changes nothing. */
@@ -29,3 +32,14 @@ export interface MessageStore {
   /** Deletes a chat's messages. Returns their number. */
   forget(chatId: string): Promise<number>;
 }
+
+/** Reads a message. */
+export const readMessage: Reader<ChatMessage> = record<ChatMessage>(
+  { id: text, chatId: text, role: oneOf('user', 'assistant'), content: text, createdAt: text },
+  ['id', 'chatId', 'role', 'content', 'createdAt'],
+);
+
+/** Reads a store of messages. */
+export const readMessages: Reader<MessageStore> = withMethods(
+  ...(['add', 'recent', 'unsummarised', 'summarised', 'startFresh', 'all', 'forget'] as const),
+);

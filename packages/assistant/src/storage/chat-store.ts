@@ -1,6 +1,19 @@
 import type { Json } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import {
+  amount,
+  data,
+  optional,
+  read,
+  record,
+  text,
+  when,
+  withArguments,
+  withMethods,
+} from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { Sql, SqlRow } from './sql.ts';
+import { readSql } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 
 /** Data of a chat besides its messages. */
@@ -75,8 +88,53 @@ const setRun = `
   SELECT ?1, ?2 WHERE ?3 IS NULL OR EXISTS (SELECT 1 FROM chats WHERE chat_id = ?1 AND run_id = ?3)
   ON CONFLICT (chat_id) DO UPDATE SET run_id = excluded.run_id`;
 
-/** Creates a store of chats in a database. */
+/** Reads a time or a number of milliseconds. */
+export const readTime: Reader<number> = when(
+  (value) => Number.isFinite(value),
+  'a time in milliseconds since 1970',
+);
+
+/** Reads a limit of turns. */
+export const readRateLimit: Reader<RateLimit> = record<RateLimit>({ count: amount, perMs: amount }, [
+  'count',
+  'perMs',
+]);
+
+/** Reads a store of chats. */
+export const readChats: Reader<ChatStore> = withMethods(
+  ...(['get', 'setTimeZone', 'setRun', 'running', 'takeTurn', 'noted', 'note', 'forget'] as const),
+);
+
+const textOrNull = when<string | null>(
+  (value) => value === null || typeof value === 'string',
+  'a string or null',
+);
+
+const readNote = record<ChatNote>({ key: text, chatId: text, value: data, now: readTime }, [
+  'key',
+  'chatId',
+  'value',
+  'now',
+]);
+
+/**
+ * Creates a store of chats in a database.
+ * @throws AgentError `invalid` for a value that is not a database.
+ */
 export function sqlChats(sql: Sql): ChatStore {
+  return withArguments(chatsIn(read(sql, readSql, 'sql')), {
+    get: { chatId: text },
+    setTimeZone: { chatId: text, timeZone: textOrNull },
+    setRun: { chatId: text, runId: textOrNull, was: optional(text) },
+    running: { chatId: text },
+    takeTurn: { userId: text, now: readTime, limit: readRateLimit },
+    noted: { key: text },
+    note: { note: readNote },
+    forget: { chatId: text },
+  });
+}
+
+function chatsIn(sql: Sql): ChatStore {
   const get = async (chatId: string): Promise<Chat> => {
     const { rows } = await sql.run('SELECT time_zone, run_id FROM chats WHERE chat_id = ?1', [chatId]);
     const timeZone = textOrNone(rows[0], 'time_zone');

@@ -1,7 +1,20 @@
 import type { Event, Runtime, Store } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import { isSessionId } from '@cobbler/agent/store';
+import type { Reader } from '@cobbler/agent/input';
+import {
+  amount,
+  count,
+  optional,
+  read,
+  record,
+  text,
+  withArguments,
+  withMethods,
+} from '@cobbler/agent/input';
+import { isSessionId, readEvents, readOrigin, readWriter } from '@cobbler/agent/store';
+import { readTime } from './chat-store.ts';
 import type { Sql } from './sql.ts';
+import { readSql } from './sql.ts';
 import { numberIn, numberOrNone, textIn } from './sql-row.ts';
 
 /** Stores the logs of turns. */
@@ -40,10 +53,30 @@ const moveOn = `
   UPDATE sessions SET last_seq = ?3 + ?4, updated_at = ?5
   WHERE id = ?1 AND epoch = ?2 AND last_seq = ?3`;
 
+const readOptions = record<EventStoreOptions>({ runtime: withMethods('now') });
+
+/** Reads a store of the logs of turns. */
+export const readTurns: Reader<EventStore> = withMethods(
+  ...(['claim', 'append', 'read', 'sessions', 'delete', 'forgetTurns', 'pruneTurns'] as const),
+);
+
 /**
  * Stores the logs of turns in a database. Appended events survive a power failure, whether or not that was requested.
+ * @throws AgentError `invalid` for an invalid database or option.
  */
-export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptions = {}): EventStore {
+export function sqlEvents(sql: Sql, options: EventStoreOptions = {}): EventStore {
+  const { runtime = systemRuntime } = read(options, readOptions);
+  return withArguments(eventsIn(read(sql, readSql, 'sql'), runtime), {
+    claim: { sessionId: text, origin: optional(readOrigin) },
+    append: { sessionId: text, events: readEvents, writer: readWriter },
+    read: { sessionId: text, afterSeq: optional(count), limit: optional(amount) },
+    delete: { sessionId: text },
+    forgetTurns: { prefix: text },
+    pruneTurns: { before: readTime },
+  });
+}
+
+function eventsIn(sql: Sql, runtime: Runtime): EventStore {
   const inLine = line();
   return {
     async claim(sessionId) {
@@ -57,7 +90,7 @@ export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptio
     append: (sessionId, events, { epoch }) =>
       inLine(sessionId, () => append({ sql, now: runtime.now() }, sessionId, events, epoch)),
     read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
-      read(sql, sessionId, afterSeq, limit),
+      eventsOf(sql, sessionId, afterSeq, limit),
     async sessions() {
       const { rows } = await sql.run('SELECT id FROM sessions WHERE last_seq > 0 ORDER BY key');
       return rows.map((row) => textIn(row, 'id'));
@@ -118,7 +151,7 @@ async function append(
 
   function writing() {
     const place = [sessionId, writer, first - 1];
-    const texts = JSON.stringify(events.map((event) => JSON.stringify(event)));
+    const texts = read(events, () => JSON.stringify(events.map((event) => JSON.stringify(event))), 'events');
     return [
       { text: insert, params: [...place, texts] },
       { text: moveOn, params: [...place, events.length, now] },
@@ -126,7 +159,7 @@ async function append(
   }
 }
 
-async function read(sql: Sql, sessionId: string, afterSeq: number, limit: number): Promise<Event[]> {
+async function eventsOf(sql: Sql, sessionId: string, afterSeq: number, limit: number): Promise<Event[]> {
   const events: Event[] = [];
   while (events.length < limit) {
     const rest = Math.min(limit - events.length, pageSize);

@@ -1,5 +1,8 @@
+import { optional, read, text, when, withArguments } from '@cobbler/agent/input';
 import type { ChatMessage, MessageStore } from './chat-message.ts';
+import { readMessage } from './chat-message.ts';
 import type { Sql, SqlRow } from './sql.ts';
+import { readSql } from './sql.ts';
 import { textIn } from './sql-row.ts';
 
 /** Number of messages that `all` reads in one query. */
@@ -39,8 +42,24 @@ const markFresh = `
   SELECT chat_id, id FROM messages WHERE chat_id = ?1 ORDER BY rowid DESC LIMIT 1
   ON CONFLICT (chat_id) DO UPDATE SET fresh_after = excluded.fresh_after`;
 
-/** Creates a store of messages in a database. */
+const number = when<number>((value) => typeof value === 'number', 'a number');
+
+/**
+ * Creates a store of messages in a database.
+ * @throws AgentError `invalid` for a value that is not a database.
+ */
 export function sqlMessages(sql: Sql): MessageStore {
+  return withArguments(messagesIn(read(sql, readSql, 'sql')), {
+    add: { message: readMessage },
+    recent: { chatId: text, count: number, upTo: optional(text) },
+    unsummarised: { chatId: text, keep: number, limit: number },
+    summarised: { chatId: text, upTo: text },
+    startFresh: { chatId: text },
+    forget: { chatId: text },
+  });
+}
+
+function messagesIn(sql: Sql): MessageStore {
   return {
     async add({ id, chatId, role, content, createdAt }) {
       const { changes } = await sql.run(
@@ -64,7 +83,7 @@ export function sqlMessages(sql: Sql): MessageStore {
     async startFresh(chatId) {
       await sql.run(markFresh, [chatId]);
     },
-    all: (chatId) => allOf(sql, chatId),
+    all: (chatId) => allOf(sql, read(chatId, text, 'chatId')),
     async forget(chatId) {
       const [deleted] = await sql.batch([
         { text: 'DELETE FROM messages WHERE chat_id = ?1', params: [chatId] },

@@ -1,8 +1,25 @@
 import type { ErrorData, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import {
+  amount,
+  callable,
+  data,
+  flag,
+  oneOf,
+  optional,
+  read,
+  record,
+  text,
+  withArguments,
+  withMethods,
+} from '@cobbler/agent/input';
 import { backoff, defined } from '@cobbler/agent/values';
 import type { MessagePart } from '../channel/channel.ts';
+import { readPart } from '../channel/channel.ts';
+import { readTime } from './chat-store.ts';
 import type { Sql, SqlRow } from './sql.ts';
+import { readSql } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 
 /**
@@ -164,10 +181,61 @@ const findAnswer = `
     OR id IN (SELECT answer FROM outbox WHERE chat_id = ?1 AND message_id = ?2))
   ORDER BY rowid DESC LIMIT 1`;
 
-/** Creates an outbox in a database, which several processes can share. */
+const readOptions = record<OutboxOptions>({
+  runtime: withMethods('now', 'id'),
+  attempts: amount,
+  doubts: amount,
+  leaseMs: amount,
+});
+
+/** Reads an outbox. */
+export const readOutbox: Reader<Outbox> = withMethods(
+  ...(['deliver', 'confirm', 'giveUp', 'list', 'keepAnswer', 'answer', 'forget', 'prune'] as const),
+);
+
+const readDeliverOptions = record<DeliverOptions>({ replyTo: text, answer: text, atOnce: flag });
+
+const readError: Reader<ErrorData> = (value) => new AgentError(data<ErrorData>(value)).toJSON();
+
+const readFilter = record<NonNullable<Parameters<Outbox['list']>[0]>>({
+  state: oneOf('planned', 'sending', 'sent', 'maybe_sent', 'given_up'),
+  chatId: text,
+  limit: amount,
+});
+
+const readAnswer = record<KeptAnswer>({ id: text, chatId: text, markdown: text, replyTo: text }, [
+  'id',
+  'chatId',
+  'markdown',
+]);
+
+/**
+ * Creates an outbox in a database, which several processes can share.
+ * @throws AgentError `invalid` for an invalid database or option.
+ */
 export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
-  const { runtime = systemRuntime, attempts = 21, doubts = 4, leaseMs = 90_000 } = options;
-  const settings: OutboxSettings = { sql, runtime, attempts, doubts, leaseMs };
+  const { runtime = systemRuntime, attempts = 21, doubts = 4, leaseMs = 90_000 } = read(options, readOptions);
+  const settings = { sql: read(sql, readSql, 'sql'), runtime, attempts, doubts, leaseMs };
+  return withArguments(outboxIn(settings), {
+    deliver: {
+      key: text,
+      chatId: text,
+      piece: readPart,
+      send: callable,
+      options: optional(readDeliverOptions),
+    },
+    confirm: { keys: text, chatId: text, messageId: text },
+    giveUp: { key: text, error: readError },
+    list: { filter: optional(readFilter) },
+    keepAnswer: { answer: readAnswer },
+    answer: { chatId: text, messageId: optional(text) },
+    forget: { chatId: text },
+    prune: { before: readTime },
+  });
+}
+
+function outboxIn(settings: OutboxSettings): Outbox {
+  const { sql, runtime } = settings;
   const pendingDeliveries = new Map<string, Promise<Delivery>>();
   return {
     deliver(key, chatId, piece, send, given = {}) {

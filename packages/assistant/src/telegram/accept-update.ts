@@ -1,3 +1,4 @@
+import { callable, read, record, text, when } from '@cobbler/agent/input';
 import { secretMatches } from './secret.ts';
 
 /** Maximum size of the body of an update in bytes; updates of Telegram are far smaller. */
@@ -23,18 +24,40 @@ export interface UpdateResponse {
   readonly reason: string;
 }
 
+const header = when<string | null>(
+  (value) => value === null || typeof value === 'string',
+  'a string or null',
+);
+
+const readDelivery = record<UpdateDelivery>(
+  {
+    secret: text,
+    given: header,
+    length: header,
+    body: when(
+      (value) => value === null || (typeof value === 'object' && Symbol.asyncIterator in (value ?? {})),
+      'an async iterable of bytes, or null',
+    ),
+    onUpdate: callable,
+  },
+  ['secret', 'body', 'onUpdate'],
+);
+
+const readChunk = when<Uint8Array>((value) => value instanceof Uint8Array, 'a Uint8Array');
+
 /**
  * Accepts an update that Telegram delivers to a webhook, and returns the response: 200 once `onUpdate` has resolved,
  * so that Telegram drops the update, or 503 if it failed, so that Telegram sends the update again. Other responses: 401
  * without the secret, 413 if the body is too large, 400 if it is not JSON.
  *
- * @throws what reading the body throws.
+ * @throws AgentError `invalid` for an invalid delivery; what reading the body throws.
  */
 export async function acceptUpdate(delivery: UpdateDelivery): Promise<UpdateResponse> {
-  const { secret, given, onUpdate } = delivery;
+  const request = read(delivery, readDelivery, 'delivery');
+  const { secret, given, onUpdate } = request;
   if (!(await secretMatches(given, secret)))
     return { status: 401, reason: given == null ? 'missing secret' : 'wrong secret' };
-  const body = await boundedText(delivery);
+  const body = await boundedText(request);
   if (body === undefined) return { status: 413, reason: 'too large' };
   let update: unknown;
   try {
@@ -55,11 +78,12 @@ async function boundedText({ body, length }: UpdateDelivery): Promise<string | u
   if (Number(length ?? 0) > maxBytes) return undefined;
   const decoder = new TextDecoder();
   let bytes = 0;
-  let text = '';
-  for await (const chunk of body ?? []) {
+  let whole = '';
+  for await (const given of body ?? []) {
+    const chunk = read(given, readChunk, 'delivery.body');
     bytes += chunk.length;
     if (bytes > maxBytes) return undefined;
-    text += decoder.decode(chunk, { stream: true });
+    whole += decoder.decode(chunk, { stream: true });
   }
-  return text + decoder.decode();
+  return whole + decoder.decode();
 }

@@ -1,5 +1,8 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Reader, Readers } from '@cobbler/agent/input';
+import { amount, read, record, text, when, withMethods } from '@cobbler/agent/input';
+import { isObject } from '@cobbler/agent/provider';
 import type { ApiMethods } from '@grammyjs/types';
 import { caller } from './call.ts';
 
@@ -13,6 +16,16 @@ export interface TelegramApiOptions {
   /** Time limit for a call, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
 }
+
+/** The readers of {@link TelegramApiOptions}. */
+export const apiReaders: Readers<TelegramApiOptions> = {
+  token: text,
+  apiRoot: text,
+  runtime: withMethods('timer', 'fetch'),
+  timeoutMs: amount,
+};
+
+const readOptions = record<TelegramApiOptions>(apiReaders, ['token']);
 
 type Methods = ApiMethods<File>;
 
@@ -37,13 +50,26 @@ export interface TelegramApi {
   readonly raw: TelegramMethods;
 }
 
+const hasMethods = when<TelegramMethods>(
+  (value) => isObject(value) && typeof value['getMe'] === 'function',
+  'the methods of the Bot API',
+);
+
+/** Reads a Bot API. */
+export const readApi: Reader<TelegramApi> = record<TelegramApi>(
+  { raw: hasMethods },
+  ['raw'],
+  'what telegramApi returns',
+);
+
 /**
  * Creates a Bot API that makes each call once, through the runtime's fetch, and reports errors as `Channel` requires.
  *
  * @throws AgentError `invalid` with code `no_bot_token` if the token is malformed.
  */
 export function telegramApi(options: TelegramApiOptions): TelegramApi {
-  const token = options.token.trim();
+  const given = read(options, readOptions);
+  const token = given.token.trim();
   if (!/^[\w-]+:[\w-]+$/.test(token))
     throw new AgentError({
       kind: 'invalid',
@@ -51,15 +77,15 @@ export function telegramApi(options: TelegramApiOptions): TelegramApi {
       message:
         'The Telegram bot token is missing or malformed. Get one from @BotFather; it looks like 12345:AbC-d.',
     });
-  const apiRoot = (options.apiRoot ?? 'https://api.telegram.org').replace(/\/+$/, '');
+  const apiRoot = (given.apiRoot ?? 'https://api.telegram.org').replace(/\/+$/, '');
   const call = caller({
     token,
     apiRoot,
-    runtime: options.runtime ?? systemRuntime,
-    timeoutMs: options.timeoutMs ?? 30_000,
+    runtime: given.runtime ?? systemRuntime,
+    timeoutMs: given.timeoutMs ?? 30_000,
   });
-  const method = (name: string) => (given?: object, signal?: AbortSignal) =>
-    given instanceof AbortSignal ? call(name, {}, given) : call(name, given ?? {}, signal);
+  const method = (name: string) => (payload?: object, signal?: AbortSignal) =>
+    payload instanceof AbortSignal ? call(name, {}, payload) : call(name, payload ?? {}, signal);
   const raw = new Proxy(
     {},
     {

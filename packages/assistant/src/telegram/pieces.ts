@@ -1,3 +1,4 @@
+import { read, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { MessagePart } from '../channel/channel.ts';
 import { maxNoteLength } from '../channel/channel.ts';
@@ -12,8 +13,12 @@ export const maxMessageLength = 4096;
 /** Maximum number of UTF-16 code units of a part, with room for a note and the blank line below it. */
 export const maxPartLength: number = maxMessageLength - maxNoteLength - 2;
 
-/** Converts Markdown to Telegram messages in HTML. The same text always has the same parts; a blank text has none. */
+/**
+ * Converts Markdown to Telegram messages in HTML. The same text always has the same parts; a blank text has none.
+ * @throws AgentError `invalid` for a value that is not a string.
+ */
 export function piecesOf(markdown: string): MessagePart[] {
+  read(markdown, text, 'markdown');
   return cutRuns(markdownText(markdown), maxPartLength).map((runs) => {
     const text = visibleText(runs);
     return runs.every(({ style }) => sameStyle(style, plain)) ? { text } : { text, markup: htmlText(runs) };

@@ -1,7 +1,9 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import { amount, callable, read, record, signal, withMethods } from '@cobbler/agent/input';
 import { backoff, defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
+import { readApi } from './api.ts';
 import { wantedUpdates } from './setup.ts';
 
 /** Stores the number up to which updates have been accepted. */
@@ -30,6 +32,19 @@ export interface PollOptions {
   readonly waitSeconds?: number;
 }
 
+const readOptions = record<PollOptions>(
+  {
+    api: readApi,
+    runtime: withMethods('timer', 'random'),
+    signal,
+    onUpdate: callable,
+    offsets: withMethods('load', 'save'),
+    onTrouble: callable,
+    waitSeconds: amount,
+  },
+  ['api', 'signal', 'onUpdate'],
+);
+
 const minPauseMs = 1000;
 const maxPauseMs = 30_000;
 
@@ -45,7 +60,8 @@ const conflicts = 5;
  * @throws AgentError `auth` for an invalid token, `invalid` with code `webhook_set` or `other_poller` if the updates
  * are delivered elsewhere. Other failures are retried without limit.
  */
-export async function poll(options: PollOptions): Promise<void> {
+export async function poll(given: PollOptions): Promise<void> {
+  const options = read(given, readOptions);
   const { signal, offsets, runtime = systemRuntime } = options;
   let offset: number | undefined;
   let known = false;

@@ -1,3 +1,4 @@
+import { amount, callable, data, record as fieldsOf, read, text, when } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../channel/incoming.ts';
 
@@ -10,6 +11,17 @@ export interface ReadUpdateOptions {
   /** Maximum length of a text in UTF-16 code units. Default 4096, the maximum of one Telegram message. */
   readonly maxText?: number;
 }
+
+const isSet = when<ReadonlySet<string>>((value) => value instanceof Set, 'a Set of ids, or a function');
+
+const readOptions = fieldsOf<ReadUpdateOptions>(
+  {
+    allowed: (value, owner) => (typeof value === 'function' ? callable(value, owner) : isSet(value)),
+    botName: text,
+    maxText: amount,
+  },
+  ['allowed'],
+);
 
 type UpdateFields = Readonly<Record<string, unknown>>;
 type UserUpdate = IncomingText | IncomingTap | IncomingOther;
@@ -47,11 +59,13 @@ const contents: Readonly<Record<string, string>> = {
 
 /**
  * Converts a Telegram update for the assistant. Only allowed users are accepted, by id, and only in a private chat.
- * It never throws. The caption of an image does not count as a message: a reply that ignores the image would be
+ * Any value that is not an update is ignored. The caption of an image does not count as a message: a reply that ignores the image would be
  * misleading.
+ * @throws AgentError `invalid` for an invalid option.
  */
-export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpdate {
-  const fields = record(update);
+export function readUpdate(update: unknown, given: ReadUpdateOptions): ReadUpdate {
+  const options = read(given, readOptions);
+  const fields = plainFields(update);
   const id = idOf(fields?.['update_id']);
   if (fields === undefined || id === undefined) return { type: 'ignored', reason: 'not an update' };
   const ignored = (reason: string): ReadUpdate => ({ type: 'ignored', id, reason });
@@ -63,6 +77,15 @@ export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpd
     return readButtonPress(id, query, options) ?? ignored(noPressReason(query, options));
   const kind = Object.keys(fields).find((key) => key !== 'update_id') ?? 'nothing';
   return ignored(ignoredKinds[kind] ?? `an update of type ${kind.slice(0, 60)}`);
+}
+
+/** Returns the fields of an update; undefined for a value that is not plain data. */
+function plainFields(update: unknown): UpdateFields | undefined {
+  try {
+    return record(read(update, data));
+  } catch {
+    return undefined;
+  }
 }
 
 function readMessage(id: string, message: UpdateFields, options: ReadUpdateOptions): UserUpdate | undefined {

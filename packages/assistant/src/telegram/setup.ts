@@ -1,6 +1,8 @@
 import { AgentError } from '@cobbler/agent';
+import { coded, flag, listOf, read, record, text, when } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
+import { readApi } from './api.ts';
 import { secretPattern } from './secret.ts';
 
 /** Types of updates that `readUpdate` supports. */
@@ -18,26 +20,41 @@ export interface WebhookOptions {
   readonly dropPending?: boolean;
 }
 
+const readOptions = record<WebhookOptions>(
+  {
+    url: text,
+    secret: text,
+    maxConnections: coded(
+      'webhook_connections',
+      when(
+        (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100,
+        '1 to 100 connections',
+      ),
+    ),
+    dropPending: flag,
+  },
+  ['url', 'secret'],
+);
+
+const readDelete = record<{ readonly dropPending?: boolean }>({ dropPending: flag });
+
+const readCommands = listOf(
+  record<{ readonly name: string; readonly text: string }>({ name: text, text }, ['name', 'text']),
+);
+
 /**
  * Registers an address for updates of messages and button presses.
  *
  * @throws AgentError `invalid` if the address is not https or the secret is invalid; for calls see `Channel`.
  */
 export async function setWebhook(api: TelegramApi, options: WebhookOptions): Promise<void> {
-  const { url, secret, maxConnections, dropPending } = options;
+  const { raw } = read(api, readApi, 'api');
+  const { url, secret, maxConnections, dropPending } = read(options, readOptions);
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:')
     throw invalid('webhook_url', 'A webhook address must start with https://.');
   if (!secretPattern.test(secret))
     throw invalid('webhook_secret', 'The webhook secret is invalid. Use 1 to 256 letters, digits, _ and -.');
-  if (
-    maxConnections !== undefined &&
-    !(Number.isInteger(maxConnections) && maxConnections >= 1 && maxConnections <= 100)
-  )
-    throw invalid(
-      'webhook_connections',
-      `The number of concurrent webhook deliveries must be 1 to 100; it is ${maxConnections}.`,
-    );
-  await api.raw.setWebhook({
+  await raw.setWebhook({
     url,
     secret_token: secret,
     allowed_updates: wantedUpdates,
@@ -50,8 +67,9 @@ export async function deleteWebhook(
   api: TelegramApi,
   options: { readonly dropPending?: boolean } = {},
 ): Promise<void> {
-  const { dropPending } = options;
-  await api.raw.deleteWebhook({ ...defined({ drop_pending_updates: dropPending }) });
+  const { raw } = read(api, readApi, 'api');
+  const { dropPending } = read(options, readDelete);
+  await raw.deleteWebhook({ ...defined({ drop_pending_updates: dropPending }) });
 }
 
 /**
@@ -63,14 +81,16 @@ export async function setCommands(
   api: TelegramApi,
   commands: readonly { readonly name: string; readonly text: string }[],
 ): Promise<void> {
-  await api.raw.setMyCommands({
-    commands: commands.map(({ name, text }) => ({ command: name, description: text })),
+  const { raw } = read(api, readApi, 'api');
+  const given = read(commands, readCommands, 'commands');
+  await raw.setMyCommands({
+    commands: given.map(({ name, text }) => ({ command: name, description: text })),
   });
 }
 
 /** Returns the bot's own user, which verifies the token. */
 export async function getMe(api: TelegramApi): Promise<{ readonly id: string; readonly name: string }> {
-  const { id, username } = await api.raw.getMe();
+  const { id, username } = await read(api, readApi, 'api').raw.getMe();
   return { id: String(id), name: username };
 }
 

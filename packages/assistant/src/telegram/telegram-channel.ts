@@ -1,7 +1,9 @@
 import { AgentError } from '@cobbler/agent';
+import { read, record } from '@cobbler/agent/input';
 import type { Button, Channel, MessagePart } from '../channel/channel.ts';
+import { withReadArguments } from '../channel/channel.ts';
 import type { TelegramApi, TelegramApiOptions } from './api.ts';
-import { telegramApi } from './api.ts';
+import { apiReaders, readApi, telegramApi } from './api.ts';
 import { maybeSentError } from './failure.ts';
 import { piecesOf, withNote } from './pieces.ts';
 
@@ -14,10 +16,16 @@ export interface TelegramChannelOptions extends TelegramApiOptions {
 /** Maximum number of characters of a notice in response to a button press. */
 const maxNoticeLength = 200;
 
-/** Creates a channel for private chats of Telegram, over its Bot API. */
+const readOptions = record<TelegramChannelOptions>({ ...apiReaders, api: readApi });
+
+/**
+ * Creates a channel for private chats of Telegram, over its Bot API.
+ * @throws AgentError `invalid` for an invalid option.
+ */
 export function telegramChannel(options: TelegramChannelOptions): Channel {
-  const api = options.api ?? telegramApi(options);
-  return {
+  const given = read(options, readOptions);
+  const api = given.api ?? telegramApi(given);
+  return withReadArguments({
     name: 'telegram',
     pieces: piecesOf,
     async send(chatId, piece, { signal, buttons = [], note, replyTo } = {}) {
@@ -58,7 +66,7 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
         .answerCallbackQuery({ callback_query_id: tapId, ...notice })
         .catch(unless(/query is too old|query id is invalid/i));
     },
-  };
+  });
 }
 
 function idOf(message: { readonly message_id?: unknown } | undefined, method: string): string {

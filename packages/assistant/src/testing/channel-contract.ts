@@ -1,3 +1,4 @@
+import { amount, callable, mapOf, read, record, text } from '@cobbler/agent/input';
 import type { ContractCase } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 import type { ChannelCase } from './channel-contract/case.ts';
@@ -8,8 +9,14 @@ import type { ChannelSubject } from './channel-contract/stand.ts';
 
 const definitions: readonly ChannelCase[] = [...partCases, ...sendCases, ...changeCases];
 
+const readSubject = record<ChannelSubject>(
+  { name: text, open: callable, longest: amount, visible: callable, lacks: mapOf(text) },
+  ['name', 'open', 'longest'],
+);
+
 /** Returns the requirements of every channel as test cases for any test runner. */
-export function channelContract(subject: ChannelSubject): ContractCase[] {
+export function channelContract(given: ChannelSubject): ContractCase[] {
+  const subject = read(given, readSubject, 'subject');
   return definitions.map(({ group, name, needs, run }) => {
     const off = needs.map((need) => subject.lacks?.[need]).find((reason) => reason !== undefined);
     return {

@@ -1,5 +1,17 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import {
+  amount,
+  callable,
+  flag,
+  optional,
+  read,
+  record,
+  text,
+  when,
+  withArguments,
+  withMethods,
+} from '@cobbler/agent/input';
 import type { FakeActions } from './fake-telegram/actions.ts';
 import { actionsIn } from './fake-telegram/actions.ts';
 import type { FakeCall } from './fake-telegram/bot-api.ts';
@@ -7,9 +19,10 @@ import { BotApi } from './fake-telegram/bot-api.ts';
 import type { FakeMessage } from './fake-telegram/chats.ts';
 import { FakeChats } from './fake-telegram/chats.ts';
 import type { FakeDelivery, Post, WebhookDeliveryOptions } from './fake-telegram/deliver.ts';
-import { deliverUpdates } from './fake-telegram/deliver.ts';
+import { deliverUpdates, readDelivery } from './fake-telegram/deliver.ts';
 import type { FakeFault } from './fake-telegram/faults.ts';
-import { BrokenConnection } from './fake-telegram/faults.ts';
+import { BrokenConnection, readFault } from './fake-telegram/faults.ts';
+import { readNumber } from './fake-telegram/people.ts';
 import type { FakeUpdate, FakeWebhook } from './fake-telegram/updates.ts';
 import { FakeUpdates } from './fake-telegram/updates.ts';
 
@@ -55,16 +68,33 @@ export interface FakeTelegram extends FakeActions {
   deliver(options?: WebhookDeliveryOptions): Promise<FakeDelivery[]>;
 }
 
-/** Creates a Bot API for one bot. */
+const readOptions = record<FakeTelegramOptions>(
+  {
+    token: text,
+    runtime: withMethods('now', 'timer', 'fetch'),
+    botName: text,
+    plainHttp: flag,
+    post: callable,
+  },
+  ['token'],
+);
+
+const readRequest = when<Request>((value) => value instanceof Request, 'a Request');
+
+/**
+ * Creates a Bot API for one bot.
+ * @throws AgentError `invalid` for an invalid option.
+ */
 export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
-  const { token, runtime = systemRuntime, botName = 'cobbler_test_bot', plainHttp = false } = options;
-  const { post = (request) => runtime.fetch(request) } = options;
+  const given = read(options, readOptions);
+  const { token, runtime = systemRuntime, botName = 'cobbler_test_bot', plainHttp = false } = given;
+  const { post = (request) => runtime.fetch(request) } = given;
   const bot = { id: Number(token.split(':')[0]), is_bot: true, first_name: 'Cobbler', username: botName };
   const chats = new FakeChats(() => Math.floor(runtime.now() / 1000));
   const updates = new FakeUpdates(runtime, plainHttp);
   const api = new BotApi({ token, runtime, bot, chats, updates });
-  const handler = (request: Request) => api.handle(request);
-  return {
+  const handler = async (request: Request) => await api.handle(read(request, readRequest, 'request'));
+  const telegram: FakeTelegram = {
     ...actionsIn(chats, updates, api, bot),
     handler,
     fetch: fetchOf(handler),
@@ -91,10 +121,29 @@ export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
     async deliver(delivery = {}) {
       const { webhook } = updates;
       if (webhook === undefined)
-        throw new AgentError({ kind: 'invalid', message: 'No webhook is set: call setWebhook first.' });
+        throw new AgentError({
+          kind: 'invalid',
+          code: 'webhook_url',
+          message: 'No webhook is set: call setWebhook first.',
+        });
       return await deliverUpdates(updates, webhook, post, delivery);
     },
   };
+  withArguments(telegram, { deliver: { options: optional(readDelivery) } });
+  const personId = readNumber;
+  return withArguments(
+    telegram,
+    {
+      messages: { personId },
+      replies: { personId },
+      block: { personId },
+      unblock: { personId },
+      forget: { personId },
+      remove: { personId, messageId: readNumber },
+      fail: { method: text, fault: readFault, times: optional(amount) },
+    },
+    false,
+  );
 }
 
 /**

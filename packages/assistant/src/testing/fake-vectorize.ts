@@ -1,3 +1,4 @@
+import { count, flag, read, record } from '@cobbler/agent/input';
 import type { Vectorize, VectorizeEntry } from '../cloudflare/vectorize.ts';
 import { cosine } from '../memory/vector.ts';
 
@@ -19,13 +20,16 @@ export interface FakeVectorizeOptions {
   readonly immediate?: boolean;
 }
 
+const readOptions = record<FakeVectorizeOptions>({ dimensions: count, immediate: flag }, ['dimensions']);
+
 type Mutation = (vectors: Map<string, VectorizeEntry>) => void;
 
 /**
  * Creates an in-memory Vectorize with the documented limits. As in the real one, written data becomes visible later:
  * https://developers.cloudflare.com/vectorize/platform/limits/
  */
-export function fakeVectorize({ dimensions, immediate = false }: FakeVectorizeOptions): FakeVectorize {
+export function fakeVectorize(options: FakeVectorizeOptions): FakeVectorize {
+  const { dimensions, immediate = false } = read(options, readOptions);
   const vectors = new Map<string, VectorizeEntry>();
   const waiting: Mutation[] = [];
   const calls = { upsert: 0, query: 0, getByIds: 0, deleteByIds: 0 };

@@ -1,5 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { callable, read, record, text } from '@cobbler/agent/input';
 import type { ContractCase, FakeRuntime } from '@cobbler/agent/testing';
 import { ContractFailure, fakeRuntime } from '@cobbler/agent/testing';
 import type { Embedder } from '../memory/embedder.ts';
@@ -42,15 +44,21 @@ export interface PlaceCase<Thing> {
   run(fixture: StorageFixture<Thing>): Promise<void>;
 }
 
+const readSubject: Reader<PlaceSubject<never>> = record<PlaceSubject<never>>(
+  { name: text, begin: callable },
+  ['name', 'begin'],
+);
+
 export function placeCases<Thing>(
   cases: readonly PlaceCase<Thing>[],
   subject: PlaceSubject<Thing>,
 ): ContractCase[] {
+  const given: PlaceSubject<Thing> = read(subject, readSubject, 'subject');
   return cases.map(({ group, name, run }) => ({
     group,
     name,
     async run() {
-      const place = await subject.begin();
+      const place = await given.begin();
       try {
         const runtime = fakeRuntime();
         const means = { runtime, embedder: lexicalEmbedder() };

@@ -1,12 +1,22 @@
 import type { Agent, AgentError, Gate, Runtime, Tool } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { any, callable, count, record, text, when } from '@cobbler/agent/input';
 import type { Runner } from '@cobbler/agent/runner';
 import type { Channel } from '../channel/channel.ts';
+import { readChannel } from '../channel/channel.ts';
 import type { MemoryIndex } from '../memory/memory-index.ts';
+import { readMemoryIndex } from '../memory/memory-index.ts';
 import type { RememberOptions } from '../memory/remember.ts';
+import { rememberReaders } from '../memory/remember.ts';
 import type { MessageStore } from '../storage/chat-message.ts';
+import { readMessages } from '../storage/chat-message.ts';
 import type { ChatStore, RateLimit } from '../storage/chat-store.ts';
+import { readChats, readRateLimit } from '../storage/chat-store.ts';
 import type { EventStore } from '../storage/event-store.ts';
+import { readTurns } from '../storage/event-store.ts';
 import type { Outbox } from '../storage/outbox.ts';
+import { readOutbox } from '../storage/outbox.ts';
+import { isTimeZone } from './system-prompt.ts';
 
 /** Dependencies of an assistant. */
 export interface AssistantOptions {
@@ -56,3 +66,31 @@ export interface AssistantDependencies extends AssistantOptions {
   readonly runtime: Runtime;
   readonly report: (error: AgentError, where: string) => void;
 }
+
+/** Reads the options of an assistant. The executor reads those that it is given. */
+export const readOptions: Reader<AssistantOptions> = record<AssistantOptions>(
+  {
+    agent: any,
+    channel: readChannel,
+    messages: readMessages,
+    chats: readChats,
+    outbox: readOutbox,
+    turns: readTurns,
+    runner: callable,
+    memory: readMemoryIndex,
+    tools: any,
+    gate: callable,
+    persona: text,
+    timeZone: when(
+      (value) => typeof value === 'string' && isTimeZone(value),
+      'an IANA time zone, such as Europe/Berlin',
+    ),
+    toolCalls: count,
+    approvalMs: count,
+    rateLimit: readRateLimit,
+    remember: record<RememberRule>(rememberReaders),
+    runtime: any,
+    report: callable,
+  },
+  ['agent', 'channel', 'messages', 'chats', 'outbox', 'turns', 'runner'],
+);

@@ -1,6 +1,7 @@
 import type { Json, RunResult } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { read, text } from '@cobbler/agent/input';
 import type { StepSettings, Steps } from '@cobbler/agent/runner';
 import { runInSteps } from '@cobbler/agent/runner';
 import { defined, isoTime } from '@cobbler/agent/values';
@@ -152,8 +153,13 @@ async function think(
   });
 }
 
-/** Returns the id of the session that stores the events of a turn. */
+/**
+ * Returns the id of the session that stores the events of a turn.
+ * @throws AgentError `invalid` for an id that is not a string.
+ */
 export function turnSession(chatId: string, runId: string): string {
+  read(chatId, text, 'chatId');
+  read(runId, text, 'runId');
   return `${turnSessions(chatId)}${runId}`;
 }
 

@@ -1,7 +1,8 @@
+import { data, optional, text as readText, withArguments } from '@cobbler/agent/input';
 import type { BotApi } from './bot-api.ts';
 import type { FakeChats } from './chats.ts';
 import type { PersonOrId } from './people.ts';
-import { messageOf, personOf, userOf } from './people.ts';
+import { messageOf, personOf, readNumber, readPerson, userOf } from './people.ts';
 import type { FakeUpdate, FakeUpdates } from './updates.ts';
 
 /** Actions of users, each of which is an update for the bot. */
@@ -21,7 +22,7 @@ export interface FakeActions {
 }
 
 export function actionsIn(chats: FakeChats, updates: FakeUpdates, api: BotApi, bot: object): FakeActions {
-  return {
+  const actions: FakeActions = {
     say(who, text, replyTo) {
       const person = personOf(who);
       return updates.add('message', messageOf(chats.addUserMessage(person.id, text, replyTo), person, bot));
@@ -54,4 +55,17 @@ export function actionsIn(chats: FakeChats, updates: FakeUpdates, api: BotApi, b
     },
     push: (kind, content) => updates.add(kind, content),
   };
+  const who = readPerson;
+  return withArguments(
+    actions,
+    {
+      say: { who, text: readText, replyTo: optional(readNumber) },
+      editSaid: { who, messageId: readNumber, text: readText },
+      sayOther: { who, content: data },
+      sayInGroup: { who, groupId: readNumber, text: readText },
+      tap: { who, messageId: readNumber, data: readText },
+      push: { kind: readText, content: data },
+    },
+    false,
+  );
 }

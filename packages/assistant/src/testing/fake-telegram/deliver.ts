@@ -1,3 +1,6 @@
+import type { Reader } from '@cobbler/agent/input';
+import { amount, flag, listOf, record, when } from '@cobbler/agent/input';
+import { isObject } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { FakeUpdate, FakeUpdates, FakeWebhook } from './updates.ts';
 
@@ -21,6 +24,16 @@ export interface WebhookDeliveryOptions {
   /** Sent in place of the webhook's secret; null sends none. */
   readonly secret?: string | null;
 }
+
+/** Reads the options of a delivery. */
+export const readDelivery: Reader<WebhookDeliveryOptions> = record<WebhookDeliveryOptions>({
+  attempts: amount,
+  together: flag,
+  updates: listOf(
+    when<FakeUpdate>((value) => isObject(value) && Number.isInteger(value['update_id']), 'an update'),
+  ),
+  secret: when((value) => value === null || typeof value === 'string', 'a string or null'),
+});
 
 /** Delivers a request to a local webhook or over the network. */
 export type Post = (request: Request) => Promise<Response>;

@@ -1,3 +1,4 @@
+import { read, text as readString } from '@cobbler/agent/input';
 import { Refused } from './refused.ts';
 
 /** A message as users see it, with its formatted ranges. */
@@ -43,6 +44,7 @@ interface OpenTag {
 
 /** Parses Telegram's HTML and rejects what the Bot API rejects, with its messages. */
 export function readHtml(html: string): ReadText {
+  read(html, readString, 'html');
   const entities: Entity[] = [];
   const open: OpenTag[] = [];
   let text = '';

@@ -1,4 +1,6 @@
 import type { Runtime } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { amount, oneOf, record } from '@cobbler/agent/input';
 import { Refused } from './refused.ts';
 
 /**
@@ -28,6 +30,19 @@ export type FakeFault =
         | 'garbled'
         | 'gateway';
     };
+
+/** Reads a fault. */
+export const readFault: Reader<FakeFault> = record<Record<'type' | 'retryAfter' | 'ms', unknown>>(
+  {
+    type: oneOf(
+      ...(['limit', 'slow', 'blocked', 'gone', 'migrated', 'unauthorized', 'error', 'unavailable'] as const),
+      ...(['restart', 'refused', 'cut', 'hang', 'markup', 'lost', 'mute', 'garbled', 'gateway'] as const),
+    ),
+    retryAfter: amount,
+    ms: amount,
+  },
+  ['type'],
+) as Reader<FakeFault>;
 
 /** A broken connection, as Node's fetch reports it. */
 export class BrokenConnection extends Error {

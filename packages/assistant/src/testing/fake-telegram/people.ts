@@ -1,3 +1,5 @@
+import type { Reader } from '@cobbler/agent/input';
+import { flag, record, text, when } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { FakeMessage } from './chats.ts';
 
@@ -12,6 +14,18 @@ export interface FakePerson {
 
 /** A user, or only the numeric id. */
 export type PersonOrId = number | FakePerson;
+
+/** Reads a number of Telegram, such as an id. */
+export const readNumber: Reader<number> = when((value) => Number.isSafeInteger(value), 'a whole number');
+
+const readUser = record<FakePerson>(
+  { id: readNumber, name: text, username: text, language: text, isBot: flag },
+  ['id'],
+);
+
+/** Reads a user. */
+export const readPerson: Reader<PersonOrId> = (value) =>
+  typeof value === 'object' ? readUser(value) : readNumber(value);
 
 export function personOf(who: PersonOrId): FakePerson {
   return typeof who === 'number' ? { id: who } : who;
