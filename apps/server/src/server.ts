@@ -2,16 +2,17 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { callable, flag, listOf, oneOf, read, record, text, when, withMethods } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import { AuthGuard } from './auth/auth-guard.ts';
-import type { TokenStore } from './auth/token-store.ts';
+import { TokenStore } from './auth/token-store.ts';
 import { frontRoutes } from './front-ends/front-routes.ts';
 import { responsesRoutes } from './front-ends/responses-routes.ts';
 import { createHttpListener } from './http/http-listener.ts';
 import type { Route } from './http/route.ts';
 import { Cookies } from './requests/cookie.ts';
 import type { ServerLimits } from './requests/limits.ts';
-import { defaultLimits } from './requests/limits.ts';
+import { defaultLimits, readLimits } from './requests/limits.ts';
 import { approvalRoutes } from './routes/approval-routes.ts';
 import { descriptionRoutes } from './routes/description-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
@@ -26,6 +27,7 @@ import { ApprovalService } from './sessions/approval-service.ts';
 import type { Elsewhere } from './sessions/session-service.ts';
 import { SessionService } from './sessions/session-service.ts';
 import type { SessionSettings } from './sessions/session-work.ts';
+import { readStore } from './sessions/session-work.ts';
 import { Streams } from './streams/streams.ts';
 import type { Level, LineSink } from './telemetry/logger.ts';
 import { Logger } from './telemetry/logger.ts';
@@ -69,11 +71,35 @@ const settingsSessionId = 'cobbler';
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
+const readOptions = record<ServerOptions>(
+  {
+    store: readStore,
+    settings: callable,
+    elsewhere: record<Elsewhere>({ runner: withMethods('start', 'cancel', 'status'), watch: callable }, [
+      'runner',
+    ]),
+    tokens: when((value) => value instanceof TokenStore, 'a TokenStore'),
+    host: text,
+    port: when(
+      (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
+      'a port from 0 to 65535',
+    ),
+    allowedHosts: listOf(text),
+    limits: readLimits,
+    resumes: flag,
+    log: callable,
+    level: oneOf('debug', 'info', 'warn', 'error'),
+    version: text,
+  },
+  ['store', 'settings', 'tokens'],
+);
+
 /**
  * Starts a server.
- * @throws AgentError `invalid`: code `port_in_use`, or `listen` for an invalid address.
+ * @throws AgentError `invalid`: code `bad_option`, code `port_in_use`, or `listen` for an invalid address.
  */
-export async function startServer(options: ServerOptions): Promise<CobblerServer> {
+export async function startServer(given: ServerOptions): Promise<CobblerServer> {
+  const options = read(given, readOptions);
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
   const { tokens, host = '127.0.0.1', version = '0.0.0' } = options;
   const logger = new Logger(options.log ?? (() => undefined), options.level);

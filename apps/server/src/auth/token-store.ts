@@ -2,6 +2,18 @@ import { hash as digest, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AgentError } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import {
+  callable,
+  listOf,
+  oneOf,
+  optional,
+  read,
+  record,
+  text,
+  when,
+  withMethods,
+} from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import type { Scope } from '../requests/scope.ts';
@@ -30,6 +42,22 @@ export interface TokenFile {
   read(): string | undefined;
   write(text: string): void;
 }
+
+/** A token to create. */
+type WantedToken = Pick<TokenInfo, 'name' | 'scopes'> & { readonly expiresInMs?: number };
+
+/** A duration after which a date still exists. */
+const readDuration: Reader<number> = when(
+  (value) => typeof value === 'number' && Math.abs(value) <= 1e14,
+  'a number of milliseconds',
+);
+
+const readWanted = record<WantedToken>(
+  { name: text, scopes: listOf(oneOf(...scopes)), expiresInMs: readDuration },
+  ['name', 'scopes'],
+);
+
+const readFile: Reader<TokenFile> = withMethods('read', 'write');
 
 const stored = z.strictObject({
   v: z.literal(1),
@@ -68,9 +96,9 @@ export class TokenStore {
    * @throws AgentError `invalid`, code `tokens`, if the file is not a valid token file.
    */
   constructor(file?: TokenFile, now: () => number = Date.now) {
-    this.#file = file;
-    this.now = now;
-    for (const token of readStored(file?.read())) this.#byHash.set(token.hash, token);
+    this.#file = read(file, optional(readFile), 'file');
+    this.now = read<() => number>(now, callable, 'now');
+    for (const token of readStored(this.#file?.read())) this.#byHash.set(token.hash, token);
   }
 
   /** Returns the owner token, which has every scope; creates it if it does not exist. */
@@ -81,6 +109,7 @@ export class TokenStore {
 
   /** Creates a new owner token. The old one expires after `graceMs`, so that its users can switch. */
   rotate(graceMs: number = 0): string {
+    read(graceMs, readDuration, 'graceMs');
     const before = this.#living().filter(({ name }) => name === ownName);
     const { token } = this.#add({ name: ownName, scopes: ['admin'] }, true);
     for (const { token: _, ...old } of before) {
@@ -93,12 +122,12 @@ export class TokenStore {
 
   /** Creates a token with these scopes. */
   add(wanted: { name: string; scopes: readonly Scope[]; expiresInMs?: number }): NewToken {
-    return this.#add(wanted, false);
+    return this.#add(read(wanted, readWanted, 'wanted'), false);
   }
 
   /** Returns the token of a secret if it is valid now. */
   find(secret: string): TokenInfo | undefined {
-    const token = this.#byHash.get(hashOf(secret));
+    const token = this.#byHash.get(hashOf(read(secret, text, 'secret')));
     return token !== undefined && this.#lives(token) ? infoOf(token) : undefined;
   }
 
@@ -128,10 +157,10 @@ export class TokenStore {
 
   /** Calls the listener with the id of each deleted token. */
   onRemove(listener: (id: string) => void): void {
-    this.#listeners.add(listener);
+    this.#listeners.add(read<(id: string) => void>(listener, callable, 'listener'));
   }
 
-  #add(wanted: { name: string; scopes: readonly Scope[]; expiresInMs?: number }, isOwn: boolean): NewToken {
+  #add(wanted: WantedToken, isOwn: boolean): NewToken {
     const token = `cbk_${randomBytes(32).toString('base64url')}`;
     const info: TokenInfo = {
       id: `tok_${randomBytes(8).toString('hex')}`,
@@ -163,15 +192,19 @@ export class TokenStore {
   }
 }
 
-/** Returns a token file that only its owner can read. */
+/**
+ * Returns a token file that only its owner can read.
+ * @throws AgentError `invalid` for a path that is not a string.
+ */
 export function tokenFile(path: string): TokenFile {
+  read(path, text, 'path');
   return {
     read() {
       try {
-        const text = readFileSync(path, 'utf8');
+        const content = readFileSync(path, 'utf8');
         // Removes access that other users have to an existing file. They may already have read it.
         chmodSync(path, 0o600);
-        return text;
+        return content;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
         throw invalidFile(
@@ -179,11 +212,12 @@ export function tokenFile(path: string): TokenFile {
         );
       }
     },
-    write(text) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    write(content) {
+      read(content, text, 'text');
       const fresh = `${path}.${randomBytes(4).toString('hex')}`;
       try {
-        writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        writeFileSync(fresh, content, { mode: 0o600, flag: 'wx' });
         renameSync(fresh, path);
       } catch (error) {
         rmSync(fresh, { force: true });
@@ -195,18 +229,18 @@ export function tokenFile(path: string): TokenFile {
   };
 }
 
-function readStored(text: string | undefined): readonly StoredToken[] {
-  if (text === undefined) return [];
+function readStored(content: string | undefined): readonly StoredToken[] {
+  if (content === undefined) return [];
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = JSON.parse(content);
   } catch {
     throw invalidFile('the token file is not JSON. Move it elsewhere; the server then creates a new one');
   }
-  const read = stored.safeParse(data);
-  if (!read.success)
+  const parsed = stored.safeParse(data);
+  if (!parsed.success)
     throw invalidFile('the token file is damaged. Move it elsewhere; the server then creates a new one');
-  return read.data.tokens;
+  return parsed.data.tokens;
 }
 
 /** Returns the expiry time of a token in milliseconds since 1970. */

@@ -1,3 +1,6 @@
+import type { Reader } from '@cobbler/agent/input';
+import { record, when } from '@cobbler/agent/input';
+
 /** Limits and timeouts of a server. All are configurable; none is infinite. */
 export interface ServerLimits {
   /** Maximum number of sessions in memory: those that run or are watched, and those used last. */
@@ -45,4 +48,35 @@ export const defaultLimits: ServerLimits = Object.freeze({
   othersMs: 1_000,
   readyMs: 2_000,
   probeMs: 5_000,
+});
+
+const between = (least: number, most: number): Reader<number> =>
+  when(
+    (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+    `a whole number from ${least} to ${most}`,
+  );
+
+const number = between(1, Number.MAX_SAFE_INTEGER);
+
+/** The maximum of a timer, in milliseconds. A longer one would fire at once. */
+const maxMs = 2 ** 31 - 1;
+const ms = between(1, maxMs);
+const msOrNone = between(0, maxMs);
+
+/** Reads limits. */
+export const readLimits: Reader<Partial<ServerLimits>> = record<Partial<ServerLimits>>({
+  sessions: number,
+  clients: number,
+  connections: number,
+  bufferBytes: number,
+  stallMs: ms,
+  bodyBytes: number,
+  headersMs: ms,
+  requestMs: ms,
+  drainMs: msOrNone,
+  heartbeatMs: ms,
+  plainHeartbeatMs: ms,
+  othersMs: ms,
+  readyMs: msOrNone,
+  probeMs: ms,
 });
