@@ -185,7 +185,7 @@ const samples: Readonly<Record<string, () => readonly unknown[] | Promise<readon
   piecesOf: () => ['Hello.'],
   poll: () => [{ api: api(), signal: AbortSignal.abort(), onUpdate: async () => {}, waitSeconds: 1 }],
   readUpdate: () => [{ update_id: 1 }, { allowed: new Set(['7']), botName: 'bot', maxText: 10 }],
-  secretMatches: () => ['a', 'b', fakeRuntime()],
+  secretMatches: () => ['a', 'b', shared(fakeRuntime())],
   setCommands: () => [api(), [{ name: 'help', text: 'Helps.' }]],
   setWebhook: () => [api(), webhook],
   telegramApi: () => [{ token, apiRoot: 'http://telegram.test', runtime: fakeRuntime(), timeoutMs: 10 }],

@@ -1,7 +1,6 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import {
-  amount,
   callable,
   flag,
   optional,
@@ -22,7 +21,7 @@ import type { FakeDelivery, Post, WebhookDeliveryOptions } from './fake-telegram
 import { deliverUpdates, readDelivery } from './fake-telegram/deliver.ts';
 import type { FakeFault } from './fake-telegram/faults.ts';
 import { BrokenConnection, readFault } from './fake-telegram/faults.ts';
-import { readNumber } from './fake-telegram/people.ts';
+import { readNumber, readTimes } from './fake-telegram/people.ts';
 import type { FakeUpdate, FakeWebhook } from './fake-telegram/updates.ts';
 import { FakeUpdates } from './fake-telegram/updates.ts';
 
@@ -140,7 +139,7 @@ export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
       unblock: { personId },
       forget: { personId },
       remove: { personId, messageId: readNumber },
-      fail: { method: text, fault: readFault, times: optional(amount) },
+      fail: { method: text, fault: readFault, times: optional(readTimes) },
     },
     false,
   );

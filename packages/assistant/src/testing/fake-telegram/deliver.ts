@@ -1,7 +1,8 @@
 import type { Reader } from '@cobbler/agent/input';
-import { amount, flag, listOf, record, when } from '@cobbler/agent/input';
+import { flag, listOf, record, when } from '@cobbler/agent/input';
 import { isObject } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
+import { readTimes } from './people.ts';
 import type { FakeUpdate, FakeUpdates, FakeWebhook } from './updates.ts';
 
 /** The outcome of one delivery of an update. */
@@ -27,7 +28,7 @@ export interface WebhookDeliveryOptions {
 
 /** Reads the options of a delivery. */
 export const readDelivery: Reader<WebhookDeliveryOptions> = record<WebhookDeliveryOptions>({
-  attempts: amount,
+  attempts: readTimes,
   together: flag,
   updates: listOf(
     when<FakeUpdate>((value) => isObject(value) && Number.isInteger(value['update_id']), 'an update'),

@@ -18,6 +18,12 @@ export type PersonOrId = number | FakePerson;
 /** Reads a number of Telegram, such as an id. */
 export const readNumber: Reader<number> = when((value) => Number.isSafeInteger(value), 'a whole number');
 
+/** Reads a number of repetitions. */
+export const readTimes: Reader<number> = when(
+  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 10_000,
+  'a whole number from 0 to 10,000',
+);
+
 const readUser = record<FakePerson>(
   { id: readNumber, name: text, username: text, language: text, isBot: flag },
   ['id'],
