@@ -34,6 +34,9 @@ const maxAgain = 256;
 /** Maximum number of memories with words of a query that are scored. */
 const maxByWords = 50;
 
+/** Maximum number of different words of a query that are searched for. */
+const maxQueryWords = 500;
+
 /** Index tables, rebuilt from the memories if they are missing. */
 const tables: readonly string[] = [
   'CREATE VIRTUAL TABLE IF NOT EXISTS memory_words USING fts5(words)',
@@ -148,11 +151,12 @@ async function embedMissing(
 async function byWords(sql: Sql, chatId: string, query: string): Promise<Map<number, number>> {
   const question = contentWords(query);
   if (question.length === 0) return new Map();
+  const stems = [...new Set(question.map(({ stem }) => stem))].slice(0, maxQueryWords);
   const { rows } = await sql.run(
     // Words first, then chats: in the opposite order, SQLite would search the words once for each memory.
     `SELECT w.rowid AS key, w.words FROM memory_words AS w CROSS JOIN memories AS m ON m.key = w.rowid
      WHERE w.memory_words MATCH ?1 AND m.chat_id = ?2 ORDER BY w.rank LIMIT ${maxByWords}`,
-    [question.map(({ stem }) => `"${stem}"`).join(' OR '), chatId],
+    [stems.map((stem) => `"${stem}"`).join(' OR '), chatId],
   );
   return new Map(
     rows.map((row) => [numberIn(row, 'key'), wordScore(question, new Set(textIn(row, 'words').split(' ')))]),
