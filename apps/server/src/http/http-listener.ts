@@ -36,7 +36,8 @@ export function createHttpListener(options: HttpListenerOptions): Server {
   const { limits, meters } = options;
   const router = new Router(options.routes);
   const server = createServer({
-    headersTimeout: limits.headersMs,
+    // Node rejects a time limit for the headers that is longer than that of the whole request.
+    headersTimeout: Math.min(limits.headersMs, limits.requestMs),
     requestTimeout: limits.requestMs,
     // Interval of connection checks: limits are accurate to within this.
     connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
