@@ -1,17 +1,19 @@
+import { sampleTable as server } from '../../apps/server/test/sample-arguments.ts';
 import { sampleTable as agent } from '../../packages/agent/test/sample-arguments.ts';
+import { sampleTable as assistant } from '../../packages/assistant/test/sample-arguments.ts';
+import { sampleTable as delegate } from '../../packages/delegate/test/sample-arguments.ts';
+import { sampleTable as restate } from '../../packages/runner-restate/test/sample-arguments.ts';
+import { sampleTable as postgres } from '../../packages/store-postgres/test/sample-arguments.ts';
+import { sampleTable as tools } from '../../packages/tools/test/sample-arguments.ts';
 import type { SampleTable } from './table.ts';
 
 /** The packages whose functions do not all reject invalid arguments yet. */
 export const pending: readonly string[] = [
   'packages/agent',
-  'packages/assistant',
   'packages/conformance',
-  'packages/delegate',
   'packages/provider-ai-sdk',
   'packages/provider-claude',
   'packages/provider-openai',
-  'packages/runner-restate',
-  'packages/store-postgres',
   'packages/tools',
   'apps/server',
 ];
@@ -19,4 +21,10 @@ export const pending: readonly string[] = [
 /** The table of each package. */
 export const tables: Readonly<Record<string, SampleTable>> = {
   'packages/agent': agent,
+  'packages/delegate': delegate,
+  'packages/runner-restate': restate,
+  'packages/store-postgres': postgres,
+  'packages/tools': tools,
+  'packages/assistant': assistant,
+  'apps/server': server,
 };

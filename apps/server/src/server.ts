@@ -79,7 +79,7 @@ const readOptions = record<ServerOptions>(
       'runner',
     ]),
     tokens: when((value) => value instanceof TokenStore, 'a TokenStore'),
-    host: text,
+    host: when((value) => typeof value === 'string' && /^[^\s\0]+$/.test(value), 'a host name or an address'),
     port: when(
       (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
       'a port from 0 to 65535',

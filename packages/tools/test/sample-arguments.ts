@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Tool } from '@cobbler/agent';
+import { fakeRuntime } from '@cobbler/agent/testing';
+import {
+  editFile,
+  listFiles,
+  readFile,
+  runCommand,
+  searchFiles,
+  Workspace,
+  writeFile,
+} from '../src/index.ts';
+import { waitTool } from '../src/wait-until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const workspace = new Workspace(folder);
+const command = () => ({
+  ...{ env: { A: 'b' }, environment: { PATH: '/bin' }, timeoutMs: 10, maxTimeoutMs: 100, graceMs: 10 },
+  ...{ maxOutputBytes: 1_000, runtime: fakeRuntime() },
+});
+const server = { command: 'none', args: ['a'], env: { A: 'b' }, tools: ['look'], callTimeout: 10 };
+
+const samples: Readonly<Record<string, () => readonly unknown[]>> = {
+  'new Workspace': () => [folder, { anchor: 'path', env: {} }],
+  'new Workspace().write': () => ['a', 'text', {}],
+  editFile: () => [workspace],
+  listFiles: () => [workspace],
+  readFile: () => [workspace],
+  runCommand: () => [workspace, command()],
+  searchFiles: () => [workspace, { fileTimeoutMs: 10, searchTimeoutMs: 10, runtime: fakeRuntime() }],
+  workspaceTools: () => [{ root: folder, ...command() }],
+  writeFile: () => [workspace],
+  connectMcp: () => [
+    {
+      ...{
+        servers: { fake: server, off: { url: 'http://127.0.0.1:9', disabled: true } },
+        env: {},
+        cwd: folder,
+      },
+      ...{ onChange: () => {}, client: { name: 'test', version: '1' } },
+    },
+  ],
+  mcpToolName: () => ['server', 'tool'],
+  waitTool: () => [{ maxMs: 1_000 }],
+};
+
+const tools: Readonly<Record<string, Tool>> = {
+  'editFile()': editFile(workspace),
+  'listFiles()': listFiles(workspace),
+  'readFile()': readFile(workspace),
+  'runCommand()': runCommand(workspace),
+  'searchFiles()': searchFiles(workspace),
+  'workspaceTools()[0]': readFile(workspace),
+  'writeFile()': writeFile(workspace),
+  'waitTool()': waitTool(),
+};
+
+const called = 'the loop calls the functions of a tool, with arguments that it has validated';
+
+const exceptions: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(tools).flatMap(([name, tool]) =>
+    Object.entries(tool).flatMap(([field, value]) =>
+      typeof value === 'function' ? [[`${name}.${field}`, called]] : [],
+    ),
+  ),
+);
+
+export const sampleTable: { readonly samples: typeof samples; readonly exceptions: typeof exceptions } = {
+  samples,
+  exceptions,
+};
