@@ -336,4 +336,7 @@ const exceptions: Readonly<Record<string, string>> = {
 };
 
 /** Valid arguments of every public function; tests/public-functions.test.ts replaces each by odd values. */
-export const sampleTable = { samples, exceptions };
+export const sampleTable: {
+  readonly samples: typeof samples;
+  readonly exceptions: typeof exceptions;
+} = { samples, exceptions };

@@ -46,12 +46,6 @@ export const assistant: Area = {
       todo: 'Use 1 to 256 letters, digits, _ and -.',
     },
     {
-      code: 'webhook_connections',
-      kinds: ['invalid'],
-      what: 'The number of concurrent Telegram deliveries is out of range.',
-      todo: 'Use a number from 1 to 100.',
-    },
-    {
       code: 'webhook',
       kinds: ['network'],
       what: 'The webhook of the assistant on Cloudflare is not set, or Telegram recently failed to deliver an update to it.',

@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import { coded, flag, listOf, read, record, text, when } from '@cobbler/agent/input';
+import { flag, listOf, read, record, text, when } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
 import { readApi } from './api.ts';
@@ -24,12 +24,9 @@ const readOptions = record<WebhookOptions>(
   {
     url: text,
     secret: text,
-    maxConnections: coded(
-      'webhook_connections',
-      when(
-        (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100,
-        '1 to 100 connections',
-      ),
+    maxConnections: when(
+      (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100,
+      '1 to 100 connections',
     ),
     dropPending: flag,
   },
