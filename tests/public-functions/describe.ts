@@ -7,7 +7,7 @@ import { exportedBy } from './exported.ts';
 import { oddArguments } from './odd-arguments.ts';
 import { pending, tables } from './packages.ts';
 import type { Place } from './places.ts';
-import { placesOf } from './places.ts';
+import { placesOf, placesOfObjects } from './places.ts';
 import type { SampleTable } from './table.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -37,7 +37,7 @@ async function problemsIn(folder: string, isQuick: boolean): Promise<readonly st
   const table = tables[folder] ?? { samples: {}, exceptions: {} };
   const odds = oddArguments(isQuick);
   const problems: string[] = [];
-  const places: Place[] = [];
+  const places: Place[] = [...(await placesOfObjects(table))];
   for (const exported of await exportedBy(folder)) places.push(...(await placesOf(exported, table)));
   for (const place of places) problems.push(...(await problemsOf(place, table, odds)));
   return [...problems, ...unknownNames(table, places)];

@@ -16,7 +16,8 @@ const ownErrors: OddValue = {
     ),
 };
 
-const throwing = 'a function that throws';
+/** Name of a function that throws. */
+export const throwing = 'a function that throws';
 
 /** Values that each find another kind of mistake, for the quick tests. */
 const chosen: ReadonlySet<string> = new Set([

@@ -23,10 +23,13 @@ type Method = OpenPlace['call'];
 /** Maximum number of calls in the name of a place, such as two in `createHarness().prompt().steer`. */
 const maxCalls = 3;
 
+/** A value in an object, because a thenable such as a run would be awaited. */
+type Made = () => Promise<{ readonly value: unknown }>;
+
 /** Returns the place of an exported value, and those of the functions in it and in what it returns for its sample. */
 export async function placesOf(exported: Exported, table: SampleTable): Promise<readonly Place[]> {
   const { name, value, takesArguments } = exported;
-  const inside = await placesIn(name, async () => value, table);
+  const inside = await placesIn(name, async () => ({ value }), table);
   if (typeof value !== 'function') return inside;
   const call: Method = isClass(value)
     ? (...args) => Reflect.construct(value, args)
@@ -39,46 +42,61 @@ export async function placesOf(exported: Exported, table: SampleTable): Promise<
   return [...(await withResults(own, table)), ...inside];
 }
 
+/** Returns the places of the objects that only functions of a caller receive. */
+export async function placesOfObjects(table: SampleTable): Promise<readonly Place[]> {
+  const objects = Object.entries(table.objects ?? {});
+  const all = objects.map(([name, make]) => placesIn(name, async () => ({ value: await make() }), table));
+  return (await Promise.all(all)).flat();
+}
+
 /** Returns a place and those in what it returns. */
 async function withResults(own: Place, table: SampleTable): Promise<readonly Place[]> {
   const { name, needsSample } = own;
   const sample = table.samples[name] ?? (needsSample || name.includes('.') ? undefined : () => []);
   if (isExcepted(name, table) || sample === undefined || name.split('()').length > maxCalls) return [own];
-  const result = async () => {
+  const result: Made = async () => {
     const { owner, call } = await own.open();
     const returned = call(...(await sample(owner as never)));
-    // A run is a thenable with methods of its own.
-    return returned instanceof Promise ? await withLimit(returned) : returned;
+    return { value: returned instanceof Promise ? await withLimit(returned) : returned };
   };
   return [own, ...(await placesIn(`${name}()`, result, table))];
 }
 
 /** Returns the places of the methods of an object, or of a result that is a function. */
-async function placesIn(
-  name: string,
-  make: () => Promise<unknown>,
-  table: SampleTable,
-): Promise<readonly Place[]> {
-  if (isExcepted(name, table)) return [];
-  // An invalid sample is reported when it is used.
-  const value = await make().catch(() => undefined);
-  if (typeof value === 'function' && name.endsWith('()'))
-    return [methodPlace(name, false, async () => ({ owner: value, call: (await make()) as Method }))];
-  if (Array.isArray(value))
-    return await placesIn(`${name}[0]`, async () => ((await make()) as unknown[])[0], table);
-  const methods = methodsOf(value).map(async (method) => {
-    const open = async (): Promise<OpenPlace> => {
-      const owner = (await make()) as Record<string, Method>;
-      return { owner, call: (...args) => owner[method]?.(...args) };
+async function placesIn(name: string, make: Made, table: SampleTable): Promise<readonly Place[]> {
+  const open = async (method?: string): Promise<OpenPlace> => {
+    const { value: owner } = await make();
+    return {
+      owner,
+      call: (...args) => (method === undefined ? (owner as Method)(...args) : call(owner, method, args)),
     };
-    const { length } = (value as Record<string, Method>)[method] as Method;
-    return await withResults(methodPlace(`${name}.${method}`, length > 1, open), table);
+  };
+  const own = methodPlace(name, open);
+  if (isExcepted(name, table)) return [own];
+  // An invalid sample is reported when it is used.
+  const { value } = await make().catch(() => ({ value: undefined }));
+  if (typeof value === 'function' && name.endsWith('()')) return [own];
+  // What can be called on a generator is part of the language.
+  if (Object.prototype.toString.call(value) === '[object AsyncGenerator]') return [];
+  if (Array.isArray(value)) {
+    const first: Made = async () => ({ value: ((await make()).value as unknown[])[0] });
+    return await placesIn(`${name}[0]`, first, table);
+  }
+  const methods = methodsOf(value).map(async (method) => {
+    return await withResults(
+      methodPlace(`${name}.${method}`, () => open(method)),
+      table,
+    );
   });
   return (await Promise.all(methods)).flat();
 }
 
-function methodPlace(name: string, needsSample: boolean, open: Place['open']): Place {
-  return { name, needsSample, open };
+function call(owner: unknown, method: string, args: readonly unknown[]): unknown {
+  return (owner as Record<string, Method>)[method]?.(...args);
+}
+
+function methodPlace(name: string, open: Place['open']): Place {
+  return { name, needsSample: false, open };
 }
 
 function isExcepted(name: string, { exceptions }: SampleTable): boolean {

@@ -11,6 +11,8 @@ export type Sample = (owner: never) => readonly unknown[] | Promise<readonly unk
  */
 export interface SampleTable {
   readonly samples: Readonly<Record<string, Sample>>;
+  /** Makes objects that only functions of a caller receive, such as the steps of a workflow, by name. */
+  readonly objects?: Readonly<Record<string, () => unknown>>;
   /** The functions that are not called, with the reason. */
   readonly exceptions: Readonly<Record<string, string>>;
 }

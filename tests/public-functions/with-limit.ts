@@ -1,7 +1,7 @@
 import { systemRuntime } from '@cobbler/agent';
 
 /** Maximum time for which the calls of one place are awaited, in milliseconds. Some of them wait forever. */
-const maxMs = 1_000;
+const maxMs = 500;
 
 /** Waits for a promise, but not forever. */
 export async function withLimit<Value>(promise: Promise<Value>): Promise<Value | undefined> {

@@ -57,6 +57,7 @@ export {
   fileKind,
   sniffMediaType,
   textOf,
+  userMessage,
 } from './run/value-functions.ts';
 export { memoryStore } from './store/memory-store.ts';
 export { openSession } from './store/open-session.ts';
@@ -78,6 +79,5 @@ export type {
   UserMessage,
   UserPart,
 } from './values/message.ts';
-export { userMessage } from './values/message.ts';
 export { type Runtime, systemRuntime } from './values/runtime.ts';
 export { noUsage, type Usage } from './values/usage.ts';

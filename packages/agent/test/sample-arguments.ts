@@ -1,71 +1,52 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { memoryBlobs } from '../src/context/index.ts';
 import { emptyItems, emptyState } from '../src/events/index.ts';
-import { Executor, memoryStore, systemRuntime } from '../src/index.ts';
-import { sqliteStore } from '../src/node/index.ts';
-import { memoryRunner } from '../src/runner/index.ts';
+import type { Executor } from '../src/index.ts';
+import { memoryStore, systemRuntime } from '../src/index.ts';
 import { emptyStats } from '../src/store/index.ts';
-import { fakeRuntime, probeTools, scriptedModel, scriptWire, textResponse } from '../src/testing/index.ts';
-import { eventsOf, wholeRun } from '../src/testing/stored-events.ts';
+import { fakeRuntime, scriptWire } from '../src/testing/index.ts';
+import { exceptions } from './sample-exceptions.ts';
+import type { Sample } from './sample-values.ts';
+import {
+  agent,
+  assistant,
+  call,
+  cassette,
+  endedRun,
+  error,
+  event,
+  events,
+  executor,
+  filledStore,
+  flatTool,
+  folder,
+  gateCall,
+  gateContext,
+  inbox,
+  messages,
+  newAppend,
+  newDatabase,
+  newFile,
+  newId,
+  newRead,
+  price,
+  reader,
+  retention,
+  run,
+  runnerHarnessOptions,
+  schema,
+  shown,
+  signal,
+  steppedTask,
+  steps,
+  text,
+  tool,
+  transport,
+  usage,
+  user,
+  workflow,
+} from './sample-values.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
-
-/** Returns the path of a new file, which does not exist yet. */
-function newFile(): string {
-  files += 1;
-  return join(folder, `file-${files}`);
-}
-
-function newDatabase(): string {
-  const file = newFile();
-  void sqliteStore(file).close();
-  return file;
-}
-
-const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 2 };
-const price = { input: 3, output: 15 };
-const text = { type: 'text', text: 'Hello.' };
-const user = { role: 'user', content: [text] };
-const call = { type: 'tool_call', id: 'call-1', toolName: 'look', arguments: { path: 'a' } };
-const assistant = { role: 'assistant', content: [call] };
-const result = { role: 'tool_result', toolCallId: 'call-1', content: [text] };
-const messages = [user, assistant, result];
-const gateCall = { id: 'call-1', toolName: 'look', arguments: {}, effect: 'read', subject: 'a' };
-const gateContext = () => ({ signal: new AbortController().signal, session: 'session-1' });
-const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
-const tool = { name: 'look', description: 'Looks.', parameters: schema, execute: () => 'Seen.' };
-const flatTool = { name: 'look', description: 'Looks.', inputSchema: schema, execute: async () => 'Seen.' };
-const events = eventsOf('session-1', wholeRun());
-const [event] = events;
-const error = { kind: 'invalid', code: 'bad', message: 'It is bad.' };
-const agent = () => scriptedModel([textResponse('Done.'), textResponse('Done.')]);
-const executor = () => new Executor({ agent: agent(), tools: [probeTools().tool('look')] });
-const workflow = async () => 'Done.';
-const signal = () => new AbortController().signal;
-const retention = { maxAgeMs: 1_000, maxRuns: 10 };
-const shown = {
-  toolName: 'look',
-  arguments: { path: 'a' },
-  diff: '+a',
-  summary: 'Looks.',
-  mustAsk: 'It asks.',
-};
-
-/** Returns a store with one session. */
-function filledStore(): ReturnType<typeof memoryStore> {
-  const store = memoryStore();
-  void store.claim('session-1');
-  void store.append('session-1', events, { epoch: 1 });
-  return store;
-}
-
-const run = () => executor().run('Go.');
-
-const samples: Readonly<Record<string, () => readonly unknown[]>> = {
+const samples: Readonly<Record<string, Sample>> = {
   'new AgentError': () => [{ ...error, retryable: true, retryAfterMs: 5, status: 400, attempts: 1 }],
   'AgentError.is': () => [error],
   'AgentError.from': () => [new Error('It failed.'), 'agent', 'bad'],
@@ -79,7 +60,10 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'new Executor().run().decide': () => ['approval-1', { decision: 'allow', message: 'Yes.' }],
   'new Executor().run().subscribe': () => [() => {}],
   'new Executor().run().then': () => [() => 1, () => 2],
-  'new Executor().resume': () => ['session-1', { runId: 'run-1' }],
+  'new Executor().resume': async (owner: Executor) => {
+    const { sessionId } = await owner.run('Go.');
+    return [sessionId, { runId: 'run-2' }];
+  },
   'new Executor().advance': () => [{ sessionId: 'session-1', runId: 'run-1', prompt: 'Go.' }],
   'new Executor().asTool': () => [{ name: 'sub', description: 'Asks.', effect: 'read' }],
   addUsage: () => [usage, usage],
@@ -90,10 +74,8 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   isStored: () => [event],
   memoryStore: () => [{ maxBytes: 1_000_000, keepBytes: 10_000, now: () => 1 }],
   'memoryStore().claim': () => ['session-1', { parent: { sessionId: 'session-0', seq: 1 } }],
-  'memoryStore().append': () => ['session-1', events, { epoch: 1 }],
-  'memoryStore().read': () => ['session-1', 0, 10],
-  'memoryStore().snapshot': () => ['session-1'],
-  'memoryStore().keepSnapshot': () => ['session-1', emptyState(), { epoch: 1 }],
+  'memoryStore().append': newAppend,
+  'memoryStore().read': newRead,
   'memoryStore().list': () => [{ limit: 10 }],
   'memoryStore().info': () => ['session-1'],
   'memoryStore().rename': () => ['session-1', 'A title'],
@@ -115,11 +97,16 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   cleanKey: () => [' key '],
   createAgent: () => [
     scriptWire({ baseURL: 'http://model.test', apiKey: 'key' }),
-    { model: 'model-1', capabilities: agent().capabilities, runtime: fakeRuntime() },
+    {
+      model: 'model-1',
+      capabilities: agent().capabilities,
+      transport: transport(),
+      timeouts: { totalMs: 1_000 },
+      retry: { retries: 0 },
+    },
   ],
-  'createAgent().run': () => [{ messages, tools: [], system: 'Be brief.' }, { signal: AbortSignal.abort() }],
+  'createAgent().run': () => [{ messages, tools: [], system: 'Be brief.' }, { mayRetry: () => false }],
   fetchTransport: () => [async () => new Response('')],
-  'fetchTransport()': () => [{ url: 'http://model.test', headers: {}, body: [], signal: signal() }],
   fileText: () => [{ data: 'YQ==' }],
   fromFlat: () => [[{ role: 'user', content: 'Hello.' }]],
   fromFlatTool: () => [flatTool],
@@ -127,17 +114,19 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   isObject: () => [{}],
   normalizeHistory: () => [messages, { provider: 'scripted', files: ['image/*'] }],
   oneOf: () => ['a', 'b'],
-  'oneOf()': () => ['a'],
+  coded: () => ['bad', reader],
+  when: () => [() => true, 'a value'],
+  optional: () => [reader],
+  withMethods: () => ['run'],
+  listOf: () => [reader, 'an array'],
+  mapOf: () => [reader, 'an object'],
   platformTransport: () => [fakeRuntime()],
-  read: () => [1, (value: unknown) => value, 'options', 'bad_option'],
-  record: () => [{ a: (value: unknown) => value }, ['a'], 'an object'],
-  'record()': () => [{ a: 1 }],
+  read: () => [1, reader, 'options', 'bad_option'],
+  record: () => [{ a: reader }, ['a'], 'an object'],
   retryAfterOf: () => [() => '1', () => 1],
   schemaProblem: () => [schema],
   toFlat: () => [messages],
 
-  'HeldDirectory.open': () => [folder, 'path'],
-  'HeldDirectory.open().directory': () => ['.'],
   'new OutputCapture': () => [100],
   'new OutputCapture().push': () => [new Uint8Array([1])],
   'new Workspace': () => [folder, { anchor: 'path', env: {} }],
@@ -150,7 +139,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'fileBlobs().get': () => ['a'.repeat(64), { start: 0, end: 1 }],
   fileError: () => [new Error('no'), 'a'],
   isBusy: () => [new Error('no')],
-  isDatabase: () => [newFile()],
+  isDatabase: () => [newDatabase()],
   isMcpName: () => ['name'],
   loadConfig: () => [{ home: folder, env: {} }],
   openDatabase: () => [newFile(), { maxBytes: 1_000_000, onWrite: () => {} }],
@@ -161,8 +150,8 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   salvageStore: () => [newDatabase(), newFile()],
   sqliteStore: () => [newFile(), { maxBytes: 1_000_000, busyMs: 10, now: () => 1, onWrite: () => {} }],
   'sqliteStore().claim': () => ['session-1', { parent: { sessionId: 'session-0', seq: 1 } }],
-  'sqliteStore().append': () => ['session-1', events, { epoch: 1 }],
-  'sqliteStore().read': () => ['session-1', 0, 10],
+  'sqliteStore().append': newAppend,
+  'sqliteStore().read': newRead,
   'sqliteStore().keepSnapshot': () => ['session-1', emptyState(), { epoch: 1 }],
   'sqliteStore().list': () => [{ limit: 10 }],
   'sqliteStore().rename': () => ['session-1', 'A title'],
@@ -178,7 +167,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'sqliteRunner().signal': () => ['run-1', 'name', 'value'],
   'sqliteRunner().cancel': () => ['run-1'],
   'sqliteRunner().status': () => ['run-1'],
-  'sqliteRunner().result': () => ['run-1', { signal: signal() }],
+  'sqliteRunner().result': endedRun,
 
   forkSession: () => [filledStore(), { from: 'session-1', to: 'session-2', upToSeq: 1 }, fakeRuntime()],
   'new TranscriptBuilder': () => [{ joins: true, files: ['image/*'], refuses: () => undefined }],
@@ -190,7 +179,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   repairTranscript: () => [{ messages, places: ['[0]', '[1]', '[2]'], problems: [], losses: [] }],
   writeTurns: () => [messages, 'scripted', () => []],
 
-  player: () => ['', { secrets: ['secret'], runtime: fakeRuntime(), patienceMs: 10 }],
+  player: () => [cassette(), { secrets: ['secret'], runtime: fakeRuntime(), patienceMs: 10 }],
   recorder: () => [{ write: () => {}, secrets: ['secret'], runtime: fakeRuntime() }],
   'recorder().tools': () => [[tool]],
   'recorder().gate': () => [() => 'allow'],
@@ -207,7 +196,6 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'connectHarness().prompt': () => ['Go.', { signal: AbortSignal.abort() }],
   'connectHarness().resume': () => [{ signal: AbortSignal.abort() }],
   'connectHarness().steer': () => ['Stop.'],
-  'connectHarness().fork': () => [{ upToSeq: 1 }],
 
   addUsd: () => [1, 2],
   approvalText: () => [shown],
@@ -232,7 +220,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   invalidPosition: () => [events, 0],
   isSessionId: () => ['session-1'],
   pageSize: () => [{ limit: 10 }],
-  parseCursor: () => ['1-1'],
+  parseCursor: () => ['1.1'],
   sequenceGap: () => ['session-1', 1],
   sessionInUse: () => ['session-1', { pid: 1, host: 'a', since: 1 }],
   sessionInfo: () => [
@@ -246,25 +234,27 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   writerReplaced: () => ['session-1'],
 
   askForVerdict: () => [() => 'allow', signal()],
-  createHarness: () => [{ agent: agent(), sessionId: 'session-1', whenBusy: 'queue', handler: {} }],
+  createHarness: () => [
+    { agent: agent(), store: filledStore(), sessionId: 'session-1', whenBusy: 'queue', handler: {} },
+  ],
   'createHarness().prompt': () => ['Go.', { runId: 'run-1' }],
   'createHarness().resume': () => [{ runId: 'run-1' }],
   'createHarness().steer': () => ['Stop.'],
   'createHarness().fork': () => [{ upToSeq: 1 }],
   readVerdict: () => ['allow'],
   firstOf: () => [() => undefined, () => undefined],
-  'firstOf()': () => [messages, {}],
   keepLast: () => [2],
-  'keepLast()': () => [messages, {}],
   memoryBlobs: () => [{ maxBytes: 1_000 }],
   'memoryBlobs().put': () => ['a'.repeat(64), new Uint8Array([1])],
   'memoryBlobs().get': () => ['a'.repeat(64), { start: 0, end: 1 }],
   offload: () => [memoryBlobs(), { overBytes: 10_000, excerptBytes: 1_000 }],
   summarize: () => [agent(), { keep: 2, maxTokens: 100 }],
   parseModel: () => ['claude:model-1', ['claude']],
-  resolveAgent: () => [{ model: 'script:model-1' }, { script: agent }, {}, { maxTokens: 10 }],
+  resolveAgent: () => [{ model: 'model-1', provider: 'script' }, { script: agent }, {}, { maxTokens: 10 }],
 
-  'new InboxRunner': () => [{ inbox: {}, workflow, runtime: fakeRuntime() }],
+  'new InboxRunner': () => [{ inbox: inbox(), workflow, runtime: fakeRuntime() }],
+  'steps.run': () => ['step', () => 1, { retry: { retries: 1, firstMs: 1 }, timeoutMs: 10 }],
+  'steps.waitFor': () => ['name', { until: 1 }],
   approvalSignal: () => ['approval-1'],
   attemptStep: () => [
     {
@@ -287,19 +277,25 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   fencedRun: () => ['run-1'],
   filledRetention: () => [retention],
   ignoreRejection: () => [Promise.resolve(1)],
-  memoryRunner: () => [{ workflow, runtime: fakeRuntime(), retention, maxOpen: 10 }],
+  memoryRunner: () => [{ workflow, runtime: fakeRuntime(), retention, maxOpen: 10_000 }],
   'memoryRunner().start': () => ['input', { runId: 'run-1', key: 'key', whenBusy: 'queue', dueAt: 1 }],
   'memoryRunner().signal': () => ['run-1', 'name', 'value'],
   'memoryRunner().cancel': () => ['run-1'],
   'memoryRunner().status': () => ['run-1'],
-  'memoryRunner().result': () => ['run-1', { signal: signal() }],
-  pause: () => [fakeRuntime(), 0, AbortSignal.abort()],
+  'memoryRunner().result': endedRun,
+  pause: () => [systemRuntime, 0, signal()],
   runBusy: () => ['run-1', 'key'],
   runCancelled: () => ['run-1'],
   runEnded: () => ['run-1'],
   runInSteps: () => [
-    { runId: 'run-1', signal: signal(), run: (_: string, perform: () => unknown) => perform() },
-    { executor: executor(), store: memoryStore(), sessionId: 'session-1', prompt: 'Go.' },
+    {
+      runId: 'run-1',
+      signal: signal(),
+      run: (_: string, perform: (call: object) => unknown) => perform({ signal: signal() }),
+      waitFor: () => {},
+      checkpoint: () => {},
+    },
+    steppedTask(),
   ],
   runNotFound: () => ['run-1'],
   runnerClosed: () => ['invalid'],
@@ -307,15 +303,8 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   toSerializableError: () => [new Error('no')],
   waitAborted: () => ['run-1', new Error('no')],
   waitSignal: () => [1],
-  runnerHarness: () => [
-    {
-      runner: memoryRunner({ workflow }),
-      store: memoryStore(),
-      executor: executor(),
-      sessionId: 'session-1',
-    },
-  ],
-  'runnerHarness().prompt': () => ['Go.', { runId: 'run-1' }],
+  runnerHarness: () => [runnerHarnessOptions()],
+  'runnerHarness().prompt': () => ['Go.', { runId: newId('prompt') }],
   'runnerHarness().steer': () => ['Stop.'],
   'runnerHarness().fork': () => [{ upToSeq: 1 }],
 
@@ -331,12 +320,11 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   repairLog: () => [events],
 };
 
-const exceptions: Readonly<Record<string, string>> = {
-  assertNever: 'its only argument is of a type that has no values, and it always throws',
-};
+const objects: Readonly<Record<string, () => unknown>> = { steps };
 
 /** Valid arguments of every public function; tests/public-functions.test.ts replaces each by odd values. */
 export const sampleTable: {
   readonly samples: typeof samples;
+  readonly objects: typeof objects;
   readonly exceptions: typeof exceptions;
-} = { samples, exceptions };
+} = { samples, objects, exceptions };

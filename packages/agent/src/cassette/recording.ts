@@ -5,7 +5,9 @@ import type { Tool } from '../interfaces/tool.ts';
 import type { Transport } from '../provider/wire/transport.ts';
 import type { Wire } from '../provider/wire/wire.ts';
 import type { Run, RunControl } from '../run/run.ts';
+import { readStore } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';
+import { callable, data, listOf, read, text, withMethods } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -74,6 +76,9 @@ export interface RecordingSources {
   readonly fetch: Runtime['fetch'];
 }
 
+const recordable = withMethods<Tool>('execute');
+const controllable = withMethods<Pick<Run<unknown>, 'id' | keyof RunControl>>('cancel', 'steer', 'decide');
+
 /** Creates a recording whose inputs arrive through these ports. */
 export function createRecording(ports: Ports, { runtime, transport, fetch }: RecordingSources): Recording {
   const taken = recordedRuntime(ports, runtime, fetch);
@@ -81,22 +86,22 @@ export function createRecording(ports: Ports, { runtime, transport, fetch }: Rec
   return {
     runtime: taken,
     transport: over(transport),
-    wire: (wire) => recordedWire(wire, over),
-    tools: (tools) => tools.map((tool) => recordedTool(ports, tool)),
-    gate: (gate) => recordedGate(ports, gate),
-    store: (store) => recordedStore(ports, store),
-    blobs: (blobs) => recordedBlobs(ports, blobs),
+    wire: (wire) => recordedWire(read(wire, withMethods<Wire>('turn', 'event'), 'wire'), over),
+    tools: (tools) => read(tools, listOf(recordable), 'tools').map((tool) => recordedTool(ports, tool)),
+    gate: (gate) => recordedGate(ports, read<Gate>(gate, callable, 'gate')),
+    store: (store) => recordedStore(ports, read(store, readStore, 'store')),
+    blobs: (blobs) => recordedBlobs(ports, read(blobs, withMethods<Blobs>('put', 'get'), 'blobs')),
     pricing: (pricing) => (provider, model, inputTokens) => {
       const find = (): Price | null => pricing(provider, model, inputTokens) ?? null;
       // The price of some models depends on the length of the request.
       const request = inputTokens === undefined ? '' : ` for ${inputTokens} tokens`;
       return ports.fact(`price of ${provider}:${model}${request}`, find) ?? undefined;
     },
-    control: (run) => controlOf(ports, run),
-    fact: (name, make) => ports.fact(name, make),
+    control: (run) => controlOf(ports, read(run, controllable, 'run')),
+    fact: (name, make) => ports.fact(read(name, text, 'name'), read<typeof make>(make, callable, 'make')),
     moment: async (name) => {
       const effect = { run: () => undefined, write: () => ({ done: true }), read: () => undefined };
-      await runEffect(ports, ports.ask('moment', { name }), effect);
+      await runEffect(ports, ports.ask('moment', { name: read(name, text, 'name') }), effect);
     },
     check: () => ports.check(),
   };
@@ -106,8 +111,9 @@ function controlOf(ports: Ports, run: Pick<Run<unknown>, 'id' | keyof RunControl
   const { put } = ports.open(`run ${run.id}`, { take: (data) => obey(run, data) });
   return {
     cancel: () => put({ cancel: true }),
-    steer: (content) => put({ steer: plain(content) }),
-    decide: (approvalId, answer) => put({ approvalId, answer: plainFields(answer) }),
+    steer: (content) => put({ steer: plain(read(content, data, 'content')) }),
+    decide: (approvalId, answer) =>
+      put({ approvalId, answer: plainFields(read<typeof answer>(answer, data, 'answer')) }),
   };
 }
 

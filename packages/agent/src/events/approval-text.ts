@@ -1,3 +1,4 @@
+import { argumentError } from '../values/errors.ts';
 import type { ApprovalRequestedEvent } from './event.ts';
 
 /** The fields of a call that the user sees before allowing it. */
@@ -16,7 +17,11 @@ const unseen =
 
 /** Makes every character of a text visible: invisible ones are written like `\u{202e}`. */
 export function visibleText(text: string): string {
-  return text.replace(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  try {
+    return text.replace(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  } catch (thrown) {
+    throw argumentError('visibleText', thrown);
+  }
 }
 
 /** Longest single-line value that is always shown itself, so that a chance match in the diff does not hide it. */
@@ -28,18 +33,22 @@ const longValue = 80;
  * `elsewhere`, which is shown already, is omitted.
  */
 export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []): string[] {
-  const sides = call.diff === undefined ? [] : sidesOf(call.diff);
-  return Object.entries(call.arguments).flatMap(([name, value]) => {
-    const title = visibleText(JSON.stringify(name).slice(1, -1));
-    if (typeof value !== 'string') return jsonLines(title, value);
-    if (elsewhere.includes(value)) return [];
-    const isLong = value.includes('\n') || value.length > longValue;
-    if (isLong && sides.some((side) => side.includes(value))) return [`${title}: as in the diff`];
-    const [first = '', ...rest] = visibleText(value).split('\n').map(barLine);
-    return rest.length === 0
-      ? [`${title} ${first}`]
-      : [`${title}:`, ...[first, ...rest].map((line) => `  ${line}`)];
-  });
+  try {
+    const sides = call.diff === undefined ? [] : sidesOf(call.diff);
+    return Object.entries(call.arguments).flatMap(([name, value]) => {
+      const title = visibleText(JSON.stringify(name).slice(1, -1));
+      if (typeof value !== 'string') return jsonLines(title, value);
+      if (elsewhere.includes(value)) return [];
+      const isLong = value.includes('\n') || value.length > longValue;
+      if (isLong && sides.some((side) => side.includes(value))) return [`${title}: as in the diff`];
+      const [first = '', ...rest] = visibleText(value).split('\n').map(barLine);
+      return rest.length === 0
+        ? [`${title} ${first}`]
+        : [`${title}:`, ...[first, ...rest].map((line) => `  ${line}`)];
+    });
+  } catch (thrown) {
+    throw argumentError('argumentLines', thrown);
+  }
 }
 
 /**
@@ -47,11 +56,15 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
  * allows. A client that cannot show all of it must not offer to allow the call.
  */
 export function approvalText(call: ShownCall): string {
-  const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary)}`;
-  const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk)];
-  const lines = [`${visibleText(call.toolName)}${summary}`, ...why, ...argumentLines(call)];
-  const diff = call.diff === undefined ? [] : ['', visibleText(call.diff).trimEnd()];
-  return [...lines, ...diff].join('\n');
+  try {
+    const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary)}`;
+    const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk)];
+    const lines = [`${visibleText(call.toolName)}${summary}`, ...why, ...argumentLines(call)];
+    const diff = call.diff === undefined ? [] : ['', visibleText(call.diff).trimEnd()];
+    return [...lines, ...diff].join('\n');
+  } catch (thrown) {
+    throw argumentError('approvalText', thrown);
+  }
 }
 
 /**

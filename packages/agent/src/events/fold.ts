@@ -1,6 +1,7 @@
 import type { StopReason } from '../interfaces/agent.ts';
 import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
+import { argumentError } from '../values/errors.ts';
 import { currentParts } from '../values/file-part.ts';
 import type { AssistantMessage, Message, ToolResultMessage, UserPart } from '../values/message.ts';
 import { textOf, userMessage } from '../values/message.ts';
@@ -40,9 +41,13 @@ import { hasUnanswered, unanswered } from './state.ts';
  * pair.
  */
 export function fold(state: State, event: Event): void {
-  state.seq = event.seq;
-  state.time = event.time;
-  foldUnstored(state, event);
+  try {
+    state.seq = event.seq;
+    state.time = event.time;
+    foldUnstored(state, event);
+  } catch (thrown) {
+    throw argumentError('fold', thrown);
+  }
 }
 
 /** Applies an event that no store has accepted to a state that is not stored either. */

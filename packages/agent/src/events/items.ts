@@ -1,4 +1,5 @@
 import type { ErrorData } from '../values/errors.ts';
+import { argumentError } from '../values/errors.ts';
 import { currentParts } from '../values/file-part.ts';
 import type {
   AssistantMessage,
@@ -119,9 +120,13 @@ export function emptyItems(): ConversationItems {
 
 /** Returns the items of a session. */
 export function itemsOf(events: Iterable<RunEvent>): ConversationItems {
-  const view = emptyItems();
-  for (const event of events) foldItems(view, event);
-  return view;
+  try {
+    const view = emptyItems();
+    for (const event of events) foldItems(view, event);
+    return view;
+  } catch (thrown) {
+    throw argumentError('itemsOf', thrown);
+  }
 }
 
 /**
@@ -129,22 +134,26 @@ export function itemsOf(events: Iterable<RunEvent>): ConversationItems {
  * diffs and prices. An event that was added before is ignored. Never throws, for any sequence of events.
  */
 export function foldItems(view: ConversationItems, event: RunEvent): void {
-  if (!isStored(event)) {
-    view.live = foldLive(view.live, event);
-    return;
+  try {
+    if (!isStored(event)) {
+      view.live = foldLive(view.live, event);
+      return;
+    }
+    const { state } = view;
+    const { messages, seq } = state;
+    const [before, waiting] = [messages.length, state.steering.length];
+    if (event.seq <= seq) return;
+    fold(state, event);
+    const steering = event.type === 'user' && event.steer === true;
+    if (steering && hasGrown(state, before, waiting)) queue(view, event);
+    // A call has its report immediately, although the model receives the results of a batch together.
+    noteCall(view, event);
+    if (state.messages === messages) place(view, event, messages.slice(before));
+    noteEvent(view, event, messages);
+    view.live = settledResponse(view.live, event.type);
+  } catch (thrown) {
+    throw argumentError('foldItems', thrown);
   }
-  const { state } = view;
-  const { messages, seq } = state;
-  const [before, waiting] = [messages.length, state.steering.length];
-  if (event.seq <= seq) return;
-  fold(state, event);
-  const steering = event.type === 'user' && event.steer === true;
-  if (steering && hasGrown(state, before, waiting)) queue(view, event);
-  // A call has its report immediately, although the model receives the results of a batch together.
-  noteCall(view, event);
-  if (state.messages === messages) place(view, event, messages.slice(before));
-  noteEvent(view, event, messages);
-  view.live = settledResponse(view.live, event.type);
 }
 
 function headOf({ seq, time, runId, type }: Event): ItemHead {
@@ -329,16 +338,21 @@ export type CallStatus =
 
 /** Returns the state of a call. For users, a command that exits with an error has failed, though not for the model. */
 export function callStatus(call: CallItem): CallStatus {
-  const { approval, decision, report, result, startedAt, orphaned } = call;
-  if (report?.denied === true || (decision?.decision === 'deny' && result?.isError === true)) return 'denied';
-  if (report !== undefined) {
-    if (report.notRun === true) return 'not_run';
-    return report.isError || /^exit [1-9]/.test(report.summary ?? '') ? 'failed' : 'done';
+  try {
+    const { approval, decision, report, result, startedAt, orphaned } = call;
+    if (report?.denied === true || (decision?.decision === 'deny' && result?.isError === true))
+      return 'denied';
+    if (report !== undefined) {
+      if (report.notRun === true) return 'not_run';
+      return report.isError || /^exit [1-9]/.test(report.summary ?? '') ? 'failed' : 'done';
+    }
+    if (result !== undefined) return resultStatus(result, startedAt !== undefined);
+    if (orphaned === true) return 'unknown';
+    if (approval !== undefined && decision === undefined) return 'asked';
+    return startedAt === undefined ? 'proposed' : 'running';
+  } catch (thrown) {
+    throw argumentError('callStatus', thrown);
   }
-  if (result !== undefined) return resultStatus(result, startedAt !== undefined);
-  if (orphaned === true) return 'unknown';
-  if (approval !== undefined && decision === undefined) return 'asked';
-  return startedAt === undefined ? 'proposed' : 'running';
 }
 
 /** Returns the state of a call whose tool has no event in this log. */
@@ -350,7 +364,11 @@ function resultStatus({ notRun, isError }: ToolResultMessage, isStarted: boolean
 
 /** Returns the calls that wait for approval, in the order of the response. */
 export function pendingCalls(view: ConversationItems): CallItem[] {
-  const response = view.items[latestResponse(view)];
-  if (response?.kind !== 'response') return [];
-  return response.calls.filter((call) => callStatus(call) === 'asked');
+  try {
+    const response = view.items[latestResponse(view)];
+    if (response?.kind !== 'response') return [];
+    return response.calls.filter((call) => callStatus(call) === 'asked');
+  } catch (thrown) {
+    throw argumentError('pendingCalls', thrown);
+  }
 }

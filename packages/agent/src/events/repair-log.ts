@@ -1,3 +1,4 @@
+import { argumentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import { sameJson } from './batch.ts';
 import type { Event, EventBody } from './event.ts';
@@ -41,20 +42,24 @@ type Note = (at: number, what: string) => void;
  * no problems.
  */
 export function repairLog(values: readonly unknown[]): RepairedLog {
-  const problems: LogIssue[] = [];
-  const note: Note = (at, what) => void problems.push({ at, what });
-  const entries = ordered(ofOneSession(read(values, note), note), note);
-  const session = entries[0] === undefined ? '' : sessionOf(entries[0].event);
-  const { state, events } = replayed(entries, note);
-  const last = entries.at(-1);
-  if (last !== undefined && state.finished === undefined) {
-    note(last.at, unfinished);
-    events.push({ ...headOf(last.event), ...ending(state) });
+  try {
+    const problems: LogIssue[] = [];
+    const note: Note = (at, what) => void problems.push({ at, what });
+    const entries = ordered(ofOneSession(read(values, note), note), note);
+    const session = entries[0] === undefined ? '' : sessionOf(entries[0].event);
+    const { state, events } = replayed(entries, note);
+    const last = entries.at(-1);
+    if (last !== undefined && state.finished === undefined) {
+      note(last.at, unfinished);
+      events.push({ ...headOf(last.event), ...ending(state) });
+    }
+    return {
+      events: events.map((event, index) => atPosition(event, session, index + 1)),
+      problems: problems.sort((one, other) => one.at - other.at),
+    };
+  } catch (thrown) {
+    throw argumentError('repairLog', thrown);
   }
-  return {
-    events: events.map((event, index) => atPosition(event, session, index + 1)),
-    problems: problems.sort((one, other) => one.at - other.at),
-  };
 }
 
 /** Returns the stored events among the values. */

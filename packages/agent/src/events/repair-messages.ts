@@ -1,3 +1,4 @@
+import { argumentError } from '../values/errors.ts';
 import type { Message, ToolCallPart, ToolResultMessage } from '../values/message.ts';
 import { callsOf } from '../values/message.ts';
 import { wellFormedAnswer, wellFormedParts } from '../values/unicode.ts';
@@ -31,24 +32,28 @@ interface RepairedCall {
  * after its response. A result that comes too late is moved to its call; a result without a call is removed.
  */
 export function repairMessages(messages: readonly Message[]): RepairedMessages {
-  const problems: MessageIssue[] = messages.flatMap((message, at) => contentProblems(message, at));
-  const calls = pair(messages, problems);
-  const arranged = messages.flatMap((message, at): readonly Message[] => {
-    if (message.role === 'tool_result') return [];
-    const results = calls.filter((call) => call.at === at).flatMap(({ result }) => result ?? []);
-    return [message, ...results];
-  });
-  const state = emptyState();
-  fold(state, {
-    v: 1,
-    seq: 1,
-    id: 'mended-1',
-    time: '',
-    runId: 'mended',
-    type: 'history',
-    messages: arranged,
-  });
-  return { messages: state.messages, problems: problems.sort((one, other) => one.at - other.at) };
+  try {
+    const problems: MessageIssue[] = messages.flatMap((message, at) => contentProblems(message, at));
+    const calls = pair(messages, problems);
+    const arranged = messages.flatMap((message, at): readonly Message[] => {
+      if (message.role === 'tool_result') return [];
+      const results = calls.filter((call) => call.at === at).flatMap(({ result }) => result ?? []);
+      return [message, ...results];
+    });
+    const state = emptyState();
+    fold(state, {
+      v: 1,
+      seq: 1,
+      id: 'mended-1',
+      time: '',
+      runId: 'mended',
+      type: 'history',
+      messages: arranged,
+    });
+    return { messages: state.messages, problems: problems.sort((one, other) => one.at - other.at) };
+  } catch (thrown) {
+    throw argumentError('repairMessages', thrown);
+  }
 }
 
 function contentProblems(message: Message, at: number): MessageIssue[] {

@@ -1,5 +1,6 @@
 import type { RequestUsage } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
+import { argumentError } from '../values/errors.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Event, EventBody } from './event.ts';
 import { ignore } from './event-groups.ts';
@@ -30,10 +31,18 @@ export function requestsOf(event: EventBody): RequestUsage | undefined {
  * original session, so the sum over all sessions counts every request once.
  */
 export function spendingOf(event: Event): RequestUsage | undefined {
-  return event.inherited === true ? undefined : requestsOf(event);
+  try {
+    return event.inherited === true ? undefined : requestsOf(event);
+  } catch (thrown) {
+    throw argumentError('spendingOf', thrown);
+  }
 }
 
 /** Adds two amounts of money. If the price of a part is unknown, so is the sum; it is never too small. */
 export function addUsd(sum: number | undefined, usd: number | undefined): number | undefined {
-  return sum === undefined || usd === undefined ? undefined : sum + usd;
+  try {
+    return sum === undefined || usd === undefined ? undefined : sum + usd;
+  } catch (thrown) {
+    throw argumentError('addUsd', thrown);
+  }
 }

@@ -1,4 +1,5 @@
 import { AgentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
 import { amount, read, record, when } from '../values/input.ts';
 import { shown } from '../values/invalid-value.ts';
 
@@ -47,7 +48,11 @@ export interface MemoryBlobsOptions {
 }
 
 const blobBytes = when<Uint8Array>((value) => value instanceof Uint8Array, 'a Uint8Array');
-const blobRange = record({ start: amount, end: amount }, ['start', 'end']);
+/** Reads the range of a part. */
+export const blobRange: Reader<{ readonly start: number; readonly end: number }> = record(
+  { start: amount, end: amount },
+  ['start', 'end'],
+);
 
 /** Creates blobs that exist as long as the process. */
 export function memoryBlobs(options: MemoryBlobsOptions = {}): Blobs {

@@ -1,3 +1,4 @@
+import { argumentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Agent } from './agent.ts';
 
@@ -42,9 +43,13 @@ export const defaultProvider = 'claude';
 
 /** Returns a key without the spaces and quotes that come from pasting. An empty key counts as absent. */
 export function cleanKey(key: string | undefined): string | undefined {
-  const clean = key
-    ?.trim()
-    .replace(/^(["'])(.*)\1$/s, '$2')
-    .trim();
-  return clean || undefined;
+  try {
+    const clean = key
+      ?.trim()
+      .replace(/^(["'])(.*)\1$/s, '$2')
+      .trim();
+    return clean || undefined;
+  } catch (thrown) {
+    throw argumentError('cleanKey', thrown);
+  }
 }

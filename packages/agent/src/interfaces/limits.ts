@@ -1,5 +1,5 @@
 import { AgentError } from '../values/errors.ts';
-import { amount, read, record } from '../values/input.ts';
+import { amount, oneOf, read, record } from '../values/input.ts';
 import type { LimitName } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
 
@@ -113,6 +113,8 @@ function checkAmounts(place: string, tokens: number, usd: number): void {
   checkAmount(usd, place, '.usd');
 }
 
+const countable = oneOf('turns', 'toolCalls');
+
 const budgetLimits = record<Pick<Limits, 'tokens' | 'usd' | Countable>>({
   tokens: amount,
   usd: amount,
@@ -169,6 +171,7 @@ export class Budget {
 
   /** Returns the remaining number, neither used nor taken; can be infinite. */
   left(what: Countable): number {
+    if (what !== 'turns' && what !== 'toolCalls') read(what, countable, 'what');
     return this.#limits[what] - this.#taken[what];
   }
 

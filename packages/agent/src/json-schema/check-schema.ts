@@ -1,3 +1,4 @@
+import { argumentError } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Check } from './simple-schema.ts';
 import { compileSimple, isSimple, issueText } from './simple-schema.ts';
@@ -11,7 +12,11 @@ const compiled = new WeakMap<JsonObject, Check | null>();
  * @returns the problem with the path of the argument, written for the model, or undefined.
  */
 export async function checkSchema(schema: JsonObject, value: unknown): Promise<string | undefined> {
-  return await checkArguments(schema, value);
+  try {
+    return await checkArguments(schema, value);
+  } catch (thrown) {
+    throw argumentError('checkSchema', thrown);
+  }
 }
 
 /** Like {@link checkSchema}. Returns no promise for a schema that needs no library, as for most tools. */

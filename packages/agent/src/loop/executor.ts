@@ -21,7 +21,7 @@ import { memoryStore } from '../store/memory-store.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
-import { read, text, when } from '../values/input.ts';
+import { read, record, text, when } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -156,12 +156,12 @@ export class Executor<Tools extends Tool = Tool> {
       timeoutMs: limits.ms,
       ...given,
       parameters: subAgentParameters,
-      subject: ({ prompt }: Record<string, unknown>) => String(prompt),
-      execute: async ({ prompt }: Record<string, unknown>, context: ToolContext) => {
+      subject: (args: Record<string, unknown>) => promptOf(args),
+      execute: async (args: Record<string, unknown>, context: ToolContext) => {
         const { signal, budget } = context;
         const start = {
           session: 'new',
-          open: openPrompt(String(prompt)),
+          open: openPrompt(promptOf(args)),
           callsPerStep,
           attended: false,
         } as const;
@@ -193,6 +193,12 @@ export class Executor<Tools extends Tool = Tool> {
       hasOwnBudget: ids.budget === undefined,
     });
   }
+}
+
+const subAgentArgs = record<SubAgentArgs>({ prompt: text }, ['prompt']);
+
+function promptOf(args: Record<string, unknown>): string {
+  return read(args, subAgentArgs, 'arguments').prompt;
 }
 
 /** Reads the options of a tool once; each field is read when the tool is. */

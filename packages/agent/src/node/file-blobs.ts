@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import type { BlobPart, Blobs } from '../interfaces/blobs.ts';
-import { checkBlobId, isBlobId } from '../interfaces/blobs.ts';
+import { blobRange, checkBlobId, isBlobId } from '../interfaces/blobs.ts';
+import { amount, read, record, text } from '../values/input.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
 import { fileError } from './real-path.ts';
 
@@ -13,6 +14,8 @@ export interface FileBlobsOptions {
   readonly maxAgeMs?: number;
 }
 
+const blobOptions = record<FileBlobsOptions>({ maxBytes: amount, maxAgeMs: amount });
+
 /**
  * Stores blobs as files in one directory, created on the first `put`. They outlive the process, and several processes
  * can use them at the same time. Expired blobs are deleted on the first `put` of a process, and the oldest ones when
@@ -20,11 +23,14 @@ export interface FileBlobsOptions {
  * the owner can read them, because tool output can contain anything.
  */
 export function fileBlobs(folder: string, options: FileBlobsOptions = {}): Blobs {
-  const { maxBytes = 268_435_456, maxAgeMs = 604_800_000 } = options;
-  const files = new BlobFiles(folder, maxBytes, maxAgeMs);
+  const { maxBytes = 268_435_456, maxAgeMs = 604_800_000 } = read(options, blobOptions);
+  const files = new BlobFiles(read(folder, text, 'folder'), maxBytes, maxAgeMs);
   return {
     put: (id, bytes) => files.put(id, bytes),
-    get: (id, { start, end }) => files.get(id, start, end),
+    get: async (id, range) => {
+      const { start, end } = read(range, blobRange, 'range');
+      return await files.get(id, start, end);
+    },
   };
 }
 

@@ -20,11 +20,10 @@ export { isMcpName, mcpProblem } from './mcp-setting.ts';
 export { childEnvironment } from './process/child-environment.ts';
 export { type ReapedOrphans, reapOrphans, recordProcesses } from './process/orphans.ts';
 export { OutputCapture } from './process/output-capture.ts';
+export type { ProcessOptions, ProcessSystem } from './process/process-options.ts';
 export type { ProcessEntry } from './process/process-table.ts';
 export {
   type ProcessEnd,
-  type ProcessOptions,
-  type ProcessSystem,
   type SupervisedProcess,
   superviseProcess,
 } from './process/process-tree.ts';

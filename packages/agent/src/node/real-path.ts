@@ -5,7 +5,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
-import { AgentError } from '../values/errors.ts';
+import { AgentError, argumentError } from '../values/errors.ts';
+import { listOf, mapOf, oneOf, optional, read, record, text } from '../values/input.ts';
 import type { Anchor } from './held-directory.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
 import { hasLink, ProtectedPaths, realAsFar } from './protected-paths.ts';
@@ -38,6 +39,11 @@ interface ResolvedPath {
   readonly missing: readonly string[];
 }
 
+const workspaceOptions = record<WorkspaceOptions>({
+  anchor: oneOf('descriptor', 'path'),
+  env: mapOf(optional(text)),
+});
+
 /**
  * A directory that a model may work in. Every path is resolved to its real path at the time of use and checked again
  * after opening, so that neither `..`, an absolute path nor a symbolic link leads outside. A hard link counts as a file
@@ -56,7 +62,8 @@ export class Workspace {
 
   /** @throws AgentError `invalid` if `root` is not a directory. */
   constructor(root: string, options: WorkspaceOptions = {}) {
-    this.#anchor = options.anchor ?? defaultAnchor;
+    const { anchor = defaultAnchor, env = process.env } = read(options, workspaceOptions);
+    this.#anchor = anchor;
     try {
       this.root = realpathSync.native(root);
       if (!statSync(this.root).isDirectory()) throw new Error('not a directory');
@@ -67,7 +74,7 @@ export class Workspace {
         message: `The workspace ${quotePath(root)} is not a usable directory. Specify a directory that exists and is accessible.`,
       });
     }
-    this.#protected = new ProtectedPaths(this.root, options.env ?? process.env);
+    this.#protected = new ProtectedPaths(this.root, env);
   }
 
   /**
@@ -78,7 +85,7 @@ export class Workspace {
   mustAsk(path: string, names: readonly string[] = []): string | undefined {
     const real = this.#realPath(path);
     if (real === undefined || !this.#contains(real)) return undefined;
-    const guard = this.#protected.guardIn(real, names);
+    const guard = this.#protected.guardIn(real, read(names, listOf(text), 'names'));
     if (guard === undefined) return undefined;
     const [file, part] = [quotePath(this.#name(real)), quotePath(guard)];
     return `${file} is protected: other programs execute or take instructions from ${part}.`;
@@ -102,7 +109,7 @@ export class Workspace {
 
   /** Returns whether a real path, relative to the workspace, is sealed. Does not access the file system. */
   isSealed(name: string): boolean {
-    return this.#protected.isSealed(join(this.root, name));
+    return this.#protected.isSealed(join(this.root, read(name, text, 'name')));
   }
 
   /**
@@ -284,37 +291,45 @@ export class Workspace {
 
 /** Converts a file system error to an AgentError with the path as given: the system's message shows real paths. */
 export function fileError(error: unknown, path: string): AgentError {
-  if (AgentError.is(error)) return error;
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  const name = quotePath(path);
-  switch (code) {
-    case 'ENOENT':
-      return notFound(path);
-    case 'ENOTDIR':
-      return problem('not_directory', `${name} is not a directory, or a part of its path is a file.`);
-    case 'EISDIR':
-      return isDirectory(path);
-    case 'EACCES':
-    case 'EPERM':
-      return problem('denied', `${name}: permission denied.`);
-    case 'EROFS':
-      return problem('denied', `${name} is on a read-only file system.`);
-    case 'ELOOP':
-    case 'ESTALE':
-      return problem('changed', `${name} was replaced while it was in use, or its links form a loop.`);
-    case 'ENAMETOOLONG':
-      return problem('not_found', tooLong(path));
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return problem('io', `${name} could not be written: the disk is full.`);
-    default:
-      return problem('io', `${name} could not be used${code === undefined ? '' : ` (${code})`}.`);
+  try {
+    if (AgentError.is(error)) return error;
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    const name = quotePath(path);
+    switch (code) {
+      case 'ENOENT':
+        return notFound(path);
+      case 'ENOTDIR':
+        return problem('not_directory', `${name} is not a directory, or a part of its path is a file.`);
+      case 'EISDIR':
+        return isDirectory(path);
+      case 'EACCES':
+      case 'EPERM':
+        return problem('denied', `${name}: permission denied.`);
+      case 'EROFS':
+        return problem('denied', `${name} is on a read-only file system.`);
+      case 'ELOOP':
+      case 'ESTALE':
+        return problem('changed', `${name} was replaced while it was in use, or its links form a loop.`);
+      case 'ENAMETOOLONG':
+        return problem('not_found', tooLong(path));
+      case 'ENOSPC':
+      case 'EDQUOT':
+        return problem('io', `${name} could not be written: the disk is full.`);
+      default:
+        return problem('io', `${name} could not be used${code === undefined ? '' : ` (${code})`}.`);
+    }
+  } catch (thrown) {
+    throw argumentError('fileError', thrown);
   }
 }
 
 /** Returns a path as a quoted string on one line, with special characters escaped. */
 export function quotePath(path: string): string {
-  return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
+  try {
+    return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
+  } catch (thrown) {
+    throw argumentError('quotePath', thrown);
+  }
 }
 
 /** Sets the permissions of a file, and its owner if allowed, to those of another. */
@@ -346,6 +361,7 @@ function isSameVersion(now: Stats | undefined, then: Stats): boolean {
 const maxPathLength = 4096;
 
 function unusablePath(path: string): string | undefined {
+  read(path, text, 'path');
   if (path === '') return 'The path is empty.';
   if (path.includes('\0')) return `${quotePath(path)} contains a NUL character, which is not allowed.`;
   return path.length > maxPathLength ? tooLong(path) : undefined;

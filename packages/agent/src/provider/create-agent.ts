@@ -7,7 +7,19 @@ import type {
   ModelResponse,
   RequestContext,
 } from '../interfaces/agent.ts';
-import { AgentError } from '../values/errors.ts';
+import { AgentError, argumentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import {
+  signal as abortSignal,
+  amount,
+  flag,
+  listOf,
+  oneOf,
+  read,
+  record,
+  text,
+  withMethods,
+} from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { ProviderContext } from './attempt.ts';
@@ -18,6 +30,7 @@ import type { Timeouts } from './http/timeouts.ts';
 import { timeoutsOf } from './http/timeouts.ts';
 import type { ModelCall } from './model-call.ts';
 import { callModel } from './model-call.ts';
+import { configReaders } from './read-config.ts';
 import { cacheBreak } from './request/cache-break.ts';
 import type { TurnBytes } from './request/conversation-bytes.ts';
 import type { EnvelopeBytes } from './request/envelope-bytes.ts';
@@ -48,6 +61,36 @@ export interface CreateAgentOptions {
   readonly retry?: Partial<RetryPolicy>;
 }
 
+const { temperature, timeouts, retry, runtime, transport } = configReaders;
+
+const agentOptions = record<CreateAgentOptions>(
+  {
+    model: text,
+    capabilities: record<Capabilities>(
+      {
+        files: listOf(text),
+        reasoning: flag,
+        parallelCalls: flag,
+        output: oneOf('native', 'tool', 'none'),
+        sampling: flag,
+        cacheUsage: flag,
+        contextTokens: amount,
+      },
+      ['files', 'reasoning', 'parallelCalls', 'output', 'sampling', 'cacheUsage'],
+    ),
+    maxTokens: amount,
+    ...{ temperature, timeouts, retry, runtime, transport },
+  },
+  ['model', 'capabilities'],
+);
+
+/** Its other fields are checked where they are used. */
+const readWire: Reader<Wire> = (value) => {
+  const wire = withMethods<Wire>('envelope', 'turn', 'event', 'fault')(value);
+  record({ provider: text, rateLimitHeaders: listOf(text), requestIdHeader: text }, ['provider'])(wire);
+  return wire;
+};
+
 /**
  * Creates an agent from a wire, with everything a provider needs besides its own format. The agent caches the bytes of
  * the conversations and tools that it has sent, looked up by object identity, and keeps nothing else.
@@ -55,27 +98,28 @@ export interface CreateAgentOptions {
  * @throws AgentError `invalid` if the model is empty, or if a timeout or retry setting is not a number.
  */
 export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
-  const { model, capabilities, runtime = systemRuntime } = options;
-  const { provider } = wire;
+  const given = read(options, agentOptions);
+  const { model, capabilities, runtime = systemRuntime } = given;
+  const { provider } = read(wire, readWire, 'wire');
   if (model.trim() === '') {
     const message = `No model is specified for ${provider}. Set the option \`model\`.`;
     throw new AgentError({ kind: 'invalid', code: 'no_model', provider, message });
   }
-  const framing = framingOf(wire);
+  const framing = read(wire, () => framingOf(wire), 'wire.framing');
   const refuses = wire.refuses?.bind(wire);
   const histories = new HistoryBytes(wire, { provider, files: capabilities.files, refuses });
-  const { maxTokens, temperature } = options;
+  const { maxTokens, temperature } = given;
   const envelopes = new EnvelopeCache(wire, { provider, model, capabilities, maxTokens, temperature });
   const keeping = wire.cache && new Keeping(wire.cache);
-  const timeouts = timeoutsOf(options.timeouts);
+  const timeouts = timeoutsOf(given.timeouts);
   const accept = framing.contentTypes.join(', ');
   const service: ProviderContext = {
     wire,
     model,
-    retry: retryPolicyOf(options.retry),
+    retry: retryPolicyOf(given.retry),
     framing,
     runtime,
-    transport: options.transport ?? defaultTransport(runtime),
+    transport: given.transport ?? defaultTransport(runtime),
     timeouts,
     address: addressOf(wire),
     headers: headerJoiner({ 'content-type': 'application/json', accept }),
@@ -86,12 +130,13 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     try {
       return callModel(callOf(request, context));
     } catch (error) {
-      return Promise.reject(AgentError.from(error, 'invalid'));
+      return Promise.reject(argumentError('run', error));
     }
   }
 
   /** Serializes a request and detects whether it invalidates the service's cache of the previous one. */
   function callOf(request: ModelRequest, { signal, emit, mayRetry }: RequestContext): ModelCall {
+    if (signal !== undefined && !(signal instanceof AbortSignal)) read(signal, abortSignal, 'context.signal');
     if (signal?.aborted) throw abortError(signal, provider);
     const { tools, config } = request;
     const turns = histories.of(request.messages);

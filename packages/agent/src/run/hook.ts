@@ -2,8 +2,8 @@ import type { RunStatus } from '../events/event.ts';
 import type { Agent, ModelRequest, ModelResponse, RequestConfig } from '../interfaces/agent.ts';
 import type { Gate, GateCall } from '../interfaces/gate.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
-import type { Reader } from '../values/input.ts';
-import { callable, record, text } from '../values/input.ts';
+import type { Reader, Readers } from '../values/input.ts';
+import { callable, invalid, record, text } from '../values/input.ts';
 import type { Message, ToolResultPart } from '../values/message.ts';
 
 /** The context of a call to a hook. */
@@ -88,18 +88,26 @@ export interface Hook {
   afterRun?(end: RunEnd, context: HookContext): Returned<{ readonly continueWith?: string }>;
 }
 
-/** Reads a hook. Later changes to its functions have no effect. */
-export const readHook: Reader<Hook> = record<Hook>(
-  {
-    name: text,
-    beforeRun: callable,
-    beforeRequest: callable,
-    afterResponse: callable,
-    beforeTool: callable,
-    afterTool: callable,
-    beforeCompaction: callable,
-    afterCompaction: callable,
-    afterRun: callable,
-  },
-  ['name'],
-);
+const fields: Readers<Hook> = {
+  name: text,
+  beforeRun: callable,
+  beforeRequest: callable,
+  afterResponse: callable,
+  beforeTool: callable,
+  afterTool: callable,
+  beforeCompaction: callable,
+  afterCompaction: callable,
+  afterRun: callable,
+};
+
+const readFields = record<Hook>(fields, ['name']);
+
+/** Reads a hook. Later changes to its functions have no effect. A misspelt function would never be called. */
+export const readHook: Reader<Hook> = (value) => {
+  const hook = readFields(value);
+  for (const name in value as object) {
+    if (/^(before|after)/.test(name) && !Object.hasOwn(fields, name))
+      throw invalid(callable, `Use ${Object.keys(fields).slice(1).join(', ')}`, `.${name}`);
+  }
+  return hook;
+};

@@ -5,10 +5,18 @@ import * as files from '../values/file-part.ts';
 import type { Reader } from '../values/input.ts';
 import { count, data, flag, invalid, listOf, read, record, text, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
-import type { AssistantMessage, Message, TextPart, ToolCallPart } from '../values/message.ts';
+import type {
+  AssistantMessage,
+  Message,
+  TextPart,
+  ToolCallPart,
+  UserMessage,
+  UserPart,
+} from '../values/message.ts';
 import * as messages from '../values/message.ts';
 import type { Usage } from '../values/usage.ts';
 import * as usages from '../values/usage.ts';
+import { userContent } from './content.ts';
 
 // What callers pass to these functions is read first. The functions with the same names do not read it, because they
 // are called for every turn with values that were read already.
@@ -63,6 +71,17 @@ const readPart: Reader<TextPart | ToolCallPart> = (value) => {
 };
 
 const readMessage = record({ content: listOf(readPart) }, ['content'], 'a message');
+
+const readContent: Reader<string | readonly UserPart[]> = (value) =>
+  typeof value === 'string' ? value : userContent(data(value));
+
+/**
+ * Creates a user message from plain text or parts.
+ * @throws AgentError `invalid` for a value that is neither.
+ */
+export function userMessage(content: string | readonly UserPart[]): UserMessage {
+  return messages.userMessage(read(content, readContent, 'content'));
+}
 
 /**
  * Returns the text parts of a message, joined without a separator.

@@ -1,5 +1,6 @@
 import { backoff } from '../values/backoff.ts';
-import { AgentError } from '../values/errors.ts';
+import { AgentError, argumentError } from '../values/errors.ts';
+import { signal as abortSignal, amount, callable, read, record, text, withMethods } from '../values/input.ts';
 import { shown } from '../values/invalid-value.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -31,45 +32,73 @@ export function checkRunId(runId: unknown): void {
  * @throws AgentError `invalid`, code `due_at`.
  */
 export function checkDueAt(dueAt: number | undefined, runId: string): void {
-  if (dueAt === undefined || (Number.isFinite(dueAt) && dueAt >= 0)) return;
-  const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to milliseconds since 1970.`;
-  throw new AgentError({ kind: 'invalid', code: 'due_at', message });
+  try {
+    if (dueAt === undefined || (Number.isFinite(dueAt) && dueAt >= 0)) return;
+    const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to milliseconds since 1970.`;
+    throw new AgentError({ kind: 'invalid', code: 'due_at', message });
+  } catch (thrown) {
+    throw argumentError('checkDueAt', thrown);
+  }
 }
 
 /** Creates the error for a step of a call that has ended. */
 export function runEnded(runId: string): AgentError {
-  const message = `Run ${runId} has ended; a step that starts now would be lost. Await each step before the workflow returns.`;
-  return new AgentError({ kind: 'invalid', code: 'run_over', message });
+  try {
+    const message = `Run ${runId} has ended; a step that starts now would be lost. Await each step before the workflow returns.`;
+    return new AgentError({ kind: 'invalid', code: 'run_over', message });
+  } catch (thrown) {
+    throw argumentError('runEnded', thrown);
+  }
 }
 
 /** Creates the error of a cancelled run. */
 export function runCancelled(runId: string): AgentError {
-  return new AgentError({ kind: 'aborted', code: 'cancelled', message: `Run ${runId} was cancelled.` });
+  try {
+    return new AgentError({ kind: 'aborted', code: 'cancelled', message: `Run ${runId} was cancelled.` });
+  } catch (thrown) {
+    throw argumentError('runCancelled', thrown);
+  }
 }
 
 /** Creates the error for a run that was not started because more than `maxAhead` with its key are unfinished. */
 export function runBusy(runId: string, key: string | undefined, maxAhead = 0): AgentError {
-  const others = maxAhead === 0 ? 'another run has' : `${maxAhead + 1} runs, the maximum, have`;
-  const message = `Run ${runId} was not started: of the key ${JSON.stringify(key)}, ${others} not ended.`;
-  return new AgentError({ kind: 'invalid', code: 'busy', message });
+  try {
+    const others = maxAhead === 0 ? 'another run has' : `${maxAhead + 1} runs, the maximum, have`;
+    const message = `Run ${runId} was not started: of the key ${JSON.stringify(key)}, ${others} not ended.`;
+    return new AgentError({ kind: 'invalid', code: 'busy', message });
+  } catch (thrown) {
+    throw argumentError('runBusy', thrown);
+  }
 }
 
 /** Creates the error for a run that the runner does not know. */
 export function runNotFound(runId: string): AgentError {
-  const message = `Run ${runId} does not exist: it was never started, or it ended and is no longer kept.`;
-  return new AgentError({ kind: 'invalid', code: 'no_run', message });
+  try {
+    const message = `Run ${runId} does not exist: it was never started, or it ended and is no longer kept.`;
+    return new AgentError({ kind: 'invalid', code: 'no_run', message });
+  } catch (thrown) {
+    throw argumentError('runNotFound', thrown);
+  }
 }
 
 /** Returns the error of an aborted wait for a run: the signal's reason if that is an error of kind `aborted`. */
 export function waitAborted(runId: string, reason: unknown): AgentError {
-  if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  const message = `The wait for run ${runId} ended; the run continues.`;
-  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
+  try {
+    if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
+    const message = `The wait for run ${runId} ended; the run continues.`;
+    return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
+  } catch (thrown) {
+    throw argumentError('waitAborted', thrown);
+  }
 }
 
 /** Creates the error of a closed runner: `invalid` for new calls, `aborted` for the work that it was doing. */
 export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentError {
-  return new AgentError({ kind, code: 'closed', message: 'The runner has been closed.' });
+  try {
+    return new AgentError({ kind, code: 'closed', message: 'The runner has been closed.' });
+  } catch (thrown) {
+    throw argumentError('runnerClosed', thrown);
+  }
 }
 
 /**
@@ -77,8 +106,12 @@ export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentErro
  * fails.
  */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => {});
-  return promise;
+  try {
+    promise.catch(() => {});
+    return promise;
+  } catch (thrown) {
+    throw argumentError('ignoreRejection', thrown);
+  }
 }
 
 /** Returns the idempotency key of a step, which is the same for all attempts. */
@@ -114,17 +147,35 @@ export interface StepWork<Value> {
   readonly signal: AbortSignal;
 }
 
+const stepSettings = record<StepSettings>({
+  retry: record<StepRetry>({ retries: amount, firstMs: amount, maxMs: amount }, ['retries', 'firstMs']),
+  timeoutMs: amount,
+});
+
+const stepWork = record<StepWork<unknown>>(
+  {
+    runtime: withMethods('timer', 'digest'),
+    runId: text,
+    name: text,
+    perform: callable,
+    settings: stepSettings,
+    signal: abortSignal,
+  },
+  ['runtime', 'runId', 'name', 'perform', 'settings', 'signal'],
+);
+
 /**
  * Runs a step's function until it succeeds or may not be retried.
  * @throws AgentError of the function, or the signal's reason.
  */
 export async function attemptStep<Value>(work: StepWork<Value>): Promise<Value> {
-  const { runtime, runId, name, settings, signal } = work;
+  const own = read(work, stepWork, 'work') as StepWork<Value>;
+  const { runtime, runId, name, settings, signal } = own;
   const { retry } = settings;
   const idempotencyKey = await stepKey(runtime, runId, name);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const value = await oneAttempt(work, attempt, idempotencyKey);
+      const value = await oneAttempt(own, attempt, idempotencyKey);
       signal.throwIfAborted();
       return value;
     } catch (thrown) {
@@ -135,9 +186,16 @@ export async function attemptStep<Value>(work: StepWork<Value>): Promise<Value> 
   }
 }
 
+const pauseArguments = record({ runtime: withMethods<Runtime>('timer'), ms: amount, signal: abortSignal }, [
+  'runtime',
+  'ms',
+  'signal',
+]);
+
 /** Resolves after a delay. Rejects with the signal's reason as soon as it aborts. */
-export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
+export async function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
+  read({ runtime, ms, signal }, pauseArguments, 'arguments');
+  await new Promise<void>((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = () => {
       takeBack();

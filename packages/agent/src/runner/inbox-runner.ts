@@ -1,6 +1,6 @@
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
-import { any, oneOf, read, record, text } from '../values/input.ts';
+import { any, callable, oneOf, read, record, signal, text, withMethods } from '../values/input.ts';
 import { shown } from '../values/invalid-value.ts';
 import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
@@ -42,6 +42,17 @@ const startOptions = record<StartOptions>({
   dueAt: any,
 });
 
+const runnerOptions = record<InboxRunnerOptions>(
+  {
+    inbox: withMethods('put', 'claimDue', 'release', 'ack', 'cancel', 'signal', 'standing', 'close'),
+    workflow: callable,
+    runtime: withMethods('now', 'timer', 'digest'),
+  },
+  ['inbox', 'workflow', 'runtime'],
+);
+
+const resultOptions = record<{ readonly signal?: AbortSignal }>({ signal });
+
 /** A runner that claims runs from an inbox and works on them in this process. */
 export class InboxRunner implements Runner {
   readonly durable: boolean;
@@ -59,9 +70,10 @@ export class InboxRunner implements Runner {
   #closed: Promise<void> | undefined;
 
   constructor(options: InboxRunnerOptions) {
-    this.#options = options;
-    this.#inbox = options.inbox;
-    this.durable = options.inbox.durable;
+    const own = read(options, runnerOptions);
+    this.#options = own;
+    this.#inbox = own.inbox;
+    this.durable = own.inbox.durable;
     if (this.durable) void this.#takeDue();
     this.#lookLater();
   }
@@ -106,7 +118,8 @@ export class InboxRunner implements Runner {
     return { state: runRecord.state };
   }
 
-  async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+  async result(runId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+    const { signal } = read(options, resultOptions);
     for (;;) {
       this.#checkOpen();
       if (signal?.aborted) throw waitAborted(runId, signal.reason);

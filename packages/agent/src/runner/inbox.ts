@@ -1,4 +1,4 @@
-import { AgentError } from '../values/errors.ts';
+import { AgentError, argumentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, record } from '../values/input.ts';
 
@@ -100,8 +100,12 @@ type Awaitable<Value> = Value | Promise<Value>;
 
 /** Creates the error for a writer whose run was cancelled or taken over by another process. */
 export function fencedRun(runId: string): AgentError {
-  const message = `Run ${runId} no longer belongs to this runner.`;
-  return new AgentError({ kind: 'invalid', code: 'fenced', message });
+  try {
+    const message = `Run ${runId} no longer belongs to this runner.`;
+    return new AgentError({ kind: 'invalid', code: 'fenced', message });
+  } catch (thrown) {
+    throw argumentError('fencedRun', thrown);
+  }
 }
 
 /** Reads a retention. */
@@ -114,11 +118,17 @@ export const readRunRetention: Reader<RunRetention> = record<RunRetention>({
  * Returns the options with defaults filled in.
  * @throws AgentError `invalid`, code `retention`.
  */
-export function filledRetention({ maxAgeMs = 30 * 86_400_000, maxRuns = 10_000 }: RunRetention = {}): {
+export function filledRetention(given: RunRetention = {}): {
   readonly maxAgeMs: number;
   readonly maxRuns: number;
 } {
-  if (maxAgeMs >= 0 && maxRuns >= 1) return { maxAgeMs, maxRuns };
-  const message = `The retention of ended runs is invalid: ${maxAgeMs} ms and ${maxRuns} runs. Use at least 0 ms and 1 run.`;
-  throw new AgentError({ kind: 'invalid', code: 'retention', message });
+  try {
+    const { maxAgeMs = 30 * 86_400_000, maxRuns = 10_000 } = given;
+
+    if (maxAgeMs >= 0 && maxRuns >= 1) return { maxAgeMs, maxRuns };
+    const message = `The retention of ended runs is invalid: ${maxAgeMs} ms and ${maxRuns} runs. Use at least 0 ms and 1 run.`;
+    throw new AgentError({ kind: 'invalid', code: 'retention', message });
+  } catch (thrown) {
+    throw argumentError('filledRetention', thrown);
+  }
 }

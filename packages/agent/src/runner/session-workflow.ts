@@ -2,6 +2,7 @@ import type { Executor } from '../loop/executor.ts';
 import type { ResumeOptions } from '../run/options.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
+import { argumentError } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
 import type { StepSettings, Workflow } from './runner.ts';
@@ -27,17 +28,23 @@ export interface SessionWorkflowOptions {
  * Returns the workflow that runs sessions on a runner; {@link runnerHarness} starts it. It ends with its run, even one
  * that waits for the user: a wait of days needs no engine, because the log contains the request.
  */
-export function sessionWorkflow({ store, executor, settings }: SessionWorkflowOptions): Workflow {
-  return async (input, steps) => {
-    // Only a harness starts runs.
-    const { sessionId, content, answers } = input as unknown as SessionWork;
-    const result = await runInSteps(steps, {
-      executor: executor(sessionId),
-      store,
-      sessionId,
-      whenAsked: 'end',
-      ...defined({ prompt: content, answers, settings }),
-    });
-    return result.status satisfies Json;
-  };
+export function sessionWorkflow(given: SessionWorkflowOptions): Workflow {
+  try {
+    const { store, executor, settings } = given;
+
+    return async (input, steps) => {
+      // Only a harness starts runs.
+      const { sessionId, content, answers } = input as unknown as SessionWork;
+      const result = await runInSteps(steps, {
+        executor: executor(sessionId),
+        store,
+        sessionId,
+        whenAsked: 'end',
+        ...defined({ prompt: content, answers, settings }),
+      });
+      return result.status satisfies Json;
+    };
+  } catch (thrown) {
+    throw argumentError('sessionWorkflow', thrown);
+  }
 }

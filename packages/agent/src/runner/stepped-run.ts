@@ -5,9 +5,10 @@ import type { Executor } from '../loop/executor.ts';
 import type { AdvanceOptions } from '../run/options.ts';
 import { outcomeOf } from '../run/result.ts';
 import type { RunResult } from '../run/run.ts';
-import { openSession } from '../store/open-session.ts';
+import { openSession, readStore } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
+import { amount, any, callable, oneOf, read, record, text, withMethods } from '../values/input.ts';
 import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Message, UserPart } from '../values/message.ts';
@@ -57,7 +58,7 @@ const asking: StepSettings = { retry: { retries: 8, firstMs: 1000 }, timeoutMs: 
 
 /** Returns the name of the signal for the decision about an approval. */
 export function approvalSignal(approvalId: string): string {
-  return `approval/${approvalId}`;
+  return `approval/${read(approvalId, text, 'approvalId')}`;
 }
 
 /**
@@ -65,8 +66,23 @@ export function approvalSignal(approvalId: string): string {
  * the call's `tool_started` event, which has the end of the wait in `waitUntil`.
  */
 export function waitSignal(seq: number): string {
-  return `wait/${seq}`;
+  return `wait/${read(seq, amount, 'seq')}`;
 }
+
+const steppedTask = record<SteppedTask>(
+  {
+    executor: withMethods('advance'),
+    store: readStore,
+    sessionId: text,
+    // The executor and the steps read these.
+    ...{ prompt: any, answers: any, settings: any },
+    onEvent: callable,
+    ask: callable,
+    whenAsked: oneOf('wait', 'end'),
+    approvalMs: amount,
+  },
+  ['executor', 'store', 'sessionId'],
+);
 
 /**
  * Runs a task with each model request and each tool call as a separate step. The session's log is the only record of
@@ -74,9 +90,10 @@ export function waitSignal(seq: number): string {
  * decision, or until a time, needs no process.
  * @throws AgentError like `Steps` and `Executor.advance`. The result contains how the run ended.
  */
-export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunResult> {
+export async function runInSteps(steps: Steps, given: SteppedTask): Promise<RunResult> {
+  const task = read(given, steppedTask, 'task');
   const { settings = defaultSettings, store, sessionId, whenAsked = 'wait' } = task;
-  const { runId } = steps;
+  const { runId } = read(steps, withMethods<Steps>('run', 'waitFor', 'checkpoint'), 'steps');
   const decide = async () => {
     if (whenAsked === 'end') return undefined;
     const state = await openSession(store, sessionId);
@@ -85,8 +102,8 @@ export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunRe
   // A wait may be over, or a crash may have come between a decision and its record.
   let next: Next = { answers: (await decide()) ?? task.answers ?? [] };
   for (;;) {
-    const given = next;
-    const act = (call: StepCall) => advance(task, { runId, ...given, signal: call.signal });
+    const input = next;
+    const act = (call: StepCall) => advance(task, { runId, ...input, signal: call.signal });
     const { isOver, seq, waitUntil } = await steps.run('act', act, settings);
     next = {};
     if (waitUntil !== undefined) {

@@ -1,6 +1,8 @@
 import { backoff } from '../values/backoff.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { any, callable, flag, read, record, signal, text, withMethods } from '../values/input.ts';
+import { shown } from '../values/invalid-value.ts';
 import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -44,9 +46,10 @@ export interface WorkflowCallOptions {
  * Never rejects. If the signal aborts, the end means nothing: another call, here or elsewhere, continues the run.
  */
 export async function callWorkflow(options: WorkflowCallOptions): Promise<CallEnd> {
-  const { runtime, signal } = options;
+  const own = read(options, callOptions);
+  const { runtime, signal } = own;
   for (let attempt = 1; ; attempt += 1) {
-    const { end, code } = await callOnce(options);
+    const { end, code } = await callOnce(own);
     if (code !== 'fenced' || signal.aborted || attempt >= fencedTries) return end;
     // A process that has lost the run claimed its session after this one did. It cannot do so again.
     await pause(runtime, backoff({ baseMs: fencedMs }, attempt - 1), signal).catch(() => {});
@@ -78,6 +81,23 @@ export function isWaiting(thrown: unknown): boolean {
 }
 
 /** The steps of one call. Invariant: no step starts after the call has ended or the run was stopped. */
+const callOptions = record<WorkflowCallOptions>(
+  {
+    workflow: callable,
+    runId: text,
+    input: text,
+    runtime: withMethods('timer', 'digest'),
+    signal,
+    signalled: callable,
+    mayStart: callable,
+    endsAtCheckpoint: flag,
+  },
+  ['workflow', 'runId', 'input', 'runtime', 'signal', 'signalled'],
+);
+
+/** The end is checked where it is used, with an error of its own. */
+const waitOptions = record<{ readonly until?: number }>({ until: any });
+
 class WorkflowCall implements Steps {
   readonly signal: AbortSignal;
   /** The waits of this call that are not over. */
@@ -105,7 +125,7 @@ class WorkflowCall implements Steps {
   }
 
   waitFor(name: string, options: { readonly until?: number } = {}): Promise<Json | undefined> {
-    return ignoreRejection(this.#waitFor(name, options.until));
+    return ignoreRejection(this.#waitFor(name, options));
   }
 
   async checkpoint(): Promise<void> {
@@ -125,12 +145,14 @@ class WorkflowCall implements Steps {
     return await attemptStep(work);
   }
 
-  async #waitFor(name: string, until: number | undefined): Promise<Json | undefined> {
+  async #waitFor(given: string, options: { readonly until?: number }): Promise<Json | undefined> {
     this.signal.throwIfAborted();
+    const name = read(given, text, 'name');
+    const { until } = read(options, waitOptions);
     if (until !== undefined && !Number.isFinite(until)) throw badTime(name, until);
-    const text = await this.#options.signalled(name);
+    const sent = await this.#options.signalled(name);
     this.signal.throwIfAborted();
-    if (text !== undefined) return text === null ? undefined : JSON.parse(text);
+    if (sent !== undefined) return sent === null ? undefined : JSON.parse(sent);
     this.waits.push({ name, ...defined({ until }) });
     throw waiting(this.runId);
   }
@@ -142,6 +164,6 @@ function waiting(runId: string): AgentError {
 }
 
 function badTime(name: string, until: number): AgentError {
-  const message = `The wait for ${JSON.stringify(name)} has no valid end: ${until}. Set until to milliseconds since 1970.`;
+  const message = `The wait for ${JSON.stringify(name)} has no valid end: ${shown(until)}. Set until to milliseconds since 1970.`;
   return new AgentError({ kind: 'invalid', code: 'until', message });
 }

@@ -1,10 +1,19 @@
+import type { Reader } from '../values/input.ts';
 import { amount, any, callable, flag, read, record, text, when } from '../values/input.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 import { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 import type { HeldSession, MemoryLimits } from './session-memory.ts';
 import { memoryLimits, sessionMemory } from './session-memory.ts';
-import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore, Writer } from './store.ts';
+import type {
+  ListCursor,
+  ListOptions,
+  Origin,
+  Retention,
+  SessionPage,
+  SessionStore,
+  Writer,
+} from './store.ts';
 import {
   checkRetention,
   checkSessionId,
@@ -33,6 +42,16 @@ const listFields = record<ListOptions>({
   limit: when((value) => typeof value === 'number', 'a number'),
   after: text,
 });
+
+const readOrigin = record<Origin>({
+  parent: record<Parent>({ sessionId: text, seq: amount }, ['sessionId', 'seq']),
+});
+
+const readRetention: Reader<Retention> = (value) => {
+  const own: Retention = { ...(value as Retention) };
+  checkRetention(own);
+  return own;
+};
 
 const writerFields = record<Writer>({ epoch: any, durable: flag, release: flag }, ['epoch']);
 
@@ -65,7 +84,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     return found?.events.length ? found : undefined;
   };
   return {
-    claim(sessionId, { parent }: Origin = {}) {
+    claim(sessionId, origin = {}) {
+      const { parent } = read(origin, readOrigin, 'origin');
       checkSessionId(sessionId);
       epochs += 1;
       const created = now();
@@ -92,8 +112,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       session.hasAppended ||= events.length > 0;
       if (release === true && session.events.length === 0) session.isFree = true;
     },
-    read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
-      held.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],
+    read(sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) {
+      checkPosition(afterSeq, 'afterSeq');
+      checkPosition(limit, 'limit');
+      return held.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [];
+    },
     sessions: () =>
       there()
         .sort((one, other) => one.key - other.key)
@@ -114,8 +137,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return isThere;
     },
     async prune(retention) {
-      read(retention, () => checkRetention(retention), 'retention');
-      const { olderThanMs = 0, keepLast = 0 } = retention;
+      const { olderThanMs = 0, keepLast = 0 } = read(retention, readRetention, 'retention');
       const latest = now() - olderThanMs;
       const old = newestFirst()
         .slice(Math.floor(keepLast))
@@ -129,6 +151,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       for (const id of held.keys()) memory.delete(id);
     },
   };
+}
+
+/** Checks a position in a session. Names it only if it is invalid, because each turn reads. */
+function checkPosition(value: number, name: string): void {
+  if (typeof value !== 'number') read(value, amount, name);
 }
 
 function pageOf(sorted: readonly StoredSession[], options: ListOptions): SessionPage {

@@ -2,6 +2,7 @@ import type { Event, RunStatus } from '../events/event.ts';
 import { ignore } from '../events/event-groups.ts';
 import { addUsd, spendingOf } from '../events/spending.ts';
 import { defined } from '../values/defined.ts';
+import { argumentError } from '../values/errors.ts';
 import { textIn } from '../values/message.ts';
 import { isoTime } from '../values/runtime.ts';
 
@@ -79,34 +80,38 @@ export function emptyStats(): SessionStats {
 
 /** Adds an event to the statistics. */
 export function addToStats(stats: SessionStats, event: Event): void {
-  stats.events += 1;
-  stats.ended = null;
-  const spent = spendingOf(event);
-  if (spent !== undefined) {
-    stats.inputTokens += spent.usage.inputTokens;
-    stats.outputTokens += spent.usage.outputTokens;
-    stats.usd = addUsd(stats.usd ?? undefined, spent.usd) ?? null;
-  }
-  switch (event.type) {
-    case 'user':
-      stats.prompts += 1;
-      if (stats.opening === '') stats.opening = titleOf(textIn(event.content));
-      return;
-    case 'history':
-      stats.opening = titleOf(textIn(event.messages.find(({ role }) => role === 'user')?.content ?? []));
-      return;
-    case 'assistant':
-      stats.answers += 1;
-      stats.model = event.model;
-      return;
-    case 'tool_started':
-      stats.toolCalls += 1;
-      return;
-    case 'finished':
-      stats.ended = event.status;
-      return;
-    default:
-      return ignore<'response' | 'call' | 'note'>(event);
+  try {
+    stats.events += 1;
+    stats.ended = null;
+    const spent = spendingOf(event);
+    if (spent !== undefined) {
+      stats.inputTokens += spent.usage.inputTokens;
+      stats.outputTokens += spent.usage.outputTokens;
+      stats.usd = addUsd(stats.usd ?? undefined, spent.usd) ?? null;
+    }
+    switch (event.type) {
+      case 'user':
+        stats.prompts += 1;
+        if (stats.opening === '') stats.opening = titleOf(textIn(event.content));
+        return;
+      case 'history':
+        stats.opening = titleOf(textIn(event.messages.find(({ role }) => role === 'user')?.content ?? []));
+        return;
+      case 'assistant':
+        stats.answers += 1;
+        stats.model = event.model;
+        return;
+      case 'tool_started':
+        stats.toolCalls += 1;
+        return;
+      case 'finished':
+        stats.ended = event.status;
+        return;
+      default:
+        return ignore<'response' | 'call' | 'note'>(event);
+    }
+  } catch (thrown) {
+    throw argumentError('addToStats', thrown);
   }
 }
 
@@ -114,19 +119,23 @@ const maxTitleLength = 80;
 
 /** Converts text to a title: one line without control characters, at most 80 characters. */
 export function titleOf(words: string): string {
-  // Only the beginning is used, because a prompt can be a whole file.
-  const line = words
-    .slice(0, 1000)
-    .toWellFormed()
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
-  const characters = [...line];
-  return characters.length > maxTitleLength
-    ? `${characters
-        .slice(0, maxTitleLength - 1)
-        .join('')
-        .trimEnd()}…`
-    : line;
+  try {
+    // Only the beginning is used, because a prompt can be a whole file.
+    const line = words
+      .slice(0, 1000)
+      .toWellFormed()
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim();
+    const characters = [...line];
+    return characters.length > maxTitleLength
+      ? `${characters
+          .slice(0, maxTitleLength - 1)
+          .join('')
+          .trimEnd()}…`
+      : line;
+  } catch (thrown) {
+    throw argumentError('titleOf', thrown);
+  }
 }
 
 /** The data of a session that a store keeps besides its statistics. */
@@ -142,20 +151,26 @@ export interface SessionHead {
 
 /** Returns the session info for display. `status` applies if the last run has not ended. */
 export function sessionInfo(
-  { id, title, created, updated, parent }: SessionHead,
+  given: SessionHead,
   stats: SessionStats,
   status: 'running' | 'interrupted',
 ): SessionInfo {
-  const { opening, ended, model, usd, ...counts } = stats;
-  return {
-    id,
-    title: title ?? opening,
-    createdAt: isoTime(created),
-    updatedAt: isoTime(updated),
-    status: ended ?? status,
-    ...(model !== null && { model }),
-    ...counts,
-    ...(usd !== null && { usd }),
-    ...defined({ parent }),
-  };
+  try {
+    const { id, title, created, updated, parent } = given;
+
+    const { opening, ended, model, usd, ...counts } = stats;
+    return {
+      id,
+      title: title ?? opening,
+      createdAt: isoTime(created),
+      updatedAt: isoTime(updated),
+      status: ended ?? status,
+      ...(model !== null && { model }),
+      ...counts,
+      ...(usd !== null && { usd }),
+      ...defined({ parent }),
+    };
+  } catch (thrown) {
+    throw argumentError('sessionInfo', thrown);
+  }
 }

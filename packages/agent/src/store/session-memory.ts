@@ -1,5 +1,5 @@
 import type { Event } from '../events/event.ts';
-import { AgentError } from '../values/errors.ts';
+import { AgentError, argumentError } from '../values/errors.ts';
 import { frozen } from '../values/owned.ts';
 import { sizeOf } from '../values/size-of.ts';
 
@@ -111,9 +111,16 @@ export function sessionMemory<Session extends HeldSession>({
       add(session, bytes);
     },
     append(session, events) {
-      add(session, sizeOf(events));
-      // Readers share them.
-      for (const event of events) session.events.push(frozen(event));
+      let bytes: number;
+      try {
+        // Readers share them. Before anything changes, because reading can fail.
+        for (const event of events) frozen(event);
+        bytes = sizeOf(events);
+      } catch (thrown) {
+        throw argumentError('append', thrown);
+      }
+      add(session, bytes);
+      session.events.push(...events);
     },
   };
 }

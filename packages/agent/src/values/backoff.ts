@@ -1,3 +1,5 @@
+import { argumentError } from './errors.ts';
+
 /** The first and the maximum delay, in milliseconds. */
 export interface BackoffPolicy {
   readonly baseMs: number;
@@ -10,11 +12,13 @@ export interface BackoffPolicy {
  * `maxMs`. With `random`, a number from 0 up to but not including 1, half of the delay is fixed, so it is never 0, and
  * half is random, so that many clients do not retry at the same time.
  */
-export function backoff(
-  { baseMs, maxMs = Number.POSITIVE_INFINITY }: BackoffPolicy,
-  retry: number,
-  random = 1,
-): number {
-  const half = Math.min(baseMs * 2 ** retry, maxMs) / 2;
-  return half + random * half;
+export function backoff(given: BackoffPolicy, retry: number, random = 1): number {
+  try {
+    const { baseMs, maxMs = Number.POSITIVE_INFINITY } = given;
+
+    const half = Math.min(baseMs * 2 ** retry, maxMs) / 2;
+    return half + random * half;
+  } catch (thrown) {
+    throw argumentError('backoff', thrown);
+  }
 }

@@ -21,12 +21,26 @@ export class AgentError extends Error {
   readonly wasted?: Usage;
   declare readonly cause?: CauseSummary;
 
+  /** @throws AgentError `invalid`, code `bad_option`, for data that is not an error. */
   constructor(data: ErrorData) {
-    const { code, retryAfterMs, status, provider, requestId, attempts, wasted, cause } = data;
-    super(clip(asText(data.message ?? ''), maxErrorLength));
+    const own = readData(data);
+    const {
+      kind,
+      message,
+      code,
+      retryable,
+      retryAfterMs,
+      status,
+      provider,
+      requestId,
+      attempts,
+      wasted,
+      cause,
+    } = own;
+    super(clip(message, maxErrorLength));
     this.name = 'AgentError';
-    this.kind = data.kind;
-    this.retryable = data.retryable ?? false;
+    this.kind = kind;
+    this.retryable = retryable ?? false;
     Object.assign(this, { code, retryAfterMs, status, provider, requestId, attempts, wasted });
     if (cause !== undefined) Object.defineProperty(this, 'cause', { value: cause });
     Object.defineProperty(this, brand, { value: true });
@@ -60,6 +74,20 @@ export class AgentError extends Error {
   }
 }
 
+/** Reads the data of an error once. */
+function readData(data: ErrorData): ErrorData {
+  try {
+    const own = { ...data };
+    if (isErrorKind(own.kind) && typeof own.message === 'string' && typeof (own.code ?? '') === 'string')
+      return own;
+  } catch {
+    // Reported below, like data without a message.
+  }
+  const message =
+    'The data of an AgentError is invalid. Use an object with `kind`, `message` and, if it is known, `code`.';
+  throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
+}
+
 /** Returns true if the value is an error kind. */
 export function isErrorKind(value: unknown): value is ErrorKind {
   return typeof value === 'string' && Object.hasOwn(serviceCodes, value);
@@ -80,7 +108,11 @@ const serviceCodes: Readonly<Record<ErrorKind, string>> = {
 
 /** Returns the code for a failure that a service reported, from its kind and HTTP status, if any. */
 export function serviceCode(kind: ErrorKind, status?: number): string {
-  return status === 404 && kind === 'invalid' ? 'not_served' : serviceCodes[kind];
+  try {
+    return status === 404 && kind === 'invalid' ? 'not_served' : serviceCodes[kind];
+  } catch (thrown) {
+    throw argumentError('serviceCode', thrown);
+  }
 }
 
 /** Returns a plain, bounded description of any thrown value. Never throws, even if accessors of the value do. */
@@ -100,4 +132,14 @@ export function summarize(value: unknown): CauseSummary {
   } catch {
     return { name: 'Error', message: 'the thrown error cannot be described' };
   }
+}
+
+/**
+ * Returns the error for what a function threw because an argument has another type than it declares. `name` is the function.
+ * For functions that compute with data of Cobbler's own types, where reading it again would cost more than the work.
+ */
+export function argumentError(name: string, thrown: unknown): AgentError {
+  if (AgentError.is(thrown)) return thrown;
+  const message = `An argument of ${name} is invalid: ${summarize(thrown).message}. Use values of the declared types.`;
+  return new AgentError({ kind: 'invalid', code: 'bad_option', message });
 }

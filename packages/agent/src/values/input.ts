@@ -5,7 +5,7 @@
  * @module
  */
 
-import { AgentError } from './errors.ts';
+import { AgentError, argumentError } from './errors.ts';
 import { shown } from './invalid-value.ts';
 import { isObject } from './json.ts';
 import { isOwned } from './owned.ts';
@@ -44,6 +44,11 @@ export function invalid(value: unknown, advice: string, below = ''): AgentError 
   return new AgentError({ kind: returned.includes(code) ? 'agent' : 'invalid', code, message });
 }
 
+/** Returns the error for a value whose getter or proxy threw, even if that was an AgentError: it knows no path. */
+function unreadable(value: unknown): AgentError {
+  return invalid(value, 'Use a value that can be read');
+}
+
 /**
  * Reads a value from a caller once.
  * @throws AgentError `invalid` with this code, which names the path and the expected value. A value that cannot be
@@ -62,7 +67,7 @@ export function read<Value>(
   try {
     return reader(value);
   } catch (thrown) {
-    throw AgentError.is(thrown) ? thrown : invalid(value, 'Use a value that can be read');
+    throw AgentError.is(thrown) ? thrown : unreadable(value);
   } finally {
     path = outerPath;
     code = outerCode;
@@ -136,15 +141,23 @@ export function limited<Value>(maxBytes: number, reader: Reader<Value>): Reader<
 
 /** Returns a reader for one of these words. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
-  return when((value) => words.some((word) => word === value), `"${words.join('" or "')}"`);
+  try {
+    return when((value) => words.some((word) => word === value), `"${words.join('" or "')}"`);
+  } catch (thrown) {
+    throw argumentError('oneOf', thrown);
+  }
 }
 
 /** Returns a reader for an object with these methods. The object itself is used, because it is code and not data. */
 export function withMethods<Value>(...names: readonly (keyof Value & string)[]): Reader<Value> {
-  return when(
-    (value) => isObject(value) && names.every((name) => typeof value[name] === 'function'),
-    `an object with the functions ${names.join(', ')}`,
-  );
+  try {
+    return when(
+      (value) => isObject(value) && names.every((name) => typeof value[name] === 'function'),
+      `an object with the functions ${names.join(', ')}`,
+    );
+  } catch (thrown) {
+    throw argumentError('withMethods', thrown);
+  }
 }
 
 /** Returns a reader for arrays. The result is a frozen array of what `item` returns. */
@@ -156,7 +169,13 @@ export function listOf<Item>(item: Reader<Item>, what = 'an array'): Reader<read
     // By index, so that the first hole of a sparse array ends it.
     for (let index = 0; index < value.length; index += 1) {
       path = `${outer}[${index}]`;
-      items.push(item(value[index], value));
+      let given: unknown;
+      try {
+        given = value[index];
+      } catch {
+        throw unreadable(value);
+      }
+      items.push(item(given, value));
     }
     path = outer;
     return Object.freeze(items);
@@ -175,7 +194,12 @@ export function record<Fields extends object>(
     const outer = path;
     for (const name in readers) {
       path = `${outer}.${name}`;
-      const given = value[name];
+      let given: unknown;
+      try {
+        given = value[name];
+      } catch {
+        throw unreadable(value);
+      }
       if (given === undefined && !required.includes(name)) continue;
       const reader: Reader<Fields[typeof name] | undefined> = readers[name];
       const own = reader(given, value);
@@ -194,7 +218,12 @@ export function mapOf<Item>(item: Reader<Item>, what = 'an object'): Reader<Read
     const outer = path;
     for (const name of Object.keys(value)) {
       path = `${outer}.${name}`;
-      const given = value[name];
+      let given: unknown;
+      try {
+        given = value[name];
+      } catch {
+        throw unreadable(value);
+      }
       if (given !== undefined) fields.push([name, item(given, value)]);
     }
     path = outer;
@@ -235,6 +264,6 @@ export function data<Value>(value: unknown): Value {
   } catch (thrown) {
     if (thrown instanceof NotPlain)
       throw invalid(thrown.value, 'Use plain JSON data, at most 128 levels deep', thrown.message);
-    throw thrown;
+    throw unreadable(value);
   }
 }

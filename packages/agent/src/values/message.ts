@@ -1,3 +1,4 @@
+import { argumentError } from './errors.ts';
 import type {
   AssistantMessage,
   Message,
@@ -56,32 +57,40 @@ export function callsOf(message: AssistantMessage): ToolCallPart[] {
 
 /** Converts messages to the flat form, without files and reasoning. */
 export function toFlat(messages: readonly Message[]): FlatMessage[] {
-  return messages.map((message) => {
-    const flat: FlatMessage = { role: message.role, content: textOf(message) };
-    if (message.role === 'tool_result') flat.toolCallId = message.toolCallId;
-    if (message.role === 'assistant') {
-      const calls = callsOf(message);
-      if (calls.length > 0) {
-        flat.toolCalls = calls.map((call) => ({
-          id: call.id,
-          toolName: call.toolName,
-          arguments: call.arguments,
-        }));
+  try {
+    return messages.map((message) => {
+      const flat: FlatMessage = { role: message.role, content: textOf(message) };
+      if (message.role === 'tool_result') flat.toolCallId = message.toolCallId;
+      if (message.role === 'assistant') {
+        const calls = callsOf(message);
+        if (calls.length > 0) {
+          flat.toolCalls = calls.map((call) => ({
+            id: call.id,
+            toolName: call.toolName,
+            arguments: call.arguments,
+          }));
+        }
       }
-    }
-    return flat;
-  });
+      return flat;
+    });
+  } catch (thrown) {
+    throw argumentError('toFlat', thrown);
+  }
 }
 
 /** Converts messages from the flat form. The inverse of {@link toFlat} for text, calls and results. */
 export function fromFlat(flat: readonly FlatMessage[]): Message[] {
-  return flat.map((message) => {
-    const text: TextPart[] = message.content === '' ? [] : [{ type: 'text', text: message.content }];
-    if (message.role === 'user') return { role: 'user', content: text };
-    if (message.role === 'tool_result') {
-      return { role: 'tool_result', toolCallId: message.toolCallId ?? '', content: text };
-    }
-    const calls = (message.toolCalls ?? []).map((call): ToolCallPart => ({ type: 'tool_call', ...call }));
-    return { role: 'assistant', content: [...text, ...calls] };
-  });
+  try {
+    return flat.map((message) => {
+      const text: TextPart[] = message.content === '' ? [] : [{ type: 'text', text: message.content }];
+      if (message.role === 'user') return { role: 'user', content: text };
+      if (message.role === 'tool_result') {
+        return { role: 'tool_result', toolCallId: message.toolCallId ?? '', content: text };
+      }
+      const calls = (message.toolCalls ?? []).map((call): ToolCallPart => ({ type: 'tool_call', ...call }));
+      return { role: 'assistant', content: [...text, ...calls] };
+    });
+  } catch (thrown) {
+    throw argumentError('fromFlat', thrown);
+  }
 }

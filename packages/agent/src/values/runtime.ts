@@ -1,3 +1,5 @@
+import { argumentError } from './errors.ts';
+
 /**
  * All side effects of the core, injected so that a run can be repeated exactly: two runs with the same runtime, script
  * and seed write byte-identical logs. Only this file and `node/` use the real ones.
@@ -24,8 +26,12 @@ export const systemRuntime: Runtime = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   timer(ms, fire) {
-    const handle = setTimeout(fire, Math.min(Math.max(ms, 0), 2 ** 31 - 1));
-    return () => clearTimeout(handle);
+    try {
+      const handle = setTimeout(fire, Math.min(Math.max(ms, 0), 2 ** 31 - 1));
+      return () => clearTimeout(handle);
+    } catch (thrown) {
+      throw argumentError('timer', thrown);
+    }
   },
   random: () => Math.random(),
   id() {
@@ -35,8 +41,12 @@ export const systemRuntime: Runtime = {
     return id;
   },
   async digest(text) {
-    const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-    return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    try {
+      const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+      return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    } catch (thrown) {
+      throw argumentError('digest', thrown);
+    }
   },
   fetch: (input, init) => globalThis.fetch(input, init),
 };
@@ -47,19 +57,27 @@ let minuteText = '';
 
 /** Returns a time in milliseconds since 1970 as ISO 8601 text in UTC. */
 export function isoTime(ms: number): string {
-  const whole = Math.floor(ms / 60_000);
-  if (whole !== minute) {
-    minuteText = new Date(whole * 60_000).toISOString().slice(0, -7);
-    minute = whole;
+  try {
+    const whole = Math.floor(ms / 60_000);
+    if (whole !== minute) {
+      minuteText = new Date(whole * 60_000).toISOString().slice(0, -7);
+      minute = whole;
+    }
+    // The added digit keeps the leading zeros of the others: seconds and milliseconds.
+    const digits = String(100_000 + Math.floor(ms - whole * 60_000));
+    return `${minuteText}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
+  } catch (thrown) {
+    throw argumentError('isoTime', thrown);
   }
-  // The added digit keeps the leading zeros of the others: seconds and milliseconds.
-  const digits = String(100_000 + Math.floor(ms - whole * 60_000));
-  return `${minuteText}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
 }
 
 /** Parses ISO 8601 text to milliseconds since 1970; returns NaN for any other text. */
 export function timeOf(text: string): number {
-  return Date.parse(text);
+  try {
+    return Date.parse(text);
+  } catch (thrown) {
+    throw argumentError('timeOf', thrown);
+  }
 }
 
 /** Returns a date of the calendar in UTC, in milliseconds since 1970. Months count from 0. */

@@ -10,23 +10,36 @@ export function wellFormedText(text: string): string {
 /** Values nested deeper are returned unchanged; arguments from a model are never that deep. */
 const maxDepth = 200;
 
+/** Ends the search at once: in a value that contains itself, the number of paths doubles at each level. */
+const tooDeep = new RangeError('The value is nested too deeply.');
+
 /** Returns a JSON value whose strings and keys are well-formed; the same value if they already are. */
-export function wellFormedJson(value: unknown, depth = 0): unknown {
-  // Nearly every value is well-formed, and checking costs a fraction of copying.
+export function wellFormedJson(value: unknown): unknown {
+  try {
+    // Nearly every value is well-formed, and checking costs a fraction of copying.
+    return isWellFormed(value, 0) ? value : repairedJson(value, 0);
+  } catch (thrown) {
+    if (thrown === tooDeep) return value;
+    throw thrown;
+  }
+}
+
+function repairedJson(value: unknown, depth: number): unknown {
   if (isWellFormed(value, depth)) return value;
   if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map((item) => wellFormedJson(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => repairedJson(item, depth + 1));
   return Object.fromEntries(
     Object.entries(value as object).map(([key, item]) => [
       wellFormedText(key),
-      wellFormedJson(item, depth + 1),
+      repairedJson(item, depth + 1),
     ]),
   );
 }
 
 function isWellFormed(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null || depth > maxDepth) return true;
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth > maxDepth) throw tooDeep;
   const fields = value as Record<string, unknown>;
   for (const key of Object.keys(fields)) {
     if (!key.isWellFormed() || !isWellFormed(fields[key], depth + 1)) return false;

@@ -16,8 +16,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/values/input.ts',
-    find: 'throw AgentError.is(thrown) ? thrown : invalid(',
-    replace: 'throw AgentError.is(thrown) || true ? thrown : invalid(',
+    find: 'throw AgentError.is(thrown) ? thrown : unreadable(',
+    replace: 'throw AgentError.is(thrown) || true ? thrown : unreadable(',
     why: 'a value that cannot be read throws its own error to the caller',
     breaks: ['P26'],
     by: 'executor: untyped callers',

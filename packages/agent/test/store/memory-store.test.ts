@@ -48,7 +48,7 @@ describe('isoTime', () => {
     ]);
   });
 
-  it('throws a RangeError for NaN', () => {
-    expect(() => isoTime(Number.NaN)).toThrow(RangeError);
+  it('rejects NaN', () => {
+    expect(() => isoTime(Number.NaN)).toThrow('An argument of isoTime is invalid');
   });
 });

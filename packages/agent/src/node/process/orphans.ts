@@ -1,3 +1,4 @@
+import { argumentError } from '../../values/errors.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
 import type { RecordedProcess } from './process-record.ts';
@@ -30,19 +31,23 @@ export async function reapOrphans(
   folder: string,
   runtime: Pick<Runtime, 'monotonic' | 'timer'> = systemRuntime,
 ): Promise<ReapedOrphans> {
-  const records = new ProcessRecords(folder);
-  const orphaned = records.all().filter(({ owner }) => identityOf(owner.pid)?.started !== owner.started);
-  const counts = await Promise.all(
-    orphaned.map(async (record) => {
-      const found = record.boot === bootId() ? await endOrphan(record, runtime) : { ended: 0, left: 0 };
-      if (found.left === 0) records.forget(record.mark);
-      return found;
-    }),
-  );
-  return counts.reduce((sum, { ended, left }) => ({ ended: sum.ended + ended, left: sum.left + left }), {
-    ended: 0,
-    left: 0,
-  });
+  try {
+    const records = new ProcessRecords(folder);
+    const orphaned = records.all().filter(({ owner }) => identityOf(owner.pid)?.started !== owner.started);
+    const counts = await Promise.all(
+      orphaned.map(async (record) => {
+        const found = record.boot === bootId() ? await endOrphan(record, runtime) : { ended: 0, left: 0 };
+        if (found.left === 0) records.forget(record.mark);
+        return found;
+      }),
+    );
+    return counts.reduce((sum, { ended, left }) => ({ ended: sum.ended + ended, left: sum.left + left }), {
+      ended: 0,
+      left: 0,
+    });
+  } catch (thrown) {
+    throw argumentError('reapOrphans', thrown);
+  }
 }
 
 /**

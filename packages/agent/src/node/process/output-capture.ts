@@ -1,3 +1,5 @@
+import { argumentError } from '../../values/errors.ts';
+
 /**
  * Keeps the beginning and the end of a byte stream of any length: the beginning shows what was run, and the end usually
  * contains the result.
@@ -16,8 +18,12 @@ export class OutputCapture {
   #total = 0;
 
   constructor(maxBytes: number) {
-    this.#headMax = Math.floor(maxBytes / 2);
-    this.#tailMax = maxBytes - this.#headMax;
+    try {
+      this.#headMax = Math.floor(maxBytes / 2);
+      this.#tailMax = maxBytes - this.#headMax;
+    } catch (thrown) {
+      throw argumentError('new OutputCapture', thrown);
+    }
   }
 
   /** Number of bytes received, kept or not. */
@@ -31,14 +37,18 @@ export class OutputCapture {
   }
 
   push(chunk: Uint8Array): void {
-    this.#total += chunk.length;
-    const room = this.#headMax - this.#headLength;
-    if (room > 0) {
-      const part = chunk.slice(0, room);
-      this.#head.push(part);
-      this.#headLength += part.length;
+    try {
+      this.#total += chunk.length;
+      const room = this.#headMax - this.#headLength;
+      if (room > 0) {
+        const part = chunk.slice(0, room);
+        this.#head.push(part);
+        this.#headLength += part.length;
+      }
+      if (chunk.length > room) this.#pushTail(chunk.subarray(Math.max(room, 0)));
+    } catch (thrown) {
+      throw argumentError('push', thrown);
     }
-    if (chunk.length > room) this.#pushTail(chunk.subarray(Math.max(room, 0)));
   }
 
   /**

@@ -1,56 +1,19 @@
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { backoff } from '../../values/backoff.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
+import { read } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
 import { OutputCapture } from './output-capture.ts';
+import type { ProcessOptions, ProcessSystem } from './process-options.ts';
+import { processOptions } from './process-options.ts';
 import type { ProcessRecord } from './process-record.ts';
 import { currentRecords } from './process-record.ts';
 import type { ProcessEntry } from './process-table.ts';
 import { markName, processTree, readProcessTable, startedWith } from './process-table.ts';
-
-/** The system functions that supervision uses; tests can replace them. */
-export interface ProcessSystem {
-  spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess;
-  /** Like process.kill: a negative id refers to a process group. */
-  kill(pid: number, signal: NodeJS.Signals): void;
-  /** Returns all running processes. */
-  table(): readonly ProcessEntry[];
-  /** Returns whether a process was started with `name=value` in its environment. */
-  startedWith(pid: number, variable: string): boolean;
-}
-
-/** The program to start, and the limits on its time and output. */
-export interface ProcessOptions {
-  /** The program and its arguments, which are not passed through a shell. */
-  readonly argv: readonly [string, ...string[]];
-  /** Working directory, as a real path. */
-  readonly cwd: string;
-  /** The complete environment of the child; see childEnvironment. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Written to standard input, which is then closed. If undefined, standard input is empty. */
-  readonly input?: string;
-  /** Keeps standard input open after `input`, for `write` and `endInput`. Default false. */
-  readonly keepInputOpen?: boolean;
-  /** Ends the process tree when it aborts. */
-  readonly signal?: AbortSignal;
-  /** Ends the process tree after this many milliseconds. Default: no time limit. */
-  readonly timeoutMs?: number;
-  /** Time from SIGTERM to SIGKILL, in milliseconds. Default 1,500. */
-  readonly graceMs?: number;
-  /** Maximum time to wait for more output after the program has ended, in milliseconds. Default 250. */
-  readonly drainMs?: number;
-  /** Maximum number of bytes kept of each stream, head and tail together. Default 1 MiB. */
-  readonly maxOutputBytes?: number;
-  /** Receives all output as it arrives. Must not throw. */
-  readonly onOutput?: (chunk: Uint8Array, stream: 'stdout' | 'stderr') => void;
-  readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
-  readonly spawn?: ProcessSystem['spawn'];
-  readonly system?: Omit<ProcessSystem, 'spawn'>;
-}
 
 /** The end of a supervised program. */
 export interface ProcessEnd {
@@ -104,7 +67,7 @@ const realSystem: ProcessSystem = {
  * trees are killed.
  */
 export function superviseProcess(options: ProcessOptions): SupervisedProcess {
-  const tree = new ProcessTree(options);
+  const tree = new ProcessTree(read(options, processOptions));
   return {
     pid: tree.pid,
     ended: tree.ended,

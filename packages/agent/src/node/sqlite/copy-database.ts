@@ -59,11 +59,15 @@ const magic = 'SQLite format 3\0';
  * would release SQLite's locks on it.
  */
 export function isDatabase(file: string): boolean {
-  const start = Buffer.alloc(magic.length);
-  const descriptor = openSync(file, 'r');
   try {
-    return readSync(descriptor, start) === magic.length && start.toString('latin1') === magic;
-  } finally {
-    closeSync(descriptor);
+    const start = Buffer.alloc(magic.length);
+    const descriptor = openSync(read(file, text, 'file'), 'r');
+    try {
+      return readSync(descriptor, start) === magic.length && start.toString('latin1') === magic;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (thrown) {
+    throw storeError(thrown, file, 'data');
   }
 }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } f
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../values/errors.ts';
+import { amount, callable, listOf, read, record, text } from '../../values/input.ts';
 import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import type { FileKind } from './schema.ts';
@@ -32,13 +33,29 @@ export interface OpenOptions {
   readonly kind?: FileKind;
 }
 
+const openOptions = record<OpenOptions>(
+  {
+    maxBytes: amount,
+    onWrite: callable,
+    migrations: listOf(text),
+    kind: record<FileKind>({ applicationId: amount, contents: text }, ['applicationId', 'contents']),
+  },
+  ['onWrite'],
+);
+
 /**
  * Opens the database of a store, creates it if it does not exist, and migrates its schema. Created files are accessible
  * only to their owner, because a conversation can contain anything.
  * @throws AgentError that states the problem with the file and how to fix it.
  */
 export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
-  const { maxBytes, onWrite, migrations: steps = migrations, kind = sessionFile } = options;
+  const {
+    maxBytes,
+    onWrite,
+    migrations: steps = migrations,
+    kind = sessionFile,
+  } = read(options, openOptions);
+  read(file, text, 'file');
   let db: DatabaseSync | undefined;
   try {
     checkNotLost(file, kind);

@@ -4,7 +4,7 @@ import type { State } from '../../events/state.ts';
 import type { SessionInfo } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
-import { AgentError } from '../../values/errors.ts';
+import { AgentError, argumentError } from '../../values/errors.ts';
 import { amount, callable, read, record, text } from '../../values/input.ts';
 import { storeError } from './database-error.ts';
 import { fileWatch, openDatabase } from './database-file.ts';
@@ -99,16 +99,20 @@ class SqliteStore implements SessionStore {
   }
 
   append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> | undefined {
-    const texts = events.map((event) => JSON.stringify(event));
-    const isLast = writer.release === true || events.at(-1)?.type === 'finished';
-    const run = () => {
-      if (isLast) this.#checkFile();
-      this.#log.append(sessionId, { events, texts }, writer, this.#now());
-    };
-    if (!this.#db.isOpen) throw closedError(this.#file);
-    // If no other session shares the transaction, waiting costs more than it saves.
-    if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
-    return this.#commit.add(run, writer.durable);
+    try {
+      const texts = events.map((event) => JSON.stringify(event));
+      const isLast = writer.release === true || events.at(-1)?.type === 'finished';
+      const run = () => {
+        if (isLast) this.#checkFile();
+        this.#log.append(sessionId, { events, texts }, writer, this.#now());
+      };
+      if (!this.#db.isOpen) throw closedError(this.#file);
+      // If no other session shares the transaction, waiting costs more than it saves.
+      if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
+      return this.#commit.add(run, writer.durable);
+    } catch (thrown) {
+      throw argumentError('append', thrown);
+    }
   }
 
   async read(sessionId: string, afterSeq = 0, limit?: number): Promise<readonly Event[]> {
@@ -129,16 +133,22 @@ class SqliteStore implements SessionStore {
     }
   }
 
-  keepSnapshot(sessionId: string, state: State, { epoch }: Writer): void {
-    const { messages } = state;
-    const texts = this.#snapshots.due(state);
-    if (texts === undefined) return;
-    const failed = () => this.#snapshots.failed(messages);
-    // Without a snapshot, opening a session only takes longer, so errors are not reported.
-    this.#write(() => this.#snapshots.write(sessionId, epoch, texts)).then(
-      (kept) => kept || failed(),
-      failed,
-    );
+  keepSnapshot(sessionId: string, state: State, given: Writer): void {
+    try {
+      const { epoch } = given;
+
+      const { messages } = state;
+      const texts = this.#snapshots.due(state);
+      if (texts === undefined) return;
+      const failed = () => this.#snapshots.failed(messages);
+      // Without a snapshot, opening a session only takes longer, so errors are not reported.
+      this.#write(() => this.#snapshots.write(sessionId, epoch, texts)).then(
+        (kept) => kept || failed(),
+        failed,
+      );
+    } catch (thrown) {
+      throw argumentError('keepSnapshot', thrown);
+    }
   }
 
   async list(options: ListOptions = {}): Promise<SessionPage> {

@@ -1,23 +1,27 @@
-import { AgentError } from '../../values/errors.ts';
+import { AgentError, argumentError } from '../../values/errors.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import type { RawResponse, Transport } from '../wire/transport.ts';
 import { joinBytes } from './bytes.ts';
 
 /** Creates a transport that uses the `fetch` function. */
 export function fetchTransport(fetch: Runtime['fetch']): Transport {
-  return async (request) => {
-    const { url, headers, signal } = request;
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      // Request streams are not supported everywhere, so the body is sent as a whole.
-      body: joinBytes(request.body) as Uint8Array<ArrayBuffer>,
-      signal,
-      redirect: 'manual',
-    });
-    if (response.type === 'opaqueredirect') throw redirected();
-    return rawResponse(response);
-  };
+  try {
+    return async (request) => {
+      const { url, headers, signal } = request;
+      const response = await fetch(url, {
+        method: 'POST',
+        headers,
+        // Request streams are not supported everywhere, so the body is sent as a whole.
+        body: joinBytes(request.body) as Uint8Array<ArrayBuffer>,
+        signal,
+        redirect: 'manual',
+      });
+      if (response.type === 'opaqueredirect') throw redirected();
+      return rawResponse(response);
+    };
+  } catch (thrown) {
+    throw argumentError('fetchTransport', thrown);
+  }
 }
 
 /** Returns the default transport of this platform. */

@@ -1,3 +1,4 @@
+import { argumentError } from '../../values/errors.ts';
 import { utcTime } from '../../values/runtime.ts';
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -12,9 +13,13 @@ export function retryAfterOf(
   header: (name: string) => string | undefined,
   now: () => number,
 ): number | undefined {
-  return (
-    usableWait(numberIn(header('retry-after-ms'))) ?? usableWait(waitIn(header('retry-after')?.trim(), now))
-  );
+  try {
+    return (
+      usableWait(numberIn(header('retry-after-ms'))) ?? usableWait(waitIn(header('retry-after')?.trim(), now))
+    );
+  } catch (thrown) {
+    throw argumentError('retryAfterOf', thrown);
+  }
 }
 
 /** Returns a usable delay, or undefined. */

@@ -1,4 +1,4 @@
-import { AgentError } from '../../values/errors.ts';
+import { AgentError, argumentError } from '../../values/errors.ts';
 import { hasMediaType } from '../../values/file-part.ts';
 import type {
   AssistantPart,
@@ -59,17 +59,21 @@ export const openingTurn: ViewedTurn = { turn: continued, upTo: 0, open: noCalls
  * provider does not support.
  */
 export function normalizeHistory(messages: readonly Message[], view: ViewFor): Turn[] {
-  const names = new CallNames();
-  const turns: Turn[] = messages[0]?.role === 'assistant' ? [continued] : [];
-  let open: readonly UnansweredCall[] = [];
-  for (let at = 0; at < messages.length; ) {
-    const viewed = turnAt(messages, at, open, names, view);
-    turns.push(viewed.turn);
-    open = viewed.open;
-    at = viewed.upTo;
+  try {
+    const names = new CallNames();
+    const turns: Turn[] = messages[0]?.role === 'assistant' ? [continued] : [];
+    let open: readonly UnansweredCall[] = [];
+    for (let at = 0; at < messages.length; ) {
+      const viewed = turnAt(messages, at, open, names, view);
+      turns.push(viewed.turn);
+      open = viewed.open;
+      at = viewed.upTo;
+    }
+    checkAnswered(open);
+    return turns;
+  } catch (thrown) {
+    throw argumentError('normalizeHistory', thrown);
   }
-  checkAnswered(open);
-  return turns;
 }
 
 /**
@@ -83,7 +87,10 @@ export function turnAt(
   names: CallNames,
   view: ViewFor,
 ): ViewedTurn {
-  return messages[from]?.role === 'assistant'
+  // No turn would end at a hole.
+  if (messages[from] === undefined)
+    throw invalidHistory(`There is no message at index ${from}. Use an array of messages.`);
+  return messages[from].role === 'assistant'
     ? assistantTurn(messages, from, names, view)
     : userTurn(messages, from, open, view);
 }

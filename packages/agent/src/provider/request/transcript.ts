@@ -6,6 +6,7 @@
 
 import { repairMessages } from '../../events/repair-messages.ts';
 import type { Capabilities } from '../../interfaces/agent.ts';
+import { argumentError } from '../../values/errors.ts';
 import type { Json } from '../../values/json.ts';
 import type { AssistantPart, Message, ToolResultMessage, UserPart } from '../../values/message.ts';
 import type { Turn, Wire } from '../wire/wire.ts';
@@ -48,7 +49,11 @@ export function writeTurns(
   provider: string,
   turn: (turn: Turn) => readonly Json[],
 ): Json[] {
-  return normalizeHistory(messages, { provider, files: anyFile }).flatMap((each) => [...turn(each)]);
+  try {
+    return normalizeHistory(messages, { provider, files: anyFile }).flatMap((each) => [...turn(each)]);
+  } catch (thrown) {
+    throw argumentError('writeTurns', thrown);
+  }
 }
 
 /** The problems of a transcript in order, and the repaired conversation. */
@@ -59,12 +64,18 @@ export interface RepairedTranscript {
 }
 
 /** Checks a transcript and repairs it by the rules of the fold. */
-export function repairTranscript({ messages, places, problems, losses }: Transcript): RepairedTranscript {
-  const repaired = repairMessages(messages);
-  const found = repaired.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
-  if (repaired.messages.length === 0)
-    found.push({ place: 'the conversation', what: 'contains no message that can be sent' });
-  return { problems: [...problems, ...found], losses, messages: repaired.messages };
+export function repairTranscript(given: Transcript): RepairedTranscript {
+  try {
+    const { messages, places, problems, losses } = given;
+
+    const repaired = repairMessages(messages);
+    const found = repaired.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
+    if (repaired.messages.length === 0)
+      found.push({ place: 'the conversation', what: 'contains no message that can be sent' });
+    return { problems: [...problems, ...found], losses, messages: repaired.messages };
+  } catch (thrown) {
+    throw argumentError('repairTranscript', thrown);
+  }
 }
 
 /** Builds a transcript while it is read. */
@@ -81,38 +92,56 @@ export class TranscriptBuilder {
    * `joins` merges consecutive assistant messages into one response. `files` and `refuses` state which files the
    * service accepts; the default is all.
    */
-  constructor({
-    joins,
-    files = anyFile,
-    refuses,
-  }: { readonly joins: boolean } & Partial<Pick<Capabilities, 'files'>> & Pick<Wire, 'refuses'>) {
-    this.#joins = joins;
-    this.#files = files;
-    this.#refuses = refuses;
+  constructor(
+    given: { readonly joins: boolean } & Partial<Pick<Capabilities, 'files'>> & Pick<Wire, 'refuses'>,
+  ) {
+    try {
+      const { joins, files = anyFile, refuses } = given;
+
+      this.#joins = joins;
+      this.#files = files;
+      this.#refuses = refuses;
+    } catch (thrown) {
+      throw argumentError('new TranscriptBuilder', thrown);
+    }
   }
 
   user(place: string, content: readonly UserPart[]): void {
-    this.#add(place, { role: 'user', content: this.#withoutRefusedFiles(place, content) });
+    try {
+      this.#add(place, { role: 'user', content: this.#withoutRefusedFiles(place, content) });
+    } catch (thrown) {
+      throw argumentError('user', thrown);
+    }
   }
 
   assistant(place: string, content: readonly AssistantPart[]): void {
-    const last = this.#messages.at(-1);
-    if (!this.#joins || last?.role !== 'assistant') return this.#add(place, { role: 'assistant', content });
-    this.#messages[this.#messages.length - 1] = { ...last, content: [...last.content, ...content] };
+    try {
+      const last = this.#messages.at(-1);
+      if (!this.#joins || last?.role !== 'assistant') return this.#add(place, { role: 'assistant', content });
+      this.#messages[this.#messages.length - 1] = { ...last, content: [...last.content, ...content] };
+    } catch (thrown) {
+      throw argumentError('assistant', thrown);
+    }
   }
 
   /**
    * Adds a tool result. An empty result gets a note that the tool returned nothing, because every service accepts that.
    */
-  result(place: string, { content, ...result }: Omit<ToolResultMessage, 'role'>): void {
-    const given = this.#withoutRefusedFiles(place, content).filter(
-      (part) => part.type !== 'text' || part.text !== '',
-    );
-    this.#add(place, {
-      role: 'tool_result',
-      ...result,
-      content: given.length > 0 ? given : [{ type: 'text', text: '(no output)' }],
-    });
+  result(place: string, given: Omit<ToolResultMessage, 'role'>): void {
+    try {
+      const { content, ...result } = given;
+
+      const kept = this.#withoutRefusedFiles(place, content).filter(
+        (part) => part.type !== 'text' || part.text !== '',
+      );
+      this.#add(place, {
+        role: 'tool_result',
+        ...result,
+        content: kept.length > 0 ? kept : [{ type: 'text', text: '(no output)' }],
+      });
+    } catch (thrown) {
+      throw argumentError('result', thrown);
+    }
   }
 
   /** Replaces a file that the service would always reject with a note. */
