@@ -5,16 +5,14 @@ import { sampleTable as delegate } from '../../packages/delegate/test/sample-arg
 import { sampleTable as restate } from '../../packages/runner-restate/test/sample-arguments.ts';
 import { sampleTable as postgres } from '../../packages/store-postgres/test/sample-arguments.ts';
 import { sampleTable as tools } from '../../packages/tools/test/sample-arguments.ts';
+import { sampleTable as aiSdk } from '../../packages/provider-ai-sdk/test/sample-arguments.ts';
+import { sampleTable as claude } from '../../packages/provider-claude/test/sample-arguments.ts';
+import { sampleTable as openAI } from '../../packages/provider-openai/test/sample-arguments.ts';
 import type { SampleTable } from './table.ts';
 
 /** The packages whose functions do not all reject invalid arguments yet. */
 export const pending: readonly string[] = [
   'packages/conformance',
-  'packages/provider-ai-sdk',
-  'packages/provider-claude',
-  'packages/provider-openai',
-  'packages/tools',
-  'apps/server',
 ];
 
 /** The table of each package. */
@@ -26,4 +24,7 @@ export const tables: Readonly<Record<string, SampleTable>> = {
   'packages/tools': tools,
   'packages/assistant': assistant,
   'apps/server': server,
+  'packages/provider-ai-sdk': aiSdk,
+  'packages/provider-claude': claude,
+  'packages/provider-openai': openAI,
 };

@@ -176,6 +176,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'new TranscriptBuilder().result': () => ['[0]', { content: [text], toolCallId: 'call-1' }],
   'new TranscriptBuilder().problem': () => ['[0]', 'It is odd.'],
   'new TranscriptBuilder().loss': () => ['[0]', 'It is lost.'],
+  checkedFormat: () => [{ name: 'Mine', match: () => 1, read: () => ({}), write: () => [] }],
   repairTranscript: () => [{ messages, places: ['[0]', '[1]', '[2]'], problems: [], losses: [] }],
   writeTurns: () => [messages, 'scripted', () => []],
 

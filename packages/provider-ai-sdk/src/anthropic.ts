@@ -6,11 +6,12 @@
 
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { FilePart } from '@cobbler/agent';
+import { read } from '@cobbler/agent/input';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import { fileKind } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import type { SendingOptions, ServiceDescription } from './settings.ts';
-import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
+import { accountOf, modelNameOf, readSending, sharedOptions } from './settings.ts';
 
 const service: ServiceDescription = {
   name: 'Anthropic',
@@ -27,7 +28,8 @@ const defaultModel = 'claude-haiku-4-5';
  *
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
-export function anthropicModel(config: FactoryConfig & SendingOptions = {}): AiSdkOptions {
+export function anthropicModel(options: FactoryConfig & SendingOptions = {}): AiSdkOptions {
+  const config = read(options, readSending);
   const account = accountOf(config, service);
   const { baseURL, apiKey = '' } = account;
   const model = modelNameOf(config, service, defaultModel);

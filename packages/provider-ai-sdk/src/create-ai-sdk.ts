@@ -1,8 +1,9 @@
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Agent, Capabilities, FilePart, Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import { any, callable, data, flag, listOf, oneOf, read, record, text, when } from '@cobbler/agent/input';
 import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { createAgent, platformTransport } from '@cobbler/agent/provider';
+import { configReaders, createAgent, isObject, platformTransport } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { ModelSource } from './http/model-source.ts';
 import { modelOf, opener } from './http/model-source.ts';
@@ -80,16 +81,35 @@ const capabilities: Capabilities = {
   cacheUsage: true,
 };
 
+const { maxTokens, temperature, requestTimeout, retryFor, baseURL, runtime, timeouts, retry, transport } =
+  configReaders;
+
+const object = when<Partial<Capabilities>>(isObject, 'an object');
+
+const readOptions = record<AiSdkOptions>({
+  // `modelOf` checks the model, and `createAgent` reads the capabilities.
+  model: any,
+  capabilities: (value) => ({ ...object(value) }),
+  providerOptions: data,
+  refuses: callable,
+  resultFiles: oneOf('inside', 'behind'),
+  titledShapes: flag,
+  secrets: listOf(text),
+  ...{ maxTokens, temperature, requestTimeout, retryFor, baseURL, runtime, timeouts, retry, transport },
+});
+
 /**
  * Creates an agent from any language model of the AI SDK. The SDK writes the request and reads the response; Cobbler
  * sends requests, applies timeouts, retries and reports errors, as for every provider.
  *
  * @throws AgentError `invalid` with code `bad_model` if it is not a model of version 4 of the SDK's interface.
  */
-export function createAiSdk(options: AiSdkOptions): Agent {
+export function createAiSdk(given: AiSdkOptions): Agent {
+  const options = read(given, readOptions);
   const { runtime = systemRuntime, transport = platformTransport(runtime) } = options;
   const open = opener(options.model);
-  const { provider: service, modelId: model } = modelOf(open);
+  const { provider: service, modelId: model } =
+    typeof options.model === 'function' ? modelOf(open) : read(open, modelOf, 'options.model');
   const provider = `ai-sdk.${service}`;
   const baseURL = options.baseURL ?? placeholderAddress(service);
   const wire = aiSdkWire({ ...options, provider, open, transport, baseURL });

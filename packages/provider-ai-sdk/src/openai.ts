@@ -6,8 +6,9 @@
 
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { oneOf, read, record } from '@cobbler/agent/input';
 import type { FactoryConfig } from '@cobbler/agent/provider';
-import { isObject } from '@cobbler/agent/provider';
+import { configReaders, isObject } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
@@ -31,6 +32,11 @@ const service: ServiceDescription = {
 
 const defaultModel = 'gpt-5.5';
 
+const readOptions = record<FactoryConfig & OpenAIModelOptions>({
+  ...configReaders,
+  api: oneOf('responses', 'chat'),
+});
+
 /**
  * Returns options for `createAiSdk` that use a model of OpenAI, or of a compatible server, through the AI SDK. The
  * key defaults to OPENAI_API_KEY and the model to OPENAI_MODEL, or `gpt-5.5`. OpenAI stores nothing: the model's
@@ -38,7 +44,8 @@ const defaultModel = 'gpt-5.5';
  *
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
-export function openaiModel(config: FactoryConfig & OpenAIModelOptions = {}): AiSdkOptions {
+export function openaiModel(options: FactoryConfig & OpenAIModelOptions = {}): AiSdkOptions {
+  const config = read(options, readOptions);
   const account = accountOf(config, service);
   const { baseURL, apiKey = 'none', isOfficial } = account;
   const model = modelNameOf(config, service, defaultModel);

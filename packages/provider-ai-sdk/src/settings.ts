@@ -1,7 +1,9 @@
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { record } from '@cobbler/agent/input';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { cleanKey } from '@cobbler/agent/provider';
+import { cleanKey, configReaders } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 
@@ -11,6 +13,11 @@ export interface SendingOptions {
   readonly retry?: Partial<RetryPolicy>;
   readonly transport?: Transport;
 }
+
+/** Reads the options of individual services. */
+export const readSending: Reader<FactoryConfig & SendingOptions> = record<FactoryConfig & SendingOptions>(
+  configReaders,
+);
 
 /** Names and addresses used to find the configuration of a service. */
 export interface ServiceDescription {

@@ -1,11 +1,13 @@
 import type { Tool } from '@cobbler/agent';
 import type { Harness, HarnessHandler, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
+import type { Reader } from '@cobbler/agent/input';
+import { amount, listOf, read, record, text, when } from '@cobbler/agent/input';
 import type { FactoryConfig, FlatTool } from '@cobbler/agent/provider';
-import { fromFlatTool } from '@cobbler/agent/provider';
+import { fromFlatTool, isObject } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { ClaudeOptions } from './create-claude.ts';
-import { createClaude } from './create-claude.ts';
+import { claudeReaders, createClaude } from './create-claude.ts';
 import { claudePricing } from './models.ts';
 
 /** The model and limits of a conversation. */
@@ -23,6 +25,20 @@ export interface ClaudeHarnessConfig extends FactoryConfig, ClaudeOptions {
 /** Other options of a conversation: the store, the gate, limits and all remaining options of a harness. */
 export type ClaudeHarnessOptions = Omit<HarnessOptions, 'agent' | 'tools' | 'handler' | 'system'>;
 
+const harnessConfig = record<ClaudeHarnessConfig>({
+  ...claudeReaders,
+  systemPrompt: text,
+  maxTurns: amount,
+});
+
+/** The harness reads the fields. */
+const harnessOptions: Reader<ClaudeHarnessOptions> = (value) => ({ ...object(value) });
+
+const object = when<ClaudeHarnessOptions>(isObject, 'an object');
+
+const eitherTool: Reader<Tool> = (value) =>
+  isObject(value) && 'inputSchema' in value ? fromFlatTool(value as unknown as FlatTool) : (value as Tool);
+
 /**
  * Creates a conversation with Claude, with the defaults of requirement S4.1. Tools run one after another, and the
  * first failure stops the batch.
@@ -34,16 +50,17 @@ export function claudeHarness(
   handler: HarnessHandler | null = null,
   options: ClaudeHarnessOptions = {},
 ): Harness {
-  const { systemPrompt, maxTurns, ...rest } = config;
+  const { systemPrompt, maxTurns, ...rest } = read(config, harnessConfig, 'config');
+  const given = read(options, harnessOptions);
   const agent = createClaude({ ...rest, model: rest.model ?? 'fast', maxTokens: rest.maxTokens || 4096 });
   return createHarness({
     pricing: claudePricing,
     ...defined({ runtime: rest.runtime }),
-    ...options,
+    ...given,
     agent,
-    tools: tools.map((tool) => ('inputSchema' in tool ? fromFlatTool(tool) : tool)),
+    tools: read(tools, listOf(eitherTool), 'tools'),
     handler,
-    limits: { ...options.limits, turns: maxTurns || options.limits?.turns || 10 },
+    limits: { ...given.limits, turns: maxTurns || given.limits?.turns || 10 },
     ...(systemPrompt !== undefined && systemPrompt !== '' && { system: systemPrompt }),
   });
 }

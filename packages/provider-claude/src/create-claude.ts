@@ -1,5 +1,6 @@
 import type { Agent, Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
 import type {
   Endpoint,
@@ -73,10 +74,13 @@ export function createClaude(options: FactoryConfig & ClaudeOptions = {}): Agent
   });
 }
 
-const readOptions = record<FactoryConfig & ClaudeOptions>({
+/** The readers of the options of {@link createClaude}. */
+export const claudeReaders: Readers<FactoryConfig & ClaudeOptions> = {
   ...configReaders,
   thinking: oneOf('summarized', 'omitted', 'between_tools', 'disabled', 'unset'),
-});
+};
+
+const readOptions = record<FactoryConfig & ClaudeOptions>(claudeReaders);
 
 function keyOf(given: string | undefined, env: Environment): string {
   const key = cleanKey(given) ?? cleanKey(env['ANTHROPIC_API_KEY']);

@@ -1,4 +1,5 @@
 import type { Price, Pricing } from '@cobbler/agent';
+import { amount, read, text } from '@cobbler/agent/input';
 
 /** Facts about a model. An absent field is unknown, never zero. */
 export interface ClaudeModel {
@@ -99,6 +100,9 @@ export function claudeModel(id: string): ClaudeModel | undefined {
  * request. Without it, a model with two prices has the higher one, so that no limit is exceeded.
  */
 export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
+  // Executors call this for each response, with valid values.
+  if (typeof name !== 'string') read(name, text, 'name');
+  if (typeof inputTokens !== 'number') read(inputTokens, amount, 'inputTokens');
   const model = claudeModel(modelId(name));
   const long = model?.longPrompt;
   return long !== undefined && inputTokens > long.overInputTokens ? long.price : model?.price;

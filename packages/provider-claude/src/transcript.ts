@@ -1,13 +1,13 @@
 import type { AssistantPart, Json, UserPart } from '@cobbler/agent';
 import type { Transcript, TranscriptFormat } from '@cobbler/agent/transcripts';
-import { TranscriptBuilder, writeTurns } from '@cobbler/agent/transcripts';
+import { checkedFormat, TranscriptBuilder, writeTurns } from '@cobbler/agent/transcripts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, isFields, listOf, textOf } from './fields.ts';
 import { acceptedFiles, refusedFile } from './media.ts';
 import { writeTurn } from './turn.ts';
 
 /** The format of Messages API conversations: a request body, or only its `messages`. */
-export const claudeTranscripts: TranscriptFormat = {
+export const claudeTranscripts: TranscriptFormat = checkedFormat({
   name: 'Claude Messages',
   match(value) {
     const messages = messagesOf(value);
@@ -25,7 +25,7 @@ export const claudeTranscripts: TranscriptFormat = {
     const written = writeTurns(messages, 'claude', writeTurn);
     return Array.isArray(value) ? written : ({ ...fieldsOf(value), messages: written } as Json);
   },
-};
+});
 
 const ownBlocks: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking']);
 

@@ -1,4 +1,5 @@
 import type { Price, Pricing } from '@cobbler/agent';
+import { amount, read, text } from '@cobbler/agent/input';
 import type { PrefixCache } from '@cobbler/agent/provider';
 
 /**
@@ -50,6 +51,9 @@ const longRequestTokens = 272_000;
  * request. Without it, a model with two prices has the higher one, so that no limit is exceeded.
  */
 export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
+  // Executors call this for each response, with valid values.
+  if (typeof name !== 'string') read(name, text, 'name');
+  if (typeof inputTokens !== 'number') read(inputTokens, amount, 'inputTokens');
   const model = withoutDate(resolveModel(name));
   const price = Object.hasOwn(prices, model) ? prices[model] : undefined;
   if (price === undefined || inputTokens <= longRequestTokens) return price;

@@ -1,7 +1,7 @@
 import type { AssistantPart, Json } from '@cobbler/agent';
 import type { Turn } from '@cobbler/agent/provider';
 import type { TranscriptFormat } from '@cobbler/agent/transcripts';
-import { TranscriptBuilder, writeTurns } from '@cobbler/agent/transcripts';
+import { checkedFormat, TranscriptBuilder, writeTurns } from '@cobbler/agent/transcripts';
 import type { Fields } from './fields.ts';
 import { isObject } from './fields.ts';
 import { providerName } from './models.ts';
@@ -43,7 +43,7 @@ export function transcriptFormat({
     if (field === 'input' && typeof entries === 'string') return [{ role: 'user', content: entries }];
     return Array.isArray(entries) ? entries : undefined;
   };
-  return {
+  return checkedFormat({
     name,
     match(value) {
       if (field === 'input' && isObject(value) && typeof value[field] === 'string') return 1;
@@ -66,7 +66,7 @@ export function transcriptFormat({
       const written = [...lead, ...writeTurns(messages, providerName, turn)];
       return Array.isArray(value) || !isObject(value) ? written : ({ ...value, [field]: written } as Json);
     },
-  };
+  });
 }
 
 /** Returns the instructions, which come before the conversation and stay unchanged. */

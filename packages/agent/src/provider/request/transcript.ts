@@ -177,3 +177,31 @@ export class TranscriptBuilder {
     this.#places.push(place);
   }
 }
+
+/**
+ * Returns a format whose functions throw an AgentError for a value that cannot be read, such as a revoked proxy.
+ * @throws AgentError `invalid` for a format without one of its functions.
+ */
+export function checkedFormat(format: TranscriptFormat): TranscriptFormat {
+  const checked = <Value>(name: string, work: () => Value): Value => {
+    try {
+      return work();
+    } catch (thrown) {
+      throw argumentError(name, thrown);
+    }
+  };
+  return checked('checkedFormat', () => {
+    const { name } = format;
+    const [match, read, write] = [
+      format.match.bind(format),
+      format.read.bind(format),
+      format.write.bind(format),
+    ];
+    return {
+      name,
+      match: (value) => checked('match', () => match(value)),
+      read: (value) => checked('read', () => read(value)),
+      write: (value, messages) => checked('write', () => write(value, messages)),
+    };
+  });
+}
