@@ -13,7 +13,7 @@ import type { SampleTable } from './table.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 /** Defines a test for each package that calls every function with odd arguments. */
-export function describePublicFunctions(isQuick: boolean): void {
+export function describePublicFunctions(): void {
   const started = process.cwd();
   const folder = mkdtempSync(join(tmpdir(), 'public-functions-'));
   // Some of the values are texts, and some functions take the path of a file to create.
@@ -28,18 +28,17 @@ export function describePublicFunctions(isQuick: boolean): void {
       test.skipIf(pending.includes(folder))(
         `of ${folder} accept an argument or throw an AgentError with a code [P26]`,
         { timeout: 600_000 },
-        async () => expect((await problemsIn(folder, isQuick)).join('\n')).toBe(''),
+        async () => expect((await problemsIn(folder)).join('\n')).toBe(''),
       );
   });
 }
 
-async function problemsIn(folder: string, isQuick: boolean): Promise<readonly string[]> {
+async function problemsIn(folder: string): Promise<readonly string[]> {
   const table = tables[folder] ?? { samples: {}, exceptions: {} };
-  const odds = oddArguments(isQuick);
   const problems: string[] = [];
   const places: Place[] = [...(await placesOfObjects(table))];
   for (const exported of await exportedBy(folder)) places.push(...(await placesOf(exported, table)));
-  for (const place of places) problems.push(...(await problemsOf(place, table, odds)));
+  for (const place of places) problems.push(...(await problemsOf(place, table, oddArguments)));
   return [...problems, ...unknownNames(table, places)];
 }
 

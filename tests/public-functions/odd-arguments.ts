@@ -16,10 +16,10 @@ const ownErrors: OddValue = {
     ),
 };
 
-/** Name of a function that throws. */
+/** Name of the function that throws. */
 export const throwing = 'a function that throws';
 
-/** Values that each find another kind of mistake, for the quick tests. */
+/** Values of the contract of untyped callers that each find another kind of mistake; all of them take minutes. */
 const chosen: ReadonlySet<string> = new Set([
   ...['undefined of type undefined', 'null of type object', '5 of type number', '-1 of type number'],
   ...['NaN of type number', '10 of type bigint', 'Symbol(odd) of type symbol', 'the string "text"'],
@@ -28,14 +28,11 @@ const chosen: ReadonlySet<string> = new Set([
   ...['an array with null', 'getters that return something else each time', 'an own field __proto__'],
 ]);
 
-/** A loop over its holes takes minutes, and whether a value is too large is the subject of limits. */
-const tooLong = 'a sparse array of the maximum length';
-
-/** Returns the values to pass: all, or those of the quick tests. */
-export function oddArguments(isQuick: boolean): readonly OddValue[] {
-  const values = oddValues.filter(({ name }) => (isQuick ? chosen.has(name) : name !== tooLong));
-  return [...values, ownErrors];
-}
+/** The values to pass. */
+export const oddArguments: readonly OddValue[] = [
+  ...oddValues.filter(({ name }) => chosen.has(name)),
+  ownErrors,
+];
 
 /** A call with one odd value. */
 export interface OddCall {

@@ -109,7 +109,9 @@ export function createAiSdk(given: AiSdkOptions): Agent {
   const { runtime = systemRuntime, transport = platformTransport(runtime) } = options;
   const open = opener(options.model);
   const { provider: service, modelId: model } =
-    typeof options.model === 'function' ? modelOf(open) : read(open, modelOf, 'options.model');
+    typeof options.model === 'function'
+      ? modelOf(open)
+      : read(options.model, () => modelOf(open), 'options.model');
   const provider = `ai-sdk.${service}`;
   const baseURL = options.baseURL ?? placeholderAddress(service);
   const wire = aiSdkWire({ ...options, provider, open, transport, baseURL });

@@ -1,3 +1,0 @@
-import { describePublicFunctions } from './public-functions/describe.ts';
-
-describePublicFunctions(false);
