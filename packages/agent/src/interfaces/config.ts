@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { read, text } from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Agent } from './agent.ts';
 
@@ -43,13 +43,10 @@ export const defaultProvider = 'claude';
 
 /** Returns a key without the spaces and quotes that come from pasting. An empty key counts as absent. */
 export function cleanKey(key: string | undefined): string | undefined {
-  try {
-    const clean = key
-      ?.trim()
-      .replace(/^(["'])(.*)\1$/s, '$2')
-      .trim();
-    return clean || undefined;
-  } catch (thrown) {
-    throw argumentError('cleanKey', thrown);
-  }
+  if (key !== undefined && typeof key !== 'string') read(key, text, 'config.apiKey');
+  const clean = key
+    ?.trim()
+    .replace(/^(["'])(.*)\1$/s, '$2')
+    .trim();
+  return clean || undefined;
 }
