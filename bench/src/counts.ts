@@ -17,7 +17,7 @@ export interface TurnCounts {
 }
 
 /** Maximum counts of a turn with 40 text deltas and one call. They may only be lowered. */
-export const maxCounts: TurnCounts = { calls: 1145, functions: 322, promises: 13 };
+export const maxCounts: TurnCounts = { calls: 827, functions: 309, promises: 9 };
 
 /** The promises that {@link transportOf} creates for each turn. */
 const transportPromises = 4;

@@ -42,10 +42,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'leaked listener',
-    file: 'src/provider/exchange.ts',
-    find: "this.#attempt.signal?.removeEventListener('abort', this.#onAbort);",
+    file: 'src/provider/model-call.ts',
+    find: "signal.removeEventListener('abort', abort);",
     replace: '',
-    why: 'each request leaves a listener on the signal of its run',
+    why: 'each request leaves a listener on the signal of its context',
   },
   {
     name: 'swallowed cancel',
@@ -121,9 +121,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'event emitted twice',
     file: 'src/run/feed.ts',
-    find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n',
+    find: '    if (this.#readers !== undefined) for (const reader of this.#readers) reader.push(event);\n',
     replace:
-      '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.handle(event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
+      '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.handle(event);\n    for (const reader of this.#readers ?? []) reader.push(event);\n    if (event !== undefined) return;\n',
     why: 'a reader created by a listener gets the current event twice',
   },
   {
@@ -299,7 +299,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'response so far has only its first chunk',
     file: 'src/run/response-so-far.ts',
-    find: 'if (this.#characters <= maxCharacters) block.text = longer;',
+    find: 'if (this.#characters <= maxCharacters) latest.text += text;',
     replace: '',
     why: 'late readers, and the log of a failed response, get only the first chunk of the text',
   },

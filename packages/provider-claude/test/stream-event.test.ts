@@ -1,7 +1,7 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { ignored, parseTextDelta, readEvent } from '../src/stream-event.ts';
+import { ignored, readEvent, readUsualDelta } from '../src/stream-event.ts';
 import { noise } from '../src/testing/stream.ts';
 
 /** Returns the calls to the sink that these events cause, in order. */
@@ -267,20 +267,34 @@ describe('nothing is lost silently [P27]', () => {
   });
 });
 
-describe('a text delta', () => {
-  const spelled = (text: string, index = '0', end = '}') =>
-    `{"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"${text}"}${end}`;
+describe('a delta in its usual spelling', () => {
+  const spelled = (kind: string, text: string, index = '0', end = '}') =>
+    `{"type":"content_block_delta","index":${index},"delta":{"type":"${kind}":"${text}"}${end}`;
+  const kinds = ['text_delta","text', 'input_json_delta","partial_json', 'thinking_delta","thinking'];
 
-  test('is read without JSON.parse in the spelling of the service', () => {
-    expect(parseTextDelta(spelled('Hello €😀'))).toStrictEqual(
-      delta({ type: 'text_delta', text: 'Hello €😀' }),
-    );
-    expect(parseTextDelta(spelled('', '7', '   }'))).toStrictEqual(
-      delta({ type: 'text_delta', text: '' }, 7),
-    );
+  /** Returns the calls that a function makes. */
+  function callsOf(read: (out: ResponseSink) => unknown): unknown[] {
+    const calls: unknown[] = [];
+    const out = new Proxy({} as ResponseSink, {
+      get:
+        (_, name) =>
+        (...given: unknown[]) =>
+          void calls.push([name, ...given]),
+    });
+    read(out);
+    return calls;
+  }
+
+  test('is read without JSON.parse', () => {
+    expect(callsOf((out) => readUsualDelta(spelled(kinds[0] ?? '', 'Hello €😀'), out))).toEqual([
+      ['text', 0, 'Hello €😀'],
+    ]);
+    expect(callsOf((out) => readUsualDelta(spelled(kinds[1] ?? '', '{}', '7', '   }'), out))).toEqual([
+      ['input', 7, '{}'],
+    ]);
   });
 
-  test('has the payload of JSON.parse, whatever its text and spelling', () => {
+  test('has the effect of JSON.parse and readEvent, whatever its text and spelling', () => {
     const pieces = [
       'a',
       ' ',
@@ -299,17 +313,24 @@ describe('a text delta', () => {
       '{',
     ];
     const random = seededRandom(1);
-    let read = 0;
+    let count = 0;
     for (let round = 0; round < 20_000; round += 1) {
       let text = '';
       for (let length = random.between(0, 6); length > 0; length -= 1) text += random.pick(pieces);
       const index = random.pick(['0', '3', '10', '-0', '01', '1.0', '']);
-      const data = spelled(text, index, random.pick(['}', '}', ' }', '  } ', '\t}', ',"x":1}', '', '}}']));
-      const payload = parseTextDelta(data);
-      if (payload === undefined) continue;
-      read += 1;
-      expect(payload, data).toStrictEqual(JSON.parse(data));
+      const end = random.pick(['}', '}', ' }', '  } ', '\t}', ',"x":1}', '', '}}']);
+      const data = spelled(random.pick(kinds), text, index, end);
+      let isRead = false;
+      const calls = callsOf((out) => {
+        isRead = readUsualDelta(data, out);
+      });
+      if (!isRead) {
+        expect(calls, data).toEqual([]);
+        continue;
+      }
+      count += 1;
+      expect(calls, data).toStrictEqual(callsOf((out) => readEvent(JSON.parse(data), out)));
     }
-    expect(read).toBeGreaterThan(500);
+    expect(count).toBeGreaterThan(200);
   });
 });

@@ -11,15 +11,17 @@ export interface Batch {
  * Returns whether two turns made the same calls with the same arguments and got the same results. Text beside the
  * calls, call ids and the order of keys in arguments are ignored.
  */
-export function sameBatch(one: Batch, other: Batch): boolean {
-  return sameJson(compared(one), compared(other));
-}
-
-function compared({ calls, results }: Batch): unknown {
-  return [
-    calls.map((call) => [call.toolName, call.arguments]),
-    results.map((result) => [result.isError, result.content]),
-  ];
+export function sameBatch({ calls, results }: Batch, other: Batch): boolean {
+  if (calls.length !== other.calls.length || results.length !== other.results.length) return false;
+  for (const [at, call] of calls.entries()) {
+    const { toolName, arguments: args } = other.calls[at] ?? call;
+    if (call.toolName !== toolName || !sameJson(call.arguments, args)) return false;
+  }
+  for (const [at, result] of results.entries()) {
+    const { isError, content } = other.results[at] ?? result;
+    if (result.isError !== isError || !sameJson(result.content, content)) return false;
+  }
+  return true;
 }
 
 /** Values nested more deeply count as different, so that the recursion cannot overflow the stack. */

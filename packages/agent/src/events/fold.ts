@@ -115,7 +115,10 @@ function foldResumed(state: State, runId: string): void {
 
 /** Returns the same array if nothing has to change: providers find cached data of a message by its identity. */
 function partsToPlace(parts: readonly UserPart[]): readonly UserPart[] {
-  return wellFormedParts(currentParts(parts));
+  for (const part of parts)
+    if (part.type !== 'text' || part.text === '' || !part.text.isWellFormed())
+      return wellFormedParts(currentParts(parts));
+  return parts;
 }
 
 function foldHistory(state: State, messages: readonly Message[]): void {

@@ -113,12 +113,15 @@ export function copyState(state: State): State {
 
 /** Returns whether a call has no result yet. */
 export function hasUnanswered(state: State): boolean {
-  return state.calls.some((call) => call.result === undefined);
+  for (const { result } of state.calls) if (result === undefined) return true;
+  return false;
 }
 
 /** Returns the calls that have no result yet, in the order of the response. */
 export function unanswered(state: State): OpenCall[] {
-  return state.calls.filter((call) => call.result === undefined);
+  const open: OpenCall[] = [];
+  for (const call of state.calls) if (call.result === undefined) open.push(call);
+  return open;
 }
 
 /** Returns the time at which the run's wait ends, in milliseconds since 1970; undefined if the run has something to do. */
@@ -129,10 +132,11 @@ export function waitingUntil(state: State): number | undefined {
 
 /** Returns the calls that wait for a user's decision. */
 export function undecided(state: State): OpenCall[] {
-  return state.calls.filter(
-    ({ result, approval }) =>
-      result === undefined && approval !== undefined && approval.decision === undefined,
-  );
+  const open: OpenCall[] = [];
+  for (const call of state.calls)
+    if (call.result === undefined && call.approval !== undefined && call.approval.decision === undefined)
+      open.push(call);
+  return open;
 }
 
 /** Returns the approvals that a user must decide. */

@@ -109,6 +109,7 @@ function checkAmount(value: number, place: string, field = ''): void {
 }
 
 function checkAmounts(place: string, tokens: number, usd: number): void {
+  if (typeof tokens === 'number' && tokens >= 0 && typeof usd === 'number' && usd >= 0) return;
   checkAmount(tokens, place, '.tokens');
   checkAmount(usd, place, '.usd');
 }

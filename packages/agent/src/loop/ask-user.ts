@@ -28,7 +28,7 @@ export async function askUser(run: RunContext, plans: readonly Plan[]): Promise<
   );
   await Promise.all(requests.map((request) => run.decided(request)));
   startClock();
-  return !run.signal.aborted;
+  return !run.isStopping;
 }
 
 async function approvalRequest(

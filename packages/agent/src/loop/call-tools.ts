@@ -101,7 +101,7 @@ function callGroup(
     if (group.length < maxRunning) group.push(readyPlan(run, plan));
     else waiting.push(plan);
   }
-  if (run.signal.aborted || run.state.calls.length === 0) return false;
+  if (run.isStopping || run.state.calls.length === 0) return false;
   const started = start(run, group);
   if (started instanceof Promise) return started.then((isFine) => isFine && settleAll(run, group, waiting));
   return started && settleAll(run, group, waiting);
@@ -172,8 +172,8 @@ function start(run: RunContext, group: readonly Plan[]): boolean | Promise<boole
   if (events.length === 0) return true;
   const recorded = run.record(events, { durable });
   return recorded instanceof Promise
-    ? recorded.then((isRecorded) => isRecorded && !run.signal.aborted)
-    : recorded && !run.signal.aborted;
+    ? recorded.then((isRecorded) => isRecorded && !run.isStopping)
+    : recorded && !run.isStopping;
 }
 
 /** Performs calls that were recorded as started, and then those that wait. */
@@ -212,7 +212,7 @@ async function settleNext(
 ): Promise<void> {
   await recorded;
   const next = waiting.shift();
-  if (next === undefined || run.signal.aborted) return;
+  if (next === undefined || run.isStopping) return;
   const ready = readyPlan(run, next);
   if (await start(run, [ready])) await settle(run, await resultOf(run, ready), waiting);
 }
@@ -272,18 +272,11 @@ function eventOf(
   const { id: callId, toolName } = part;
   const durationMs = runtime.monotonic() - began;
   const isFinal = tool === output?.tool && !isError;
-  return {
-    type: 'tool_result',
-    turn,
-    index,
-    callId,
-    toolName,
-    content,
-    ...(blobs !== undefined && { blobs }),
-    isError,
-    durationMs,
-    ...(summary !== undefined && { summary }),
-    ...(diff !== undefined && { diff: cap(diff, maxOutputBytes) }),
-    ...(isFinal && { final: true }),
-  };
+  const start = { type: 'tool_result', turn, index, callId, toolName, content } as const;
+  const event: { -readonly [Field in keyof ToolResultEvent]: ToolResultEvent[Field] } =
+    blobs === undefined ? { ...start, isError, durationMs } : { ...start, blobs, isError, durationMs };
+  if (summary !== undefined) event.summary = summary;
+  if (diff !== undefined) event.diff = cap(diff, maxOutputBytes);
+  if (isFinal) event.final = true;
+  return event;
 }

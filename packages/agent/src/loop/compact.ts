@@ -15,8 +15,8 @@ import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
 import { changedSummary, skipsCompaction } from './hooks.ts';
-import { askWithin, priceOf } from './request-model.ts';
 import type { RunContext } from './run-context.ts';
+import { askWithin, priceOf } from './send-request.ts';
 
 /**
  * Shortens the conversation. If nothing can be left out, that is recorded too: the run then continues with the full

@@ -25,15 +25,16 @@ import { AgentError, summarize } from '../values/errors.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { AssistantPart, UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
-import type { Action, Finish, Policy } from './action.ts';
+import type { Action, Finish } from './action.ts';
 import { callTools } from './call-tools.ts';
 import { compact } from './compact.ts';
 import { decide } from './decide.ts';
 import { stuck } from './ending-error.ts';
 import { changedEnd } from './hooks.ts';
-import type { AppendOptions, Claim } from './log.ts';
+import type { AppendOptions, Claim, LogOwner } from './log.ts';
 import { Log } from './log.ts';
-import { chargePast, policyOf } from './policy.ts';
+import { toolsByName } from './plan.ts';
+import { chargePast, policyOf, withLimits } from './policy.ts';
 import { requestModel } from './request-model.ts';
 import type { RunContext } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -59,7 +60,7 @@ export function advanceRun<Output>(config: RunConfig<Output>): Promise<Advance<O
 }
 
 /** A run and the context of its actions in one object, because each run in memory has one. */
-class Driver<Output> implements RunControl, RunContext {
+class Driver<Output> implements RunControl, RunContext, LogOwner {
   readonly feed: Feed = new Feed();
   readonly emit: RunContext['emit'] = this.feed.live;
   readonly config: RunConfig<Output>;
@@ -68,17 +69,20 @@ class Driver<Output> implements RunControl, RunContext {
   readonly clock: Stopwatch;
   wake = (): void => {};
   lastResponse: ModelResponse | undefined;
-  readonly #policy: Policy;
+  readonly #policy: ReturnType<typeof policyOf>;
   readonly #log: Log;
   readonly #stopping = new LazyAbortSignal();
-  readonly #onStop = new Set<() => void>();
-  readonly #overdue = Promise.withResolvers<void>();
+  /** Replaced and never changed. */
+  #onStop: readonly ((reason: unknown) => void)[] = noListeners;
+  /** Stops waiting for what is running, because its time is over. */
+  #giveUp = () => {};
   readonly #began: number;
   #approvals: Approvals | undefined;
   #stopWaiting = () => {};
   /** Messages that the log has not folded yet. */
   readonly #steered: (readonly UserPart[])[] = [];
   #isOver = false;
+  #isOverdue = false;
   /** The reason why the run is left to be continued by another process. */
   #leftFor: AgentError | undefined;
   #written: Promise<void> = Promise.resolve();
@@ -87,19 +91,13 @@ class Driver<Output> implements RunControl, RunContext {
   constructor(config: RunConfig<Output>) {
     const { runtime, limits, tools } = config;
     this.config = config;
-    this.tools = new Map(tools.map((tool) => [tool.name, tool]));
-    this.#policy = policyOf(config, this.state);
+    this.tools = toolsByName(tools);
+    this.#policy = policyOf(config);
     this.#began = runtime.monotonic();
-    this.#stopping.listen(() => {
-      for (const listener of [...this.#onStop]) listener();
+    this.#stopping.listen((reason) => {
+      for (const listener of this.#onStop) listener(reason);
     });
-    this.#log = new Log({
-      ...config,
-      state: this.state,
-      claim: () => this.#claim(),
-      publish: this.#publish,
-      onFailure: (error) => this.#abort(error),
-    });
+    this.#log = new Log(config, this);
     this.clock = new Stopwatch(runtime, limits.ms, () => this.stop('timeout'));
   }
 
@@ -107,9 +105,7 @@ class Driver<Output> implements RunControl, RunContext {
   async run(): Promise<RunResult<Output>> {
     await this.#session(
       (reason) => void this.stop(summarize(reason).name === 'TimeoutError' ? 'timeout' : 'cancelled'),
-      async () => {
-        await this.#performUpTo(Number.POSITIVE_INFINITY);
-      },
+      () => this.#performUpTo(Number.POSITIVE_INFINITY),
     );
     return this.#result();
   }
@@ -201,9 +197,11 @@ class Driver<Output> implements RunControl, RunContext {
     return this.#stopping.isStopRequested;
   }
 
-  onStop(listener: () => void): () => void {
-    this.#onStop.add(listener);
-    return () => void this.#onStop.delete(listener);
+  onStop(listener: (reason: unknown) => void): () => void {
+    this.#onStop = [...this.#onStop, listener];
+    return () => {
+      this.#onStop = this.#onStop.filter((one) => one !== listener);
+    };
   }
 
   record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean> {
@@ -230,9 +228,9 @@ class Driver<Output> implements RunControl, RunContext {
     signal?.addEventListener('abort', abort, { once: true });
     this.#log.open();
     if (signal?.aborted) abort();
-    await Promise.race([this.#runOpened(work), this.#overdue.promise]);
+    await this.#inTime(this.#runOpened(work));
     if (!this.#log.closed) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
-    await Promise.race([this.#written, this.#overdue.promise]);
+    await this.#inTime(this.#written);
     this.#log.leave();
     this.#isOver = true;
     this.clock.stop();
@@ -240,7 +238,16 @@ class Driver<Output> implements RunControl, RunContext {
     signal?.removeEventListener('abort', abort);
   }
 
-  async #claim(): Promise<Claim> {
+  /** Resolves when the work has ended, or when its time is over. */
+  #inTime(work: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#giveUp = resolve;
+      if (this.#isOverdue) resolve();
+      void work.then(resolve);
+    });
+  }
+
+  async claim(): Promise<Claim> {
     const { store, sessionId, session } = this.config;
     if (session === 'new') return { epoch: await store.claim(sessionId), state: emptyState() };
     // Claiming a session creates it, so a session that is only to be continued must already exist.
@@ -267,7 +274,8 @@ class Driver<Output> implements RunControl, RunContext {
   async #performUpTo(actions: number): Promise<void> {
     let left = actions;
     while (!this.#log.closed) {
-      const action = this.#storeFailed() ?? decide(this.state, this.#policy);
+      const action =
+        this.#storeFailed() ?? decide(this.state, withLimits(this.#policy, this.config, this.state));
       if (action.type !== 'finish') left -= 1;
       if (left < 0) return;
       const { seq } = this.state;
@@ -363,7 +371,7 @@ class Driver<Output> implements RunControl, RunContext {
     }
   }
 
-  readonly #publish = (event: Event | UnstoredEnd): void => {
+  publish(event: Event | UnstoredEnd): void {
     if (event.type === 'approval_requested') this.#asked.recordRequest(event.approvalId);
     if (event.type === 'approval_decided') this.#asked.decide(event.approvalId);
     if (event.type === 'user') {
@@ -371,7 +379,7 @@ class Driver<Output> implements RunControl, RunContext {
       if (event.steer) this.#steered.shift();
     }
     this.feed.publish(event);
-  };
+  }
 
   async decided({ approvalId, expiresAt }: ApprovalRequestedEvent): Promise<void> {
     const { runtime } = this.config;
@@ -382,14 +390,23 @@ class Driver<Output> implements RunControl, RunContext {
     cancel();
   }
 
+  onFailure(error: AgentError): void {
+    this.#abort(error);
+  }
+
   #abort(reason: AgentError | undefined): void {
     if (this.isStopping) return;
-    this.#stopWaiting = this.config.runtime.timer(stopTimeoutMs, () => this.#overdue.resolve());
+    this.#stopWaiting = this.config.runtime.timer(stopTimeoutMs, () => {
+      this.#isOverdue = true;
+      this.#giveUp();
+    });
     this.#stopping.ask(reason);
     this.wake();
     this.#approvals?.release();
   }
 }
+
+const noListeners: readonly never[] = [];
 
 function finishAsFailed(thrown: unknown): Finish {
   return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };

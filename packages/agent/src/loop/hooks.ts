@@ -174,7 +174,7 @@ const fixedEnds: readonly RunStatus[] = ['waiting', 'cancelled', 'timeout'];
 /** Returns the end of a run as the hooks leave it. A message that continues the run is recorded first. */
 export async function changedEnd(run: RunContext, finish: Finish): Promise<Finish> {
   const { status, error } = finish;
-  if (run.config.hooks.length === 0 || run.signal.aborted || fixedEnds.includes(status)) return finish;
+  if (run.config.hooks.length === 0 || run.isStopping || fixedEnds.includes(status)) return finish;
   try {
     const end: RunEnd & { readonly continueWith?: string } = { status, messages: [...run.state.messages] };
     const { continueWith } = await pass(

@@ -31,24 +31,28 @@ export interface AppendOptions {
   readonly durable?: boolean;
 }
 
-/** Options of {@link Log}. */
-export interface LogOptions {
+/** The part of a run's configuration that its log needs. */
+export interface LogConfig {
   readonly store: Store;
   readonly sessionId: string;
   readonly runId: string;
-  /** Claims the session. */
-  readonly claim: () => Promise<Claim>;
   /** Returns the first events of the run for the state of the session. If it throws, the run fails with that error. */
   readonly open: (state: State) => readonly EventBody[];
-  /** Initially empty; the log keeps it up to date. */
-  readonly state: State;
   readonly runtime: Runtime;
   /** Maximum time of one append, in milliseconds, before the store counts as failed. */
   readonly storeTimeoutMs: number;
+}
+
+/** The run that a log belongs to. */
+export interface LogOwner {
+  /** Initially empty; the log keeps it up to date. */
+  readonly state: State;
+  /** Claims the session. */
+  claim(): Promise<Claim>;
   /** Receives each event once it is committed and folded, or the end that the store does not contain. */
-  readonly publish: (event: Event | UnstoredEnd) => void;
+  publish(event: Event | UnstoredEnd): void;
   /** Called once, if the log fails. */
-  readonly onFailure: (error: AgentError) => void;
+  onFailure(error: AgentError): void;
 }
 
 /**
@@ -63,7 +67,8 @@ export interface LogOptions {
  * L5 nothing is written after the `finished` event, or once the run is left.
  */
 export class Log {
-  readonly #options: LogOptions;
+  readonly #config: LogConfig;
+  readonly #owner: LogOwner;
   #queue: EventBody[] = [];
   #inFlight: readonly Event[] = [];
   #draining: Promise<void> = Promise.resolve();
@@ -75,8 +80,9 @@ export class Log {
   /** True if the queued events must be durable. */
   #durable = false;
 
-  constructor(options: LogOptions) {
-    this.#options = options;
+  constructor(config: LogConfig, owner: LogOwner) {
+    this.#config = config;
+    this.#owner = owner;
   }
 
   /** The reason why the log accepts no more events, if it has failed. */
@@ -121,7 +127,7 @@ export class Log {
     if (events.length === 0) return this.#failure === undefined;
     this.#busy = true;
     if (options?.durable === true) this.#durable = true;
-    const batch = this.#stamp(events, this.#options.state.seq);
+    const batch = this.#stamp(events, this.#owner.state.seq);
     const pending = this.#commit(batch);
     if (pending !== undefined) return this.#drainAfter(pending.then(() => this.#take(batch)));
     this.#take(batch);
@@ -163,7 +169,7 @@ export class Log {
 
   /** Returns a copy of the state as it will be once everything appended so far has been folded. */
   foreseen(): State {
-    const state = copyState(this.#options.state);
+    const state = copyState(this.#owner.state);
     for (const event of this.#inFlight) this.#foldOffered(state, event);
     const first = this.#opened ? [] : this.#firstEvents(state);
     const queued = this.#stamp([...first, ...this.#queue], state.seq);
@@ -175,7 +181,7 @@ export class Log {
     this.#busy = true;
     if (!this.#opened) await this.#begin();
     while (this.#queue.length > 0) {
-      const batch = this.#stamp(this.#queue.splice(0), this.#options.state.seq);
+      const batch = this.#stamp(this.#queue.splice(0), this.#owner.state.seq);
       // A synchronous store is awaited too, because the caller may be a listener that is being called.
       await this.#commit(batch);
       this.#take(batch);
@@ -185,12 +191,12 @@ export class Log {
 
   /** Folds and shows a batch after the store has responded. */
   #take(batch: readonly Event[]): void {
-    const { state, publish } = this.#options;
+    const { state } = this.#owner;
     this.#inFlight = nothing;
     for (const event of batch) {
       const unstored = this.#foldOffered(state, event);
-      if (unstored === undefined) publish(event);
-      else if (unstored.type === 'finished') publish(unstored);
+      if (unstored === undefined) this.#owner.publish(event);
+      else if (unstored.type === 'finished') this.#owner.publish(unstored);
     }
     this.#offerSnapshot();
   }
@@ -207,9 +213,9 @@ export class Log {
   }
 
   async #begin(): Promise<void> {
-    const { state, claim } = this.#options;
+    const { state } = this.#owner;
     try {
-      const { epoch, state: before } = await this.#inTime(claim());
+      const { epoch, state: before } = await this.#inTime(this.#owner.claim());
       this.#epoch = read(epoch, amount, 'store.claim()', 'store');
       Object.assign(state, before);
     } catch (error) {
@@ -221,7 +227,7 @@ export class Log {
 
   #firstEvents(state: State, onError?: (error: AgentError) => void): readonly EventBody[] {
     try {
-      return this.#options.open(state);
+      return this.#config.open(state);
     } catch (error) {
       onError?.(AgentError.from(error));
       return [];
@@ -229,7 +235,7 @@ export class Log {
   }
 
   #stamp(bodies: readonly EventBody[], after: number): Event[] {
-    const { sessionId, runId, runtime } = this.#options;
+    const { sessionId, runId, runtime } = this.#config;
     const time = isoTime(runtime.now());
     const events: Event[] = [];
     for (const body of bodies) {
@@ -244,7 +250,7 @@ export class Log {
   #commit(batch: readonly Event[]): Promise<void> | undefined {
     this.#inFlight = batch;
     if (this.#failure !== undefined || this.#epoch === undefined) return undefined;
-    const { store, sessionId } = this.#options;
+    const { store, sessionId } = this.#config;
     const durable = this.#durable;
     this.#durable = false;
     try {
@@ -266,11 +272,11 @@ export class Log {
 
   /** Offers the state to the store as a snapshot, unless it contains events that the store has not accepted. */
   #offerSnapshot(): void {
-    const { store, sessionId, state } = this.#options;
+    const { store, sessionId } = this.#config;
     const epoch = this.#epoch;
     try {
       if (store.keepSnapshot === undefined || epoch === undefined || this.#failure !== undefined) return;
-      store.keepSnapshot(sessionId, frozen(copyState(state)), { epoch });
+      store.keepSnapshot(sessionId, frozen(copyState(this.#owner.state)), { epoch });
     } catch {
       // A snapshot only saves time.
     }
@@ -278,7 +284,7 @@ export class Log {
 
   /** Rejects if the store does not respond in time, so that it cannot block a run forever. */
   #inTime<Value>(pending: Promise<Value>): Promise<Value> {
-    const { runtime, storeTimeoutMs } = this.#options;
+    const { runtime, storeTimeoutMs } = this.#config;
     return new Promise((resolve, reject) => {
       const late = () => reject(new Error(`it did not respond within ${storeTimeoutMs} ms`));
       const cancel = runtime.timer(storeTimeoutMs, late);
@@ -290,7 +296,7 @@ export class Log {
   #fail(error: AgentError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#options.onFailure(error);
+    this.#owner.onFailure(error);
   }
 }
 

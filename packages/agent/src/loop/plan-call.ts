@@ -1,6 +1,7 @@
 import { outcomeUnknown } from '../events/fold.ts';
 import type { Approval, OpenCall } from '../events/state.ts';
 import type { Gate, GateCall, Verdict } from '../interfaces/gate.ts';
+import { allowAll } from '../interfaces/gate.ts';
 import type { Tool, Validation } from '../interfaces/tool.ts';
 import { validateArguments } from '../interfaces/tool.ts';
 import { askGate } from '../interfaces/verdict.ts';
@@ -44,6 +45,7 @@ function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validatio
   };
   const { gate, hooks } = run.config;
   if (call.approval !== undefined) return planSubmitted(run, job, call.approval);
+  if (gate === allowAll && hooks.length === 0) return job;
   return planWithGates(run, job, hooks.length === 0 ? [gate] : [...hooksAsGates(run), gate]);
 }
 

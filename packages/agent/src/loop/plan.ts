@@ -32,6 +32,19 @@ export interface Refusal {
 /** The plan for one call: record a result without running it, ask a user, or run it. */
 export type Plan = Refusal | Job;
 
+/** The tools of each list by name: the runs of an executor share it. */
+const knownTools = new WeakMap<readonly Tool[], ReadonlyMap<string, Tool>>();
+
+/** Returns the tools by name. */
+export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  let known = knownTools.get(tools);
+  if (known === undefined) {
+    known = new Map(tools.map((tool) => [tool.name, tool]));
+    knownTools.set(tools, known);
+  }
+  return known;
+}
+
 /** Returns the one argument that matters, for users and rules; empty if the tool names none or throws. */
 export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
   try {

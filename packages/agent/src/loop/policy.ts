@@ -4,21 +4,16 @@ import type { State } from '../events/state.ts';
 import type { RunConfig } from '../run/options.ts';
 import type { Policy } from './action.ts';
 
-/** Returns the options of a run that `decide` needs. Limits shrink by what other runs use of the same budget. */
-export function policyOf(config: RunConfig, state: State): Policy {
-  const { agent, context, system, tools, limits, budget, onLimit, attended } = config;
+/** The options of a run that `decide` needs, with limits for one decision. */
+type RunPolicy = { -readonly [Field in keyof Policy]: Policy[Field] };
+
+/** Returns the options of a run that `decide` needs. Call {@link withLimits} before each decision. */
+export function policyOf({ agent, context, system, tools, limits, onLimit, attended }: RunConfig): RunPolicy {
   const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;
   const compacts = context?.compact !== undefined;
   return {
-    get turns() {
-      return Math.min(limits.turns, state.turns + budget.left('turns'));
-    },
-    get toolCalls() {
-      return Math.min(
-        limits.toolCalls ?? Number.POSITIVE_INFINITY,
-        state.toolCalls + budget.left('toolCalls'),
-      );
-    },
+    turns: 0,
+    toolCalls: 0,
     onLimit,
     attended,
     compacts,
@@ -27,6 +22,17 @@ export function policyOf(config: RunConfig, state: State): Policy {
     repeats: limits.repeats || Number.POSITIVE_INFINITY,
     mayRepeat: tools.filter((tool) => tool.mayRepeat === true).map((tool) => tool.name),
   };
+}
+
+/**
+ * Sets the limits, which shrink by what other runs use of the same budget. No accessors do that, because an object literal
+ * with them would have a hidden class of its own for each run.
+ */
+export function withLimits(policy: RunPolicy, { limits, budget }: RunConfig, state: State): Policy {
+  const { turns, toolCalls = Number.POSITIVE_INFINITY } = limits;
+  policy.turns = Math.min(turns, state.turns + budget.left('turns'));
+  policy.toolCalls = Math.min(toolCalls, state.toolCalls + budget.left('toolCalls'));
+  return policy;
 }
 
 /** Charges what a resumed run has already spent to its own budget. A shared budget has its own account. */

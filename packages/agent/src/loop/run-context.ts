@@ -20,7 +20,7 @@ export interface RunContext {
    * Calls the listener when the run must stop, before the listeners of the signal. Returns a function that removes
    * it.
    */
-  onStop(listener: () => void): () => void;
+  onStop(listener: (reason: unknown) => void): () => void;
   /**
    * Records events; the only way into the log. Returns false if the log accepts no more: no further effect may start.
    */

@@ -49,7 +49,7 @@ export async function shortened(
       continue;
     }
     // Once the run must stop, nothing would end the wait of `withTimeout`.
-    const offloaded = run.signal.aborted
+    const offloaded = run.isStopping
       ? undefined
       : await withTimeout(run, putText(offload, part.text, maxBytes, run.config.runtime.digest));
     if (offloaded !== undefined) blobs.push(offloaded.blob);

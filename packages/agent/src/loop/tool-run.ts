@@ -64,7 +64,7 @@ export function runTool(
   maxBytes: number,
   wait?: ToolWait,
 ): ToolOutcome | undefined | Promise<ToolOutcome | undefined> {
-  if (run.signal.aborted) return undefined;
+  if (run.isStopping) return undefined;
   const stop: ToolStop = { isOver: false, reason: undefined, controller: undefined };
   let returned: unknown;
   try {
@@ -122,7 +122,7 @@ function inTime(
       );
     });
     const stopWatching = run.onStop(onAbort);
-    if (run.signal.aborted) onAbort();
+    if (run.isStopping) onAbort();
     new Promise((settle) => settle(pending)).then(
       (value) => finish(outcomeOf(value, limit)),
       // The error that a tool throws after it was stopped says less than the reason for stopping it.

@@ -13,7 +13,7 @@ export async function waitFor(run: RunContext, until: number): Promise<ToolWait 
   for (;;) {
     const endedAt = runtime.now();
     const endedBy = run.state.steering.length > 0 ? 'message' : endedAt >= until ? 'time' : waitEnded;
-    if (run.signal.aborted) return undefined;
+    if (run.isStopping) return undefined;
     if (endedBy !== undefined) return { until, endedAt, endedBy };
     if (callsPerStep === 1) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,5 +1,6 @@
 import type { AgentEvent, ModelResponse } from '../interfaces/agent.ts';
 import type { AgentError } from '../values/errors.ts';
+import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import type { ResolvedEndpoint } from './http/address.ts';
@@ -32,7 +33,8 @@ export interface Attempt {
   readonly envelope: EnvelopeBytes;
   /** Byte ranges of the whole body. */
   readonly body: readonly Uint8Array[];
-  readonly signal: AbortSignal | undefined;
+  /** Requests to stop the call. Undefined if nothing can. */
+  readonly stop: LazyAbortSignal | undefined;
   readonly emit: ((event: AgentEvent) => void) | undefined;
   /** Deadline of the whole call, on the monotonic clock. */
   readonly deadline: number;

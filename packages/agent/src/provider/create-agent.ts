@@ -7,6 +7,7 @@ import type {
   ModelResponse,
   RequestContext,
 } from '../interfaces/agent.ts';
+import { stopOf } from '../interfaces/own-context.ts';
 import { AgentError, argumentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import {
@@ -20,6 +21,7 @@ import {
   text,
   withMethods,
 } from '../values/input.ts';
+import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { ProviderContext } from './attempt.ts';
@@ -29,7 +31,7 @@ import { headerJoiner, headerPicker } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { timeoutsOf } from './http/timeouts.ts';
 import type { ModelCall } from './model-call.ts';
-import { callModel } from './model-call.ts';
+import { callModel, callWithSignal } from './model-call.ts';
 import { configReaders } from './read-config.ts';
 import { cacheBreak } from './request/cache-break.ts';
 import type { TurnBytes } from './request/conversation-bytes.ts';
@@ -128,16 +130,23 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
 
   function run(request: ModelRequest, context: RequestContext = {}): Promise<ModelResponse> {
     try {
-      return callModel(callOf(request, context));
+      const stop = stopOf(context);
+      if (stop !== undefined || context.signal === undefined)
+        return callModel(callOf(request, context, stop));
+      const signal = read(context.signal, abortSignal, 'context.signal');
+      return callWithSignal(signal, (signalStop) => callOf(request, context, signalStop));
     } catch (error) {
       return Promise.reject(argumentError('run', error));
     }
   }
 
   /** Serializes a request and detects whether it invalidates the service's cache of the previous one. */
-  function callOf(request: ModelRequest, { signal, emit, mayRetry }: RequestContext): ModelCall {
-    if (signal !== undefined && !(signal instanceof AbortSignal)) read(signal, abortSignal, 'context.signal');
-    if (signal?.aborted) throw abortError(signal, provider);
+  function callOf(
+    request: ModelRequest,
+    { emit, mayRetry }: RequestContext,
+    stop: LazyAbortSignal | undefined,
+  ): ModelCall {
+    if (stop?.isStopRequested) throw abortError(stop.reason, provider);
     const { tools, config } = request;
     const turns = histories.of(request.messages);
     const { before, departure } = turns;
@@ -160,7 +169,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     return {
       service,
       mayRetry,
-      signal,
+      stop,
       emit,
       envelope,
       body: bodyOf(envelope, turns, mark, keeping?.markBack ?? 0),

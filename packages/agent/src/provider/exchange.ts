@@ -14,10 +14,10 @@ import { lateError } from './http/timeouts.ts';
 import { Assembly } from './response/assembler.ts';
 import { refusal } from './response/error-response.ts';
 import { connectionError, faultError } from './response/fault.ts';
+import type { BodyReader, PayloadSink } from './wire/framing.ts';
 import { accepts } from './wire/framing.ts';
 import { holdsData, MalformedPayload } from './wire/payload.ts';
 import type { RawResponse } from './wire/transport.ts';
-import type { Framer } from './wire/wire.ts';
 
 /** Maximum time to wait for usage after the end of a response, in milliseconds. */
 const afterEndMs = 1_000;
@@ -36,7 +36,7 @@ type ExchangePhase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
 
 /** A response that is being received. */
 interface ResponseReading {
-  readonly framer: Framer;
+  readonly body: BodyReader;
   readonly assembly: Assembly;
 }
 
@@ -53,12 +53,11 @@ export function exchange(attempt: Attempt, settle: (outcome: AttemptOutcome) => 
   new HttpExchange(attempt, settle).start();
 }
 
-class HttpExchange implements Timed {
+class HttpExchange implements Timed, PayloadSink {
   readonly #attempt: Attempt;
   readonly #settle: (outcome: AttemptOutcome) => void;
   readonly #watch: DeadlineTimer;
   #link: LazyAbortSignal | undefined;
-  #onAbort: (() => void) | undefined;
   #reading: ResponseReading | undefined;
   #errorBody: ErrorBodyReader | undefined;
   readonly #startedAt: number;
@@ -80,11 +79,10 @@ class HttpExchange implements Timed {
   }
 
   start(): void {
-    const { signal, service } = this.#attempt;
-    if (signal !== undefined) {
-      if (signal.aborted) return this.#aborted();
-      this.#onAbort = () => this.#aborted();
-      signal.addEventListener('abort', this.#onAbort);
+    const { stop, service } = this.#attempt;
+    if (stop !== undefined) {
+      if (stop.isStopRequested) return this.#aborted();
+      stop.listen(() => this.#aborted());
     }
     this.#watch.look(this.#startedAt);
     try {
@@ -100,7 +98,7 @@ class HttpExchange implements Timed {
   }
 
   #connect(address: ResolvedEndpoint): void {
-    if (this.#isOver) return;
+    if (this.#phase === 'over') return;
     this.#address = address;
     const onError = (error: unknown) => this.#broken('Connecting to', error);
     try {
@@ -111,7 +109,7 @@ class HttpExchange implements Timed {
   }
 
   #onResponse(response: RawResponse): void {
-    if (this.#isOver) return response.close();
+    if (this.#phase === 'over') return response.close();
     this.#response = response;
     const unexpected = (error: unknown) => this.#fail(AgentError.from(error));
     try {
@@ -146,7 +144,7 @@ class HttpExchange implements Timed {
   #readAnswer(response: RawResponse): void {
     const { service, emit } = this.#attempt;
     const assembly = new Assembly(service.wire, emit);
-    this.#reading = { framer: service.framing.open(), assembly };
+    this.#reading = { body: service.framing.open(assembly), assembly };
     this.#enter('stream');
     const onCut = (error: unknown) => {
       if (this.#reading?.assembly.hasEnded) this.#succeed();
@@ -155,14 +153,14 @@ class HttpExchange implements Timed {
     response.read((bytes) => this.#take(bytes)).then(() => this.#onEnd(), onCut);
   }
 
-  /** Handles the normal end of the body. */
+  /** Handles the normal end of the body. Discards an incomplete last payload, which means that it was cut off. */
   #onEnd(): void {
     this.#bodyEnded = true;
     const reading = this.#reading;
     if (reading === undefined) return;
     try {
-      this.#feed(lastPayloads(reading.framer), reading);
-      if (this.#isOver) return;
+      this.#feed(reading, undefined);
+      if (this.#phase === 'over') return;
       if (reading.assembly.hasEnded) return this.#succeed();
       const message = 'The response was cut off: the connection closed before it was complete.';
       this.#fail(this.#networkError('cut', message));
@@ -184,7 +182,8 @@ class HttpExchange implements Timed {
     const response = this.#response;
     const address = this.#address;
     const body = this.#errorBody?.result();
-    if (this.#isOver || response === undefined || address === undefined || body === undefined) return;
+    if (this.#phase === 'over' || response === undefined || address === undefined || body === undefined)
+      return;
     const { wire, runtime, framing } = this.#attempt.service;
     this.#fail(refusal({ wire, runtime, framing, address, response, body }));
   }
@@ -194,31 +193,15 @@ class HttpExchange implements Timed {
     const reading = this.#reading;
     if (reading === undefined) return;
     this.#lastByte = this.#attempt.service.runtime.monotonic();
-    let payloads: Iterable<unknown>;
-    try {
-      payloads = reading.framer.push(bytes);
-    } catch (error) {
-      return this.#failMalformed(AgentError.from(error).message);
-    }
-    this.#feed(payloads, reading);
+    this.#feed(reading, bytes);
   }
 
-  #feed(payloads: Iterable<unknown>, { assembly }: ResponseReading): void {
+  /** Reads a chunk, or what the end of the body completes. */
+  #feed({ body, assembly }: ResponseReading, bytes: Uint8Array | undefined): void {
     const before = assembly.steps;
-    const { wire } = this.#attempt.service;
     try {
-      // Iterates over an array by index: an iterator would be allocated for each delta.
-      const list = Array.isArray(payloads) ? payloads : [...payloads];
-      for (let index = 0; index < list.length; index += 1) {
-        const payload: unknown = list[index];
-        if (payload instanceof MalformedPayload)
-          return this.#failMalformed('a message in the stream is not valid JSON');
-        const { steps, drops } = assembly;
-        wire.event(payload, assembly);
-        const isUnread = assembly.steps === steps && assembly.drops === drops && !assembly.hasEnded;
-        if (isUnread && holdsData(payload))
-          return this.#failMalformed(`it contains unknown data: ${JSON.stringify(payload).slice(0, 200)}`);
-      }
+      if (bytes === undefined) body.end(this);
+      else body.push(bytes, this);
     } catch (error) {
       return this.#failMalformed(AgentError.from(error).message);
     }
@@ -226,6 +209,21 @@ class HttpExchange implements Timed {
     if (this.#phase !== 'stream') return;
     if (assembly.steps !== before) this.#lastProgress = this.#lastByte;
     if (assembly.hasEnded) this.#enter('trailing');
+  }
+
+  payload(payload: unknown): void {
+    const assembly = this.#reading?.assembly;
+    // An earlier payload of the chunk can have failed the response.
+    if (assembly === undefined) return;
+    if (payload instanceof MalformedPayload) {
+      if (!this.#bodyEnded) this.#failMalformed('a message in the stream is not valid JSON');
+      return;
+    }
+    const { steps, drops } = assembly;
+    this.#attempt.service.wire.event(payload, assembly);
+    const isUnread = assembly.steps === steps && assembly.drops === drops && !assembly.hasEnded;
+    if (isUnread && holdsData(payload))
+      this.#failMalformed(`it contains unknown data: ${JSON.stringify(payload).slice(0, 200)}`);
   }
 
   #reported(): void {
@@ -320,12 +318,8 @@ class HttpExchange implements Timed {
     return this.#attempt.service.wire.provider;
   }
 
-  get #isOver(): boolean {
-    return this.#phase === 'over';
-  }
-
   #succeed(): void {
-    if (this.#isOver || this.#reading === undefined) return;
+    if (this.#phase === 'over' || this.#reading === undefined) return;
     const { assembly } = this.#reading;
     const { flaw } = assembly;
     if (flaw !== undefined)
@@ -344,14 +338,13 @@ class HttpExchange implements Timed {
   }
 
   #aborted(): void {
-    const { signal } = this.#attempt;
-    if (signal !== undefined) this.#fail(abortError(signal, this.#provider), false);
+    this.#fail(abortError(this.#attempt.stop?.reason, this.#provider), false);
   }
 
   #fail(error: AgentError, retry: boolean = error.retryable): void {
-    if (this.#isOver) return;
+    if (this.#phase === 'over') return;
     const clean =
-      this.#address === undefined || error === this.#attempt.signal?.reason
+      this.#address === undefined || error === this.#attempt.stop?.reason
         ? error
         : this.#address.redactor.error(error);
     const assembly = this.#reading?.assembly;
@@ -363,29 +356,17 @@ class HttpExchange implements Timed {
   }
 
   #finish(outcome: AttemptOutcome): void {
-    if (this.#isOver) return;
+    if (this.#phase === 'over') return;
     this.#phase = 'over';
     this.#reading?.assembly.mute();
     // The connection may keep a reference to this exchange; release the response it received.
     this.#reading = undefined;
     this.#watch.stop();
-    if (this.#onAbort !== undefined) this.#attempt.signal?.removeEventListener('abort', this.#onAbort);
+    this.#attempt.stop?.listen(undefined);
     if (!this.#bodyEnded) {
       this.#response?.close();
       this.#link?.ask();
     }
     this.#settle(outcome);
-  }
-}
-
-/**
- * Returns the payloads that the normal end of the body completes. Discards an incomplete last payload, which means that
- * the response was cut off.
- */
-function lastPayloads(framer: Framer): unknown[] {
-  try {
-    return [...framer.end()].filter((payload) => !(payload instanceof MalformedPayload));
-  } catch {
-    return [];
   }
 }

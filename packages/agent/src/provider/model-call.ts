@@ -1,5 +1,6 @@
 import type { ModelResponse, RequestContext } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
+import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
@@ -44,6 +45,23 @@ export function callModel(call: ModelCall): Promise<ModelResponse> {
   });
 }
 
+/** Like {@link callModel}, for a call that this signal stops. */
+export async function callWithSignal(
+  signal: AbortSignal,
+  callOf: (stop: LazyAbortSignal) => ModelCall,
+): Promise<ModelResponse> {
+  const stop = new LazyAbortSignal();
+  const abort = () => stop.ask(signal.reason);
+  if (signal.aborted) abort();
+  const call = callOf(stop);
+  signal.addEventListener('abort', abort);
+  try {
+    return await callModel(call);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
 async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelResponse> {
   const since = call.service.runtime.monotonic();
   let failed = first;
@@ -58,7 +76,7 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
     };
     const plan = pauseBefore(call, failed, account);
     emitRetry(call, failed.error, account.failures, plan);
-    await pause(call.service.runtime, plan.delayMs, call.signal);
+    await pause(call.service.runtime, plan.delayMs, call.stop);
     const outcome = await new Promise<AttemptOutcome>((settle) => exchange(call, settle));
     if (outcome.type === 'answered') {
       const { attempts, wasted } = account;
@@ -111,16 +129,16 @@ function emitRetry(call: ModelCall, error: AgentError, attempt: number, { delayM
   }
 }
 
-/** Resolves after the delay or when the signal aborts; the next attempt checks the signal before it sends anything. */
-function pause(runtime: Runtime, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Resolves after the delay or when the call must stop; the next attempt checks that before it sends anything. */
+function pause(runtime: Runtime, delayMs: number, stop: LazyAbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
+    if (stop?.isStopRequested) return resolve();
     const over = () => {
       takeBack();
-      signal?.removeEventListener('abort', over);
+      stop?.listen(undefined);
       resolve();
     };
     const takeBack = runtime.timer(delayMs, over);
-    signal?.addEventListener('abort', over);
+    stop?.listen(over);
   });
 }

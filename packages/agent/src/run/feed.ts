@@ -24,7 +24,7 @@ export class Feed {
   /** The response that is being received, for readers that join in the middle of it. */
   readonly soFar: AnswerSoFar = new AnswerSoFar();
   readonly #past: RunEvent[] = [];
-  readonly #readers = new Set<Reader>();
+  #readers: Set<Reader> | undefined;
   /** Replaced and never changed: an event is passed to those who listened when it was published. */
   #listeners: readonly Listener[] = [];
   #quiet = false;
@@ -33,12 +33,29 @@ export class Feed {
   /** Publishes the first event, a stored one or an end that is not stored to all readers, including later ones. */
   publish(event: Extract<LiveEvent, { type: 'started' }> | Event | UnstoredEnd): void {
     this.#past.push(event);
-    this.#show(event);
+    this.live(event);
   }
 
-  /** Publishes an event to the current readers. Bound once, because it is called for every delta. */
-  readonly live = (event: LiveEvent): void => {
-    if (!this.#quiet) this.#show(event);
+  /**
+   * Publishes a live event to the current readers, unless the end is being written. Bound once, because it is called for
+   * every delta.
+   */
+  readonly live = (event: RunEvent): void => {
+    if (this.#quiet && !isStored(event) && event.type !== 'finished') return;
+    this.soFar.handle(event);
+    // Readers come first: a reader that a listener creates already starts with this event.
+    if (this.#readers !== undefined) for (const reader of this.#readers) reader.push(event);
+    // An index, because an iterator would be created for each delta. A listener may add or stop others.
+    const listeners = this.#listeners;
+    for (let index = 0; index < listeners.length; index += 1) {
+      const listener = listeners[index];
+      if (listener === undefined || listener.hasStopped) continue;
+      // An error in a listener must not affect the run.
+      try {
+        const returned: unknown = listener.handle(event);
+        if (returned !== undefined && returned instanceof Promise) returned.catch(() => undefined);
+      } catch {}
+    }
   };
 
   /** Suppresses live events: the end is being written, and only stored events follow. */
@@ -49,8 +66,8 @@ export class Feed {
   /** Ends the feed. Readers end once they have taken their queued events. */
   end(): void {
     this.#ended = true;
-    for (const reader of this.#readers) reader.end();
-    this.#readers.clear();
+    for (const reader of this.#readers ?? []) reader.end();
+    this.#readers = undefined;
     this.#listeners = [];
   }
 
@@ -87,33 +104,17 @@ export class Feed {
    */
   read(): AsyncIterableIterator<RunEvent> {
     this.#checkWatchers();
-    const reader = new Reader(this.#soFar, (gone) => void this.#readers.delete(gone));
+    const reader = new Reader(this.#soFar, (gone) => void this.#readers?.delete(gone));
+    this.#readers ??= new Set();
     if (this.#ended) reader.end();
     else this.#readers.add(reader);
     return reader;
   }
 
   #checkWatchers(): void {
-    if (this.#readers.size + this.#listeners.length < maxWatchers) return;
+    if ((this.#readers?.size ?? 0) + this.#listeners.length < maxWatchers) return;
     const message = `The run has the maximum of ${maxWatchers} readers and listeners. End one of them first.`;
     throw new AgentError({ kind: 'invalid', code: 'too_many_watchers', message });
-  }
-
-  #show(event: RunEvent): void {
-    this.soFar.handle(event);
-    // Readers come first: a reader that a listener creates already starts with this event.
-    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);
-    // An index, because an iterator would be created for each delta. A listener may add or stop others.
-    const listeners = this.#listeners;
-    for (let index = 0; index < listeners.length; index += 1) {
-      const listener = listeners[index];
-      if (listener === undefined || listener.hasStopped) continue;
-      // An error in a listener must not affect the run.
-      try {
-        const returned: unknown = listener.handle(event);
-        if (returned !== undefined && returned instanceof Promise) returned.catch(() => undefined);
-      } catch {}
-    }
   }
 }
 

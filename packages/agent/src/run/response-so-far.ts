@@ -35,8 +35,18 @@ export class AnswerSoFar {
   /** Processes the next event of the run. Does as little as possible, because it is called for every delta. */
   handle(event: RunEvent): void {
     switch (event.type) {
-      case 'text_delta':
-        return this.#extend('text', event.index, event.text);
+      case 'text_delta': {
+        const { index, text } = event;
+        const latest = this.#latest;
+        // Nearly every delta continues the block of the previous one.
+        if (latest?.index !== index || latest.type !== 'text' || latest.isWhole || typeof text !== 'string')
+          return this.#extend('text', index, text);
+        this.#characters += text.length;
+        if (this.#characters <= maxCharacters) latest.text += text;
+        return;
+      }
+      case 'tool_input_delta':
+        return;
       case 'reasoning_delta':
         return this.#extend('reasoning', event.index, event.text);
       case 'text':
@@ -83,11 +93,9 @@ export class AnswerSoFar {
     return saysSomething ? wellFormedAnswer(parts) : [];
   }
 
-  /** Adds a delta. Nearly every one continues the block of the previous one. */
+  /** Adds a delta. */
   #extend(type: TextBlock['type'], index: number, delta: string): void {
-    const latest = this.#latest;
-    const isNext = latest !== undefined && latest.index === index && latest.type === type && !latest.isWhole;
-    const block = isNext ? latest : this.#openBlock(type, index);
+    const block = this.#openBlock(type, index);
     const before = block === undefined ? '' : block.text;
     // Agents can emit anything: what is not a text becomes one.
     const longer = before + delta;

@@ -18,6 +18,11 @@ export class LazyAbortSignal {
     return this.#isStopRequested;
   }
 
+  /** The reason for the stop, once it is requested. */
+  get reason(): unknown {
+    return this.#reason;
+  }
+
   /** Requests the stop: calls the listener, then those of the signal. Only the first reason counts. */
   ask(reason?: unknown): void {
     if (this.#isStopRequested) return;

@@ -21,7 +21,7 @@ export function frozen<Value>(value: Value): Value {
   for (const name in value) {
     const item = value[name];
     // Most fields are texts and numbers, and a call costs more than looking at one.
-    if (typeof item === 'object') frozen(item);
+    if (typeof item === 'object' && item !== null && !Object.isFrozen(item)) frozen(item);
   }
   return value;
 }

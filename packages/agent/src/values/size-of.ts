@@ -6,8 +6,9 @@ export function sizeOf(value: unknown): number {
   let size = 16;
   for (const name of Object.keys(fields)) {
     const field = fields[name];
-    // Most fields are text, and a call costs more than looking at one.
-    size += typeof field === 'string' ? field.length : sizeOf(field);
+    // Most fields are texts and numbers, and a call costs more than looking at one.
+    if (typeof field === 'string') size += field.length;
+    else size += typeof field === 'object' && field !== null ? sizeOf(field) : 8;
   }
   return size;
 }

@@ -3,7 +3,7 @@ import type { Event, EventBody, UnstoredEnd } from '../../src/events/event.ts';
 import type { State } from '../../src/events/state.ts';
 import { emptyState } from '../../src/events/state.ts';
 import { noMetrics } from '../../src/interfaces/metrics.ts';
-import type { LogOptions } from '../../src/loop/log.ts';
+import type { LogConfig, LogOwner } from '../../src/loop/log.ts';
 import { Log } from '../../src/loop/log.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { openSession } from '../../src/store/open-session.ts';
@@ -13,12 +13,12 @@ import type { AgentError } from '../../src/values/errors.ts';
 import { answered, finished, said, told } from '../support/fold-story.ts';
 
 /** Returns a log over a store, with its runtime, state, published events and failures. */
-function rig(changes: Partial<LogOptions> = {}, store: Store = memoryStore()) {
+function rig(changes: Partial<LogConfig & LogOwner> = {}, store: Store = memoryStore()) {
   const runtime = fakeRuntime();
   const shown: (Event | UnstoredEnd)[] = [];
   const failures: AgentError[] = [];
   const state = emptyState();
-  const log = new Log({
+  const settings = {
     store,
     sessionId: 's',
     runId: 'run-1',
@@ -27,10 +27,11 @@ function rig(changes: Partial<LogOptions> = {}, store: Store = memoryStore()) {
     storeTimeoutMs: 5000,
     claim: async () => ({ epoch: await store.claim('s'), state: await openSession(store, 's') }),
     open: () => [said('Go.')],
-    publish: (event) => shown.push(event),
-    onFailure: (error) => failures.push(error),
+    publish: (event: Event | UnstoredEnd) => void shown.push(event),
+    onFailure: (error: AgentError) => void failures.push(error),
     ...changes,
-  });
+  };
+  const log = new Log(settings, settings);
   return { log, runtime, shown, failures, state, store };
 }
 

@@ -205,7 +205,7 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: modelCall,
-    find: "signal?.addEventListener('abort', over);",
+    find: 'stop?.listen(over);',
     replace: '',
     why: 'a retry delay continues after the run is cancelled',
     breaks: ['P3'],

@@ -8,7 +8,7 @@ const byUnit = 'test/provider/framing.test.ts';
 export const frameMutants: readonly Mutant[] = [
   {
     file: sse,
-    find: 'payloads.push(new MalformedPayload(text.slice(at, end)));',
+    find: 'sink.payload(new MalformedPayload(text.slice(at, end)));',
     replace: '',
     why: 'a line that is not a field is dropped silently',
     breaks: ['P27'],
@@ -16,8 +16,8 @@ export const frameMutants: readonly Mutant[] = [
   },
   {
     file: sse,
-    find: 'if (data !== undefined || this.#isError) {',
-    replace: 'if (data !== undefined) {',
+    find: 'if (this.#isError) sink.payload(errorIn(data));',
+    replace: 'if (this.#isError && data !== undefined) sink.payload(errorIn(data));',
     why: 'an error without data is dropped silently',
     breaks: ['P27'],
     by: 'contract: frames',

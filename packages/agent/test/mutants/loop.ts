@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const decide = 'src/loop/decide.ts';
 const drive = 'src/loop/driver.ts';
 const ask = 'src/loop/request-model.ts';
+const send = 'src/loop/send-request.ts';
 
 /** Bugs in the loop: the next action, the end of a run, and stopping. */
 export const loopMutants: readonly Mutant[] = [
@@ -104,7 +105,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: 'await Promise.race([this.#runOpened(work), this.#overdue.promise]);',
+    find: 'await this.#inTime(this.#runOpened(work));',
     replace: 'await this.#runOpened(work);',
     why: 'a tool that hangs delays the end of a cancelled run',
     breaks: ['P2', 'P3'],
@@ -112,7 +113,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: 'await Promise.race([this.#written, this.#overdue.promise]);',
+    find: 'await this.#inTime(this.#written);',
     replace: 'await this.#written;',
     why: 'a store that hangs delays the end of a cancelled run',
     breaks: ['P3'],
@@ -159,15 +160,15 @@ export const loopMutants: readonly Mutant[] = [
     by: 'executor: steer',
   },
   {
-    file: ask,
-    find: 'if (!over) show(event);',
+    file: send,
+    find: 'if (!this.#isOver) show(event);',
     replace: 'show(event);',
     why: 'events of an abandoned request are shown',
     breaks: [],
     by: 'executor: events',
   },
   {
-    file: ask,
+    file: send,
     find: "stopReasons.has(stopReason) ? stopReason : 'unknown'",
     replace: "stopReasons.has(stopReason) ? stopReason : 'complete'",
     why: 'an unrecognized stop reason counts as complete',
@@ -175,16 +176,16 @@ export const loopMutants: readonly Mutant[] = [
     by: 'executor: loop',
   },
   {
-    file: ask,
-    find: 'cancelGrace = run.config.runtime.timer(graceMs, giveUp);',
+    file: send,
+    find: 'this.#cancelGrace = run.config.runtime.timer(graceMs, () => this.#giveUp());',
     replace: '',
     why: 'an agent that ignores its signal delays the end of the run',
     breaks: ['P3'],
     by: 'test/loop/left-behind.test.ts',
   },
   {
-    file: ask,
-    find: 'stopWatching();',
+    file: send,
+    find: 'this.#stopWatching?.();',
     replace: '',
     why: 'every ended request is notified when its run must stop',
     breaks: ['P18'],

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const limits = 'src/interfaces/limits.ts';
 const ask = 'src/loop/request-model.ts';
+const send = 'src/loop/send-request.ts';
 
 /** Bugs in limits and in the charged amounts. */
 export const moneyMutants: readonly Mutant[] = [
@@ -22,7 +23,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'executor: limits',
   },
   {
-    file: ask,
+    file: send,
     find: 'request.config?.maxTokens || agent.maxTokens || defaultOutput',
     replace: 'request.config?.maxTokens || defaultOutput',
     why: 'an agent with a large maximum of its own exceeds the limit',
@@ -30,7 +31,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'executor: limits',
   },
   {
-    file: ask,
+    file: send,
     find: 'const config = { ...request.config, maxTokens: outputTokens };',
     replace:
       'const config = outputTokens < wanted ? { ...request.config, maxTokens: outputTokens } : request.config;',
@@ -95,7 +96,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'test/interfaces/limits.test.ts',
   },
   {
-    file: ask,
+    file: send,
     find: 'held.settle(tokensOf(usage) + tokensOf(wasted), usdOf(usage, price) + usdOf(wasted, price));',
     replace: 'held.settle(tokensOf(usage), usdOf(usage, price));',
     why: 'the failed attempts of a response are not charged',
@@ -103,8 +104,8 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'test/loop/left-behind.test.ts',
   },
   {
-    file: ask,
-    find: 'reservation?.settle(tokensOf(wasted), usdOf(wasted, price));',
+    file: send,
+    find: 'this.#held?.settle(tokensOf(wasted), usdOf(wasted, price));',
     replace: 'reservation?.settle(0, 0);',
     why: 'a failed request is not charged',
     breaks: ['B2', 'P14'],
@@ -119,7 +120,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'executor: metrics',
   },
   {
-    file: ask,
+    file: send,
     find: 'if (budget.limitsMoney && price === undefined && !run.config.allowUnpriced) throw unpriced(agent.model);',
     replace: '',
     why: 'an unknown price counts as free',
@@ -127,7 +128,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'executor: limits',
   },
   {
-    file: ask,
+    file: send,
     find: 'const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);',
     replace: 'const inputUsd = price === undefined ? 0 : 0 * dearestInput(inputTokens, price);',
     why: 'the price of the input is not reserved',

@@ -64,7 +64,7 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: log,
-    find: "else if (unstored.type === 'finished') publish(unstored);",
+    find: "else if (unstored.type === 'finished') this.#owner.publish(unstored);",
     replace: 'else publish(unstored);',
     why: 'events that the store did not accept are shown',
     breaks: ['L4', 'P13'],

@@ -7,8 +7,9 @@ const config = 'test/interfaces/config.test.ts';
 export const requirementMutants: readonly Mutant[] = [
   {
     file: 'src/provider/create-agent.ts',
-    find: 'return callModel(callOf(request, context));',
-    replace: 'return callModel(callOf(request, context)).then(() => callModel(callOf(request, context)));',
+    find: 'callModel(callOf(request, context, stop));',
+    replace:
+      'callModel(callOf(request, context, stop)).then(() => callModel(callOf(request, context, stop)));',
     why: 'an agent calls its model twice for one request',
     breaks: ['S0.1'],
     by,

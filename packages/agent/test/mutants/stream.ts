@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const exchange = 'src/provider/exchange.ts';
 const assembly = 'src/provider/response/assembler.ts';
+const complete = 'src/provider/response/complete-response.ts';
 const args = 'src/provider/response/arguments.ts';
 const lines = 'src/values/line-text.ts';
 const sse = 'src/provider/wire/framing.ts';
@@ -35,8 +36,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: "if (payload instanceof MalformedPayload)\n          return this.#failMalformed('a message in the stream is not valid JSON');",
-    replace: 'if (payload instanceof MalformedPayload) continue;',
+    find: "if (!this.#bodyEnded) this.#failMalformed('a message in the stream is not valid JSON');",
+    replace: '',
     why: 'malformed payloads are skipped',
     breaks: ['P1'],
     by: 'contract: stream',
@@ -90,8 +91,8 @@ export const streamMutants: readonly Mutant[] = [
     by: 'contract: cancel',
   },
   {
-    file: exchange,
-    find: "this.#attempt.signal?.removeEventListener('abort', this.#onAbort);",
+    file: 'src/provider/model-call.ts',
+    find: "signal.removeEventListener('abort', abort);",
     replace: '',
     why: 'every request leaves a listener on the signal',
     breaks: ['P18'],
@@ -178,7 +179,7 @@ export const streamMutants: readonly Mutant[] = [
     by: 'contract: stops',
   },
   {
-    file: assembly,
+    file: complete,
     find: "max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',",
     replace: 'max_tokens: undefined,',
     why: 'a call in a truncated response can run',
@@ -363,8 +364,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: sse,
-    find: 'this.#read(`${rest}\\n`)',
-    replace: 'this.#read(rest)',
+    find: 'this.#split(`${rest}\\n`, sink)',
+    replace: 'this.#split(rest, sink)',
     why: 'a last event that no blank line follows is lost',
     breaks: ['P1'],
     by: 'contract: frames',

@@ -124,7 +124,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: call,
-    find: 'if (run.signal.aborted || run.state.calls.length === 0) return false;',
+    find: 'if (run.isStopping || run.state.calls.length === 0) return false;',
     replace: '',
     why: 'the remaining calls run after a cancellation',
     breaks: ['P12'],

@@ -1,20 +1,23 @@
 import { describe, expect, test } from 'vitest';
+import type { BodyReader } from '../../src/provider/wire/framing.ts';
 import { NdjsonFramer, SseFramer } from '../../src/provider/wire/framing.ts';
 import { MalformedPayload } from '../../src/provider/wire/payload.ts';
-import type { Framer } from '../../src/provider/wire/wire.ts';
 import { seededRandom } from '../../src/testing/service/seeded-random.ts';
 import { maxFrameBytes } from '../../src/values/line-text.ts';
 
 const encoder = new TextEncoder();
 
 /** Returns the payloads of the text, which is pushed in chunks of `size` bytes. */
-function payloads(framer: Framer, text: string | Uint8Array, size = Number.POSITIVE_INFINITY): unknown[] {
+function payloads(framer: BodyReader, text: string | Uint8Array, size = Number.POSITIVE_INFINITY): unknown[] {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text;
   const found: unknown[] = [];
-  for (let at = 0; at < bytes.length; at += size) found.push(...framer.push(bytes.subarray(at, at + size)));
-  found.push(...framer.end());
+  const sink = { payload: (payload: unknown) => found.push(payload) };
+  for (let at = 0; at < bytes.length; at += size) framer.push(bytes.subarray(at, at + size), sink);
+  framer.end(sink);
   return found;
 }
+
+const ignores = { payload: () => {} };
 
 const sse = (text: string | Uint8Array, size?: number) => payloads(new SseFramer(), text, size);
 const ndjson = (text: string | Uint8Array, size?: number) => payloads(new NdjsonFramer(), text, size);
@@ -83,7 +86,9 @@ describe('server-sent events', () => {
   });
 
   test.each(['\n\n', '\r\n\r\n', '\r\r'])('an event that ends with %j is returned immediately', (end) => {
-    expect(new SseFramer().push(encoder.encode(`data: 1${end}`))).toEqual([1]);
+    const found: unknown[] = [];
+    new SseFramer().push(encoder.encode(`data: 1${end}`), { payload: (payload) => found.push(payload) });
+    expect(found).toEqual([1]);
   });
 
   test('a mixed stream has the same payloads with any seeded chunk size [P1]', () => {
@@ -105,7 +110,7 @@ describe('server-sent events', () => {
     const framer = new SseFramer();
     const chunk = encoder.encode('x'.repeat(1024 * 1024));
     expect(() => {
-      for (let sent = 0; sent <= maxFrameBytes; sent += chunk.length) [...framer.push(chunk)];
+      for (let sent = 0; sent <= maxFrameBytes; sent += chunk.length) framer.push(chunk, ignores);
     }).toThrow(/16777216 bytes/);
   });
 
@@ -113,7 +118,7 @@ describe('server-sent events', () => {
     const framer = new SseFramer();
     const chunk = encoder.encode(`data: ${'x'.repeat(1024 * 1024)}\n`);
     expect(() => {
-      for (let sent = 0; sent <= maxFrameBytes; sent += chunk.length) [...framer.push(chunk)];
+      for (let sent = 0; sent <= maxFrameBytes; sent += chunk.length) framer.push(chunk, ignores);
     }).toThrow(/16777216 bytes/);
   });
 });

@@ -47,7 +47,9 @@ export function audited(
           : 'a request forbids tool calls, but no limit was reached',
       );
       try {
-        const response = await agent.run(request, context);
+        // A copy can be stopped only through its signal, as with an agent that changes the context.
+        const passed = record.calls.length % 2 === 0 ? { ...context } : context;
+        const response = await agent.run(request, passed);
         if (isForNotes && response.stopReason !== 'complete') call.inVain = true;
         auditor.checkResponse(call, service.of(record.program).slice(call.from), response);
         return response;

@@ -1,17 +1,17 @@
-import type { AgentEvent, ModelResponse, StopReason, ToolCall } from '../../interfaces/agent.ts';
-import { ownResponse } from '../../interfaces/own-response.ts';
+import type { AgentEvent, ModelResponse, StopReason } from '../../interfaces/agent.ts';
 import { data } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
-import { maxAnswerBytes } from '../../values/max-sizes.ts';
-import type { AssistantPart, Seal } from '../../values/message.ts';
+import { maxAnswerBytes, maxArgumentBytes } from '../../values/max-sizes.ts';
+import type { Seal } from '../../values/message.ts';
 import { sizeOf } from '../../values/size-of.ts';
-import { rememberAnswer, wellFormedText } from '../../values/unicode.ts';
+import { wellFormedText } from '../../values/unicode.ts';
 import type { Usage } from '../../values/usage.ts';
-import { noUsage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../wire/wire.ts';
 import type { BlockKind } from './block.ts';
 import { ResponseBlock } from './block.ts';
+import type { ResponseHead } from './complete-response.ts';
+import { completeResponse, notReleased } from './complete-response.ts';
 import { TokenCounts } from './usage-count.ts';
 
 /** Bytes that a block counts in addition to its text. */
@@ -22,25 +22,6 @@ const maxSilentTokens = 16;
 
 /** A failure that the service reported inside its stream. */
 export type StreamFault = Fault & { readonly kind: FaultKind };
-
-/** What a response contains besides its stream. */
-export interface ResponseHead {
-  /** The requested model, for a service that does not report which one responded. */
-  readonly model: string;
-  readonly requestId?: string | undefined;
-  readonly rateLimits?: Readonly<Record<string, string>> | undefined;
-}
-
-/** Reasons not to run the calls of a response, by stop reason. Calls of a response that ended normally run. */
-const notReleased: Readonly<Record<StopReason, string | undefined>> = {
-  tool_use: undefined,
-  complete: undefined,
-  max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',
-  refusal: 'The answer was refused before the call was complete.',
-  pause: 'The answer was paused before the call was complete.',
-  context_full: 'The conversation became too long before the call was complete.',
-  unknown: 'The answer stopped for an unknown reason before the call was complete.',
-};
 
 /**
  * Builds one response from the calls of a wire, and emits its parts as they arrive.
@@ -69,7 +50,10 @@ export class Assembly implements ResponseSink {
   #names: CallNames | undefined;
   readonly #usage = new TokenCounts();
   #emit: ((event: AgentEvent) => void) | undefined;
-  /** The last block used, because consecutive deltas usually belong to one block. */
+  /**
+   * The last block used, because consecutive deltas usually belong to one block. Undefined once that block is closed, and
+   * after the end or a failure.
+   */
   #lastKey: BlockKey | undefined;
   #last: ResponseBlock | undefined;
   #size = 0;
@@ -104,7 +88,7 @@ export class Assembly implements ResponseSink {
 
   /** True while the model is reasoning, which can take long without any data. */
   get isReasoning(): boolean {
-    return this.#last?.kind === 'reasoning' && !this.#last.closed;
+    return this.#last?.kind === 'reasoning';
   }
 
   /** Stops emitting events. */
@@ -122,22 +106,29 @@ export class Assembly implements ResponseSink {
   }
 
   text(at: BlockKey, delta: string): void {
-    if (!this.#takes(delta)) return;
-    // Most deltas continue the block of the previous one. An empty one still opens its block, because the first mention
-    // determines the order.
-    const last = at === this.#lastKey ? this.#last : undefined;
-    const block = last?.kind === 'text' && !last.closed ? last : this.#open(at, 'text');
-    if (block === undefined || delta === '') return;
-    block.text += delta;
-    if (this.#emit !== undefined) this.#show({ type: 'text_delta', index: block.index, text: delta });
+    const block = this.#last;
+    // Most deltas continue the block of the previous one, and a call costs more than what is done for them.
+    if (at === this.#lastKey && block?.kind === 'text' && typeof delta === 'string' && delta !== '') {
+      this.steps += 1;
+      this.#size += delta.length;
+      if (this.#size + this.#held > maxAnswerBytes) return this.#breakTooLarge();
+      block.text += delta;
+      try {
+        this.#emit?.({ type: 'text_delta', index: block.index, text: delta });
+      } catch {}
+    } else if (this.#takes(delta)) this.#extend(at, 'text', delta);
   }
 
   reasoning(at: BlockKey, delta: string): void {
-    if (!this.#takes(delta)) return;
-    const block = this.#open(at, 'reasoning');
+    if (this.#takes(delta)) this.#extend(at, 'reasoning', delta);
+  }
+
+  /** Adds text to a block. An empty one still opens its block, because the first mention determines the order. */
+  #extend(at: BlockKey, kind: 'text' | 'reasoning', delta: string): void {
+    const block = this.#open(at, kind);
     if (block === undefined || delta === '') return;
     block.text += delta;
-    if (this.#emit !== undefined) this.#show({ type: 'reasoning_delta', index: block.index, text: delta });
+    this.#show({ type: `${kind}_delta`, index: block.index, text: delta });
   }
 
   seal(at: BlockKey, given: Json): void {
@@ -167,7 +158,20 @@ export class Assembly implements ResponseSink {
   }
 
   input(at: BlockKey, fragment: string): void {
-    if (!this.#takes(fragment)) return;
+    const last = this.#last;
+    if (at === this.#lastKey && last?.kind === 'call' && last.isCalled && typeof fragment === 'string') {
+      this.steps += 1;
+      this.#size += fragment.length;
+      if (this.#size + this.#held > maxAnswerBytes) return this.#breakTooLarge();
+      // Beyond the limit it is enough to know that they are too long; the rest is never read.
+      if (last.text.length <= maxArgumentBytes) last.text += fragment;
+      try {
+        this.#emit?.({ type: 'tool_input_delta', index: last.index, json: fragment });
+      } catch {}
+    } else if (this.#takes(fragment)) this.#openInput(at, fragment);
+  }
+
+  #openInput(at: BlockKey, fragment: string): void {
     const known = this.#at(at);
     if (known?.kind === 'call' && known.closed) {
       if (fragment.trim() !== '') this.#invalid('arguments came after the call was complete');
@@ -177,9 +181,8 @@ export class Assembly implements ResponseSink {
     if (block === undefined) return;
     if (typeof at === 'number' && !block.isCalled)
       return this.#invalid(`block ${at} has arguments but no call`);
-    block.addInput(fragment);
-    if (this.#emit !== undefined)
-      this.#show({ type: 'tool_input_delta', index: block.index, json: fragment });
+    if (block.text.length <= maxArgumentBytes) block.text += fragment;
+    this.#show({ type: 'tool_input_delta', index: block.index, json: fragment });
   }
 
   delta(at: BlockKey, chunk: string): void {
@@ -234,6 +237,7 @@ export class Assembly implements ResponseSink {
     for (const block of this.#blocks) if (!block.closed) this.#close(block, notReleased[called]);
     this.#stopReason = called;
     this.#over = true;
+    this.#last = undefined;
     this.hasEnded = true;
   }
 
@@ -249,45 +253,20 @@ export class Assembly implements ResponseSink {
   }
 
   /** Returns the response, frozen with everything in it. Call it once, after the end. */
-  response({ model: requested, requestId, rateLimits }: ResponseHead): ModelResponse {
-    const stopReason = this.#stopReason ?? 'unknown';
-    const problem = notReleased[stopReason];
-    const parts: AssistantPart[] = [];
-    const toolCalls: ToolCall[] = [];
-    let content = '';
-    for (const block of this.#blocks) {
-      const call = block.callUnless(problem);
-      const part = block.part(call);
-      if (call !== undefined) toolCalls.push(call);
-      if (part !== undefined) parts.push(part);
-      if (block.kind === 'text') content += block.text;
-    }
-    const model = this.#model ?? requested;
-    const isStorable =
-      this.#isStorable &&
-      this.#usage.isStorable &&
-      typeof model === 'string' &&
-      Object.hasOwn(notReleased, stopReason);
-    const message = { role: 'assistant' as const, content: isStorable ? rememberAnswer(parts) : parts };
-    const response: { -readonly [Field in keyof ModelResponse]: ModelResponse[Field] } = {
-      content,
-      toolCalls: Object.freeze(toolCalls),
-      usage: Object.freeze(this.#usage.total()),
-      stopReason,
-      message: Object.freeze(message),
-      model,
-      attempts: 1,
-      wasted: noUsage,
-    };
-    if (requestId !== undefined) response.requestId = requestId;
-    if (rateLimits !== undefined) response.rateLimits = Object.freeze(rateLimits);
-    Object.freeze(response);
-    return isStorable ? ownResponse(response) : response;
+  response(head: ResponseHead): ModelResponse {
+    return completeResponse({
+      head: this.#model === undefined ? head : { ...head, model: this.#model },
+      blocks: this.#blocks,
+      usage: this.#usage,
+      stopReason: this.#stopReason ?? 'unknown',
+      isStorable: this.#isStorable,
+    });
   }
 
   #break(fault: StreamFault): void {
     this.fault = fault;
     this.#over = true;
+    this.#last = undefined;
   }
 
   #invalid(why: string): undefined {
@@ -323,7 +302,7 @@ export class Assembly implements ResponseSink {
 
   /** Returns the block at this key. */
   #at(key: BlockKey): ResponseBlock | undefined {
-    if (key === this.#lastKey) return this.#last;
+    if (key === this.#lastKey && this.#last !== undefined) return this.#last;
     return typeof key === 'number' ? this.#numbered[key] : this.#named?.get(key);
   }
 
@@ -373,13 +352,12 @@ export class Assembly implements ResponseSink {
   #forget(at: BlockKey, block: ResponseBlock): void {
     this.#close(block);
     this.#named?.delete(at);
-    this.#lastKey = undefined;
-    this.#last = undefined;
   }
 
   #close(block: ResponseBlock, problem?: string): void {
     if (block.closed) return;
     block.closed = true;
+    if (block === this.#last) this.#last = undefined;
     const { index, kind } = block;
     if (kind === 'call') {
       this.#names ??= new CallNames();

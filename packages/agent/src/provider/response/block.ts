@@ -1,5 +1,4 @@
 import type { ToolCall } from '../../interfaces/agent.ts';
-import { maxArgumentBytes } from '../../values/max-sizes.ts';
 import type { AssistantPart, Seal } from '../../values/message.ts';
 import { wellFormedText } from '../../values/unicode.ts';
 import { parseArguments } from './arguments.ts';
@@ -41,11 +40,6 @@ export class ResponseBlock {
   /** True for a seal that arrived before its block of this kind. */
   awaitsKind(kind: BlockKind): boolean {
     return this.kind === 'opaque' && !this.closed && !this.mustClose && kind !== 'text';
-  }
-
-  /** Appends to the arguments. Beyond the limit it is enough to know that they are too long; the rest is never read. */
-  addInput(fragment: string): void {
-    if (this.text.length <= maxArgumentBytes) this.text += fragment;
   }
 
   /**

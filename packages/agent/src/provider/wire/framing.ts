@@ -1,12 +1,26 @@
 import { frameTooLarge, LineText, maxFrameBytes } from '../../values/line-text.ts';
 import { holdsData, MalformedPayload, parseJson, parsePayload } from './payload.ts';
-import type { Framer, Wire } from './wire.ts';
+import type { Framer, ResponseSink, Wire } from './wire.ts';
+
+/** Receives the payloads of a body. */
+export interface PayloadSink {
+  payload(payload: unknown): void;
+}
+
+/** Splits a body into payloads. Throws if the body is invalid. */
+export interface BodyReader {
+  /** Passes on the payloads that these bytes complete. */
+  push(bytes: Uint8Array, sink: PayloadSink): void;
+  /** Passes on the payloads that the normal end of the body completes. */
+  end(sink: PayloadSink): void;
+}
 
 /** A framing with its content types. */
 export interface OpenFraming {
   /** In lower case, without parameters. The first is sent in the `accept` header. */
   readonly contentTypes: readonly string[];
-  open(): Framer;
+  /** Returns a reader for one body. Frames that the wire's own `read` accepts go directly to `out`. */
+  open(out: ResponseSink): BodyReader;
 }
 
 const sseTypes = ['text/event-stream'];
@@ -17,20 +31,22 @@ const ndjsonTypes = [
   'application/json-lines',
 ];
 
-/** Returns the payload of a frame, or undefined for a frame that must be parsed as JSON. */
-type Parse = (text: string) => unknown;
-
-const parsesNothing: Parse = () => undefined;
+/** The response that frames in their usual spelling go to directly. */
+interface Shortcut {
+  readonly wire: Pick<Wire, 'read'>;
+  readonly out: ResponseSink;
+}
 
 /** Returns the framing that a wire names or provides. */
-export function framingOf(wire: Pick<Wire, 'framing' | 'parse'>): OpenFraming {
+export function framingOf(wire: Pick<Wire, 'framing' | 'read'>): OpenFraming {
   const { framing } = wire;
-  const parse = wire.parse?.bind(wire);
-  if (framing === 'sse') return { contentTypes: sseTypes, open: () => new SseFramer(parse) };
-  if (framing === 'ndjson') return { contentTypes: ndjsonTypes, open: () => new NdjsonFramer(parse) };
+  const shortcut = (out: ResponseSink) => (wire.read === undefined ? undefined : { wire, out });
+  if (framing === 'sse') return { contentTypes: sseTypes, open: (out) => new SseFramer(shortcut(out)) };
+  if (framing === 'ndjson')
+    return { contentTypes: ndjsonTypes, open: (out) => new NdjsonFramer(shortcut(out)) };
   return {
     contentTypes: framing.contentTypes.map((type) => type.toLowerCase()),
-    open: () => framing.open(),
+    open: () => new OwnFramer(framing.open()),
   };
 }
 
@@ -40,37 +56,58 @@ export function accepts(framing: OpenFraming, contentType: string | undefined): 
   return type === '' || framing.contentTypes.includes(type);
 }
 
+/** Reads a body with the framer of a wire. */
+class OwnFramer implements BodyReader {
+  readonly #framer: Framer;
+
+  constructor(framer: Framer) {
+    this.#framer = framer;
+  }
+
+  push(bytes: Uint8Array, sink: PayloadSink): void {
+    for (const payload of this.#framer.push(bytes)) sink.payload(payload);
+  }
+
+  end(sink: PayloadSink): void {
+    let payloads: unknown[];
+    try {
+      payloads = [...this.#framer.end()];
+    } catch {
+      return;
+    }
+    for (const payload of payloads) sink.payload(payload);
+  }
+}
+
 /** Splits a body into lines of JSON. Blank lines only show that the connection is alive. */
-export class NdjsonFramer implements Framer {
+export class NdjsonFramer implements BodyReader {
   readonly #lines = new LineText();
-  readonly #parse: Parse;
+  readonly #short: Shortcut | undefined;
 
-  constructor(parse: Parse = parsesNothing) {
-    this.#parse = parse;
+  constructor(shortcut?: Shortcut) {
+    this.#short = shortcut;
   }
 
-  push(bytes: Uint8Array): readonly unknown[] {
-    return this.#read(this.#lines.push(bytes));
+  push(bytes: Uint8Array, sink: PayloadSink): void {
+    this.#split(this.#lines.push(bytes), sink);
   }
 
-  end(): readonly unknown[] {
-    return this.#read(this.#lines.rest());
+  end(sink: PayloadSink): void {
+    this.#split(this.#lines.rest(), sink);
   }
 
-  #read(text: string): readonly unknown[] {
-    const payloads: unknown[] = [];
+  #split(text: string, sink: PayloadSink): void {
+    const short = this.#short;
     let at = 0;
     while (at < text.length) {
       const end = text.indexOf('\n', at);
       const line = text.slice(at, end);
-      if (line.trim() !== '') payloads.push(this.#parse(line) ?? parseJson(line));
+      if (line.trim() !== '' && short?.wire.read?.(line, short.out) !== true) sink.payload(parseJson(line));
       at = end + 1;
     }
-    return payloads;
   }
 }
 
-const none: readonly unknown[] = [];
 const blank = 32;
 
 /** Matches a line that may be dropped besides a name: a comment, an id, a delay. */
@@ -81,48 +118,42 @@ const dropped = /^(:|event$|(id|retry)(:|$))/;
  * contains its type, and a comment only shows that the connection is alive. A line that is none of these, and an error
  * without data, are malformed.
  */
-export class SseFramer implements Framer {
+export class SseFramer implements BodyReader {
   readonly #lines = new LineText();
-  readonly #parse: Parse;
+  readonly #short: Shortcut | undefined;
   /** Data lines of the incomplete event. */
   #data: string | undefined;
   /** True if the incomplete event is named as an error. */
   #isError = false;
 
-  constructor(parse: Parse = parsesNothing) {
-    this.#parse = parse;
+  constructor(shortcut?: Shortcut) {
+    this.#short = shortcut;
   }
 
-  push(bytes: Uint8Array): readonly unknown[] {
+  push(bytes: Uint8Array, sink: PayloadSink): void {
     const text = this.#lines.push(bytes);
-    return text === '' ? none : this.#read(text);
+    if (text !== '') this.#split(text, sink);
   }
 
   /** Completes the last event; some servers omit the blank line after it. */
-  end(): readonly unknown[] {
+  end(sink: PayloadSink): void {
     const rest = this.#lines.rest();
-    if (rest === '' && this.#data === undefined) return none;
-    const payloads = this.#read(`${rest}\n`);
+    if (rest !== '' || this.#data !== undefined) this.#split(`${rest}\n`, sink);
     this.#data = undefined;
-    return payloads;
   }
 
-  #read(text: string): readonly unknown[] {
-    let payloads: unknown[] | undefined;
+  #split(text: string, sink: PayloadSink): void {
+    const short = this.#short;
     let data = this.#data;
     let at = 0;
     while (at < text.length) {
       const end = text.indexOf('\n', at);
       if (end === at) {
-        if (data !== undefined || this.#isError) {
-          // Most chunks contain one event. Pushing to an empty array would allocate room for seventeen.
-          const payload =
-            data === undefined || this.#isError ? errorIn(data) : (this.#parse(data) ?? parsePayload(data));
-          if (payloads === undefined) payloads = [payload];
-          else payloads.push(payload);
-          data = undefined;
-          this.#isError = false;
-        }
+        if (this.#isError) sink.payload(errorIn(data));
+        else if (data !== undefined && short?.wire.read?.(data, short.out) !== true)
+          sink.payload(parsePayload(data));
+        data = undefined;
+        this.#isError = false;
       } else if (text.startsWith('data:', at)) {
         const line = text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end);
         data = data === undefined ? line : joined(data, line);
@@ -131,13 +162,11 @@ export class SseFramer implements Framer {
       } else if (text.startsWith('event:', at)) {
         this.#isError = text.startsWith('error\n', at + 7) || text.startsWith('error\n', at + 6);
       } else if (!dropped.test(text.slice(at, end))) {
-        payloads ??= [];
-        payloads.push(new MalformedPayload(text.slice(at, end)));
+        sink.payload(new MalformedPayload(text.slice(at, end)));
       }
       at = end + 1;
     }
     this.#data = data;
-    return payloads ?? none;
   }
 }
 

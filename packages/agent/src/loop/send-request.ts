@@ -1,0 +1,301 @@
+import { inputBound } from '../context/context.ts';
+import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from '../interfaces/agent.ts';
+import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
+import { costOf, dearestInput, limitError } from '../interfaces/limits.ts';
+import { ownContext } from '../interfaces/own-context.ts';
+import { isOwnResponse } from '../interfaces/own-response.ts';
+import { assistantContent } from '../run/content.ts';
+import { readPrice, readUsage } from '../run/value-functions.ts';
+import { AgentError } from '../values/errors.ts';
+import { any, count, data, limited, read, record, text } from '../values/input.ts';
+import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
+import { maxAnswerBytes, maxCalls } from '../values/max-sizes.ts';
+import type { AssistantMessage } from '../values/message.ts';
+import { callsOf } from '../values/message.ts';
+import { frozen } from '../values/owned.ts';
+import { wellFormedAnswer } from '../values/unicode.ts';
+import type { Usage } from '../values/usage.ts';
+import { addUsage, noUsage } from '../values/usage.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Maximum number of tokens in a response under a limit, if neither the request nor the agent sets one. */
+const defaultOutput = 32_000;
+
+/** Minimum number of tokens available for a response, so that it is worth its input. */
+const minOutput = 256;
+
+/** Time in milliseconds in which an agent that was asked to stop can report its usage. */
+const graceMs = 50;
+
+/** A request, the agent that it goes to and the receiver of its live events. */
+export interface PendingRequest {
+  readonly agent: Agent;
+  readonly request: ModelRequest;
+  /**
+   * Returns the maximum number of input tokens; called only if something is limited. Default: of the messages of the run.
+   */
+  readonly inputTokens?: () => number;
+  readonly emit: RunContext['emit'];
+}
+
+/** A response and its price. */
+export interface PricedResponse {
+  readonly response: ModelResponse;
+  readonly price: Price | undefined;
+  /** The limit that left less room for the response than requested. */
+  readonly shortenedBy: LimitName | undefined;
+}
+
+/**
+ * Sends one request within the budget. Its worst case is reserved first, and its actual usage is charged afterwards,
+ * even if it fails.
+ * @throws AgentError
+ */
+export function askWithin(run: RunContext, asked: PendingRequest): Promise<PricedResponse> {
+  return new Promise((resolve, reject) => {
+    const settle: Settle = (outcome) => (outcome instanceof AgentError ? reject(outcome) : resolve(outcome));
+    new SentRequest(run, asked, settle).start();
+  });
+}
+
+/** Receives the outcome of a request once. */
+type Settle = (outcome: PricedResponse | AgentError) => void;
+
+/**
+ * A request within the budget, as {@link askWithin} sends it, without a promise. It stops waiting for the agent when the run stops, because an agent may ignore the
+ * signal: it then has a short time to reject, because its error contains the usage of the request.
+ */
+export class SentRequest {
+  readonly #run: RunContext;
+  readonly #asked: PendingRequest;
+  /** Undefined once the request has its outcome. */
+  #settle: Settle | undefined;
+  #held: Reservation | undefined;
+  /** True once the agent has ended or the run must stop: later events are dropped. */
+  #isOver = false;
+  #stopWatching: (() => void) | undefined;
+  #cancelGrace: (() => void) | undefined;
+
+  constructor(run: RunContext, asked: PendingRequest, settle: Settle) {
+    this.#run = run;
+    this.#asked = asked;
+    this.#settle = settle;
+  }
+
+  start(): void {
+    const run = this.#run;
+    const { agent, emit: show } = this.#asked;
+    try {
+      const { request, reservation: held, shortenedBy } = reserve(run, this.#asked);
+      this.#held = held;
+      show({ type: 'status', state: 'thinking' });
+      if (run.isStopping) return this.#giveUp();
+      const stop = new LazyAbortSignal();
+      this.#stopWatching = run.onStop((reason) => {
+        this.#isOver = true;
+        this.#cancelGrace = run.config.runtime.timer(graceMs, () => this.#giveUp());
+        stop.ask(reason);
+      });
+      const emit = (event: AgentEvent) => {
+        try {
+          if (!this.#isOver) show(event);
+        } catch {
+          // An agent can emit anything.
+        }
+      };
+      // A failed attempt has a cost too, and the next one may cost the worst case again.
+      const mayRetry = (wasted: Usage) => {
+        const price = priceOf(run, agent, agent.model, wasted.inputTokens);
+        return held.again(tokensOf(wasted), usdOf(wasted, price));
+      };
+      // Starts immediately, because the run may be stopped a moment later.
+      Promise.resolve(agent.run(request, ownContext(stop, emit, mayRetry))).then(
+        (response) => this.#answered(response, held, shortenedBy),
+        (error) => this.#failed(error),
+      );
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #giveUp(): void {
+    const message = 'The request was cancelled because the run stopped.';
+    this.#failed(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
+  }
+
+  #answered(given: unknown, held: Reservation, shortenedBy: LimitName | undefined): void {
+    const { agent } = this.#asked;
+    try {
+      const response = checkResponse(given, agent);
+      const { usage, wasted } = response;
+      const price = priceOf(this.#run, agent, response.model, usage.inputTokens);
+      held.settle(tokensOf(usage) + tokensOf(wasted), usdOf(usage, price) + usdOf(wasted, price));
+      // Each call can wait for a user, with a preview of what it would do.
+      if (response.message.content.length > maxCalls) checkCalls(response);
+      this.#end({ response, price, shortenedBy });
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+  }
+
+  #failed(thrown: unknown): void {
+    const { agent } = this.#asked;
+    const error = AgentError.from(thrown, 'agent', 'bad_answer');
+    const { wasted = noUsage } = error;
+    const price = priceOf(this.#run, agent, agent.model, wasted.inputTokens);
+    this.#held?.settle(tokensOf(wasted), usdOf(wasted, price));
+    this.#end(error);
+  }
+
+  /** Ends the request. Only its first outcome counts. */
+  #end(outcome: PricedResponse | AgentError): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#isOver = true;
+    this.#cancelGrace?.();
+    this.#stopWatching?.();
+    settle?.(outcome);
+  }
+}
+
+/**
+ * Returns a response that the log can store, with defaults for fields that a custom agent left out.
+ * @throws AgentError `agent`, code `bad_answer`, if it has no content or no token counts.
+ */
+function checkResponse(given: unknown, { model }: Agent): ModelResponse {
+  if (isOwnResponse(given)) return given;
+  const { message, stopReason, ...rest } = read(given, responseFields, 'response', 'bad_answer');
+  const content = frozen(wellFormedAnswer(message.content));
+  return Object.freeze({
+    ...{ content: '', toolCalls: [], model, attempts: 1, wasted: noUsage },
+    ...rest,
+    message: Object.freeze({ role: 'assistant', content }),
+    stopReason: stopReasons.has(stopReason) ? stopReason : 'unknown',
+  });
+}
+
+const responseFields = record<ModelResponse>(
+  {
+    content: text,
+    toolCalls: data,
+    usage: readUsage,
+    stopReason: any,
+    message: record<AssistantMessage>(
+      {
+        role: any,
+        content: limited(maxAnswerBytes, (value) => assistantContent(data(value))),
+      },
+      ['content'],
+    ),
+    model: text,
+    attempts: count,
+    wasted: readUsage,
+    requestId: text,
+    rateLimits: data,
+  },
+  ['usage', 'message'],
+);
+
+/** @throws AgentError `limit`, code `answer_too_large`, with the usage of the response. */
+function checkCalls({ message, usage, wasted, attempts }: ModelResponse): void {
+  const calls = callsOf(message).length;
+  if (calls <= maxCalls) return;
+  throw new AgentError({
+    kind: 'limit',
+    code: 'answer_too_large',
+    message: `The response contains ${calls} calls, but the maximum is ${maxCalls}. It was discarded.`,
+    wasted: addUsage(usage, wasted),
+    attempts,
+  });
+}
+
+const stopReasons: ReadonlySet<unknown> = new Set<StopReason>([
+  'complete',
+  'tool_use',
+  'max_tokens',
+  'refusal',
+  'pause',
+  'context_full',
+]);
+
+/** Returns the price of the model that responded, or of the requested one; undefined if the pricing throws. */
+export function priceOf(
+  { config: { pricing } }: RunContext,
+  agent: Agent,
+  model: string,
+  inputTokens?: number,
+): Price | undefined {
+  try {
+    const price =
+      pricing(agent.provider, model, inputTokens) ??
+      (model === agent.model ? undefined : pricing(agent.provider, agent.model, inputTokens));
+    return price === undefined ? price : read(price, readPrice);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request that fits the budget. */
+interface ReservedRequest {
+  readonly request: ModelRequest;
+  readonly reservation: Reservation;
+  /** The limit that leaves less room for the response than requested. */
+  readonly shortenedBy?: LimitName;
+}
+
+/**
+ * Reserves the maximum cost of the request. If a limit leaves less room than the response may need, the maximum
+ * length of the response is reduced, so that the limit can be used up but not exceeded.
+ * @throws AgentError `limit` if the budget has no room, `invalid` if money is limited and the price is unknown.
+ */
+function reserve(run: RunContext, asked: PendingRequest): ReservedRequest {
+  const { agent, request } = asked;
+  const { budget } = run.config;
+  if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
+    return { request, reservation: budget.reserve(0, 0) };
+  }
+  const inputTokens = asked.inputTokens?.() ?? inputBound(run.state, request);
+  const price = priceOf(run, agent, agent.model, inputTokens);
+  if (budget.limitsMoney && price === undefined && !run.config.allowUnpriced) throw unpriced(agent.model);
+  // It is not known yet how much of the input the provider's cache will serve.
+  const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
+  const usdLeft = budget.usdLeft - inputUsd;
+  const wanted = request.config?.maxTokens || agent.maxTokens || defaultOutput;
+  const room = { tokens: budget.tokensLeft - inputTokens, usd: affordableTokens(usdLeft, price) };
+  const outputTokens = Math.min(wanted, room.tokens, room.usd);
+  const limit = room.tokens <= room.usd ? 'tokens' : 'usd';
+  if (outputTokens < Math.min(wanted, minOutput)) {
+    throw limitError(limit, `The limit on ${limit} leaves no room for another request.`);
+  }
+  const outputUsd = usdOf({ inputTokens: 0, outputTokens }, price);
+  const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
+  // Set even if the limit leaves enough room, so that the service cannot use more than was reserved.
+  const config = { ...request.config, maxTokens: outputTokens };
+  return {
+    request: { ...request, config },
+    reservation,
+    ...(outputTokens < wanted && { shortenedBy: limit }),
+  };
+}
+
+function affordableTokens(usd: number, price: Price | undefined): number {
+  if (price === undefined || price.output <= 0) return usd >= 0 ? Number.POSITIVE_INFINITY : 0;
+  return Math.floor((usd * 1_000_000) / price.output);
+}
+
+function unpriced(model: string): AgentError {
+  return new AgentError({
+    kind: 'invalid',
+    code: 'unpriced',
+    message: `The price of ${model} is unknown, so the cost limit cannot be enforced. Provide the price, or allow models whose price is unknown.`,
+  });
+}
+
+function tokensOf({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
+}
+
+/** Returns the cost of the usage; 0 if the price is unknown. */
+export function usdOf(usage: Usage, price: Price | undefined): number {
+  return price === undefined ? 0 : costOf(usage, price);
+}

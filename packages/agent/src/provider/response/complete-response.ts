@@ -1,0 +1,73 @@
+import type { ModelResponse, StopReason, ToolCall } from '../../interfaces/agent.ts';
+import { ownResponse } from '../../interfaces/own-response.ts';
+import type { AssistantPart } from '../../values/message.ts';
+import { rememberAnswer } from '../../values/unicode.ts';
+import { noUsage } from '../../values/usage.ts';
+import type { ResponseBlock } from './block.ts';
+import type { TokenCounts } from './usage-count.ts';
+
+/** What a response contains besides its stream. */
+export interface ResponseHead {
+  /** The requested model, for a service that does not report which one responded. */
+  readonly model: string;
+  readonly requestId?: string | undefined;
+  readonly rateLimits?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Reasons not to run the calls of a response, by stop reason. Calls of a response that ended normally run. */
+export const notReleased: Readonly<Record<StopReason, string | undefined>> = {
+  tool_use: undefined,
+  complete: undefined,
+  max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',
+  refusal: 'The answer was refused before the call was complete.',
+  pause: 'The answer was paused before the call was complete.',
+  context_full: 'The conversation became too long before the call was complete.',
+  unknown: 'The answer stopped for an unknown reason before the call was complete.',
+};
+
+/** What was read of a response. */
+interface ReadResponse {
+  readonly head: ResponseHead;
+  readonly blocks: readonly ResponseBlock[];
+  readonly usage: TokenCounts;
+  readonly stopReason: StopReason;
+  /** False if a log cannot store what the wire passed. */
+  readonly isStorable: boolean;
+}
+
+/** Returns a response, frozen with everything in it. */
+export function completeResponse(read: ReadResponse): ModelResponse {
+  const { blocks, usage, stopReason } = read;
+  const { model, requestId, rateLimits } = read.head;
+  const problem = notReleased[stopReason];
+  const parts: AssistantPart[] = [];
+  const toolCalls: ToolCall[] = [];
+  let content = '';
+  for (const block of blocks) {
+    const call = block.callUnless(problem);
+    const part = block.part(call);
+    if (call !== undefined) toolCalls.push(call);
+    if (part !== undefined) parts.push(part);
+    if (block.kind === 'text') content += block.text;
+  }
+  const isStorable =
+    read.isStorable &&
+    usage.isStorable &&
+    typeof model === 'string' &&
+    Object.hasOwn(notReleased, stopReason);
+  const message = { role: 'assistant' as const, content: isStorable ? rememberAnswer(parts) : parts };
+  const response: { -readonly [Field in keyof ModelResponse]: ModelResponse[Field] } = {
+    content,
+    toolCalls: Object.freeze(toolCalls),
+    usage: Object.freeze(usage.total()),
+    stopReason,
+    message: Object.freeze(message),
+    model,
+    attempts: 1,
+    wasted: noUsage,
+  };
+  if (requestId !== undefined) response.requestId = requestId;
+  if (rateLimits !== undefined) response.rateLimits = Object.freeze(rateLimits);
+  Object.freeze(response);
+  return isStorable ? ownResponse(response) : response;
+}
