@@ -47,6 +47,9 @@ import {
 } from './sample-values.ts';
 
 const samples: Readonly<Record<string, Sample>> = {
+  mcpProblem: () => [{ files: { command: 'files', args: ['.'] } }],
+  limited: () => [10, reader],
+  withArguments: () => [{ read: () => 1 }, { read: { id: reader } }],
   'new AgentError': () => [{ ...error, retryable: true, retryAfterMs: 5, status: 400, attempts: 1 }],
   'AgentError.is': () => [error],
   'AgentError.from': () => [new Error('It failed.'), 'agent', 'bad'],

@@ -38,7 +38,8 @@ const readers = [
     (name) => `configReaders.${name}`,
   ),
   ...['invalid', 'any', 'text', 'flag', 'amount', 'count', 'signal', 'callable', 'data'],
-  ...['coded', 'when', 'optional', 'oneOf', 'withMethods', 'listOf', 'record', 'mapOf'].map(
+  ...['readEvents', 'readListOptions', 'readOrigin', 'readRetention', 'readWriter'],
+  ...['coded', 'when', 'optional', 'limited', 'oneOf', 'withMethods', 'listOf', 'record', 'mapOf'].map(
     (name) => `${name}()`,
   ),
 ];
@@ -110,6 +111,7 @@ export const exceptions: Readonly<Record<string, string>> = {
     transports.map((name) => [name, 'called by `createAgent`, which needs the errors of the network']),
   ),
   defined: 'it only reads fields: what it throws is what a getter of the caller threw',
+  dropUnread: 'a wire calls it for each event, with the fields that it has parsed',
   isObject: 'a type guard that runs for every value',
   'new HeldDirectory': 'private',
   'HeldDirectory.open': 'it throws the errors of the system, as documented; `fileError` converts them',

@@ -260,10 +260,6 @@ const likeTheService = 'it fails like the service that it imitates';
 
 const exceptions: Readonly<Record<string, string>> = {
   'createAssistant().workflow': 'a runner calls it, with input that receive has created',
-  'auditOf().return': ofThePlatform,
-  'auditOf().throw': ofThePlatform,
-  'sqlMessages().all().return': ofThePlatform,
-  'sqlMessages().all().throw': ofThePlatform,
   'channelContract()[0].run': runsTheSubject,
   'chatStoreContract()[0].run': runsTheSubject,
   'memoryContract()[0].run': runsTheSubject,

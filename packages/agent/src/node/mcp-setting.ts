@@ -21,14 +21,18 @@ export function isMcpName(name: string): boolean {
  * a key.
  */
 export function mcpProblem(value: unknown): string | undefined {
-  if (!isObject(value)) return 'must map server names to settings with a command or a url';
-  for (const [name, server] of Object.entries(value)) {
-    const problem = isMcpName(name)
-      ? serverProblem(server)
-      : 'has an invalid name: use 1 to 32 letters, digits and "-", with single "_" between them';
-    if (problem !== undefined) return `entry "${name}" ${problem}`;
+  try {
+    if (!isObject(value)) return 'must map server names to settings with a command or a url';
+    for (const [name, server] of Object.entries(value)) {
+      const problem = isMcpName(name)
+        ? serverProblem(server)
+        : 'has an invalid name: use 1 to 32 letters, digits and "-", with single "_" between them';
+      if (problem !== undefined) return `entry "${name}" ${problem}`;
+    }
+    return undefined;
+  } catch {
+    return 'contains a value that cannot be read';
   }
-  return undefined;
 }
 
 function serverProblem(server: unknown): string | undefined {

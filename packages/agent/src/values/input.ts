@@ -245,14 +245,22 @@ export function withArguments<Functions extends object>(
   readers: ArgumentReaders<Functions>,
   isAsync = true,
 ): Functions {
-  for (const [name, table] of Object.entries<Readonly<Record<string, Reader<unknown>>>>(Object(readers))) {
-    const original: (...given: unknown[]) => unknown = callable(Reflect.get(functions, name), functions);
-    const entries = Object.entries(table);
-    const reading = (...given: unknown[]) =>
-      original(...entries.map(([argument, reader], at) => read(given[at], reader, argument)));
-    Reflect.set(functions, name, isAsync ? async (...given: unknown[]) => await reading(...given) : reading);
+  try {
+    for (const [name, table] of Object.entries<Readonly<Record<string, Reader<unknown>>>>(Object(readers))) {
+      const original: (...given: unknown[]) => unknown = callable(Reflect.get(functions, name), functions);
+      const entries = Object.entries(table);
+      const reading = (...given: unknown[]) =>
+        original(...entries.map(([argument, reader], at) => read(given[at], reader, argument)));
+      Reflect.set(
+        functions,
+        name,
+        isAsync ? async (...given: unknown[]) => await reading(...given) : reading,
+      );
+    }
+    return functions;
+  } catch (thrown) {
+    throw argumentError('withArguments', thrown);
   }
-  return functions;
 }
 
 const isFine = (item: string | object): boolean => typeof item === 'string' || isOwned(item);
