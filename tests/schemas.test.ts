@@ -226,11 +226,11 @@ describe('a schema that cannot be converted to JSON Schema', () => {
     ['valibot', ofValibot, '@valibot/to-json-schema'],
   ])('names the conversion package to use: %s', (_name, { whole, fields }, advice) => {
     expect(errorOf(() => toolOf(whole))).toMatch(
-      /^Tool "book" is invalid: parameters is a \w+ schema, which has no conversion/,
+      /^Tool "book" is invalid: parameters is a schema from \w+, which has no conversion/,
     );
     expect(errorOf(() => toolOf(whole))).toContain(advice);
     expect(errorOf(() => toolOf(fields))).toMatch(
-      /^Tool "book" is invalid: parameters\.city is a \w+ schema, which has no conversion/,
+      /^Tool "book" is invalid: parameters\.city is a schema from \w+, which has no conversion/,
     );
   });
 
@@ -246,7 +246,9 @@ describe('a schema that cannot be converted to JSON Schema', () => {
   it('names the output and the field in it', async () => {
     const executor = new Executor({ agent: scriptedAgent(['{}']) });
     const run = (schema: Schema) => () => executor.run('Go.', { output: { name: 'trip', schema } });
-    expect(errorOf(run(ofValibot.whole))).toMatch(/^Output "trip" is invalid: schema is a valibot schema/);
+    expect(errorOf(run(ofValibot.whole))).toMatch(
+      /^Output "trip" is invalid: schema is a schema from valibot/,
+    );
     expect(errorOf(run(ofZod.dated ?? ofZod.whole))).toContain('schema.stay.when cannot be written');
   });
 

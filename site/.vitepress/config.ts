@@ -44,6 +44,15 @@ function keepLiteral(md: Markdown): void {
     (text?.(...args) ?? '').replaceAll('{{', '&#123;&#123;').replaceAll('}}', '&#125;&#125;');
 }
 
+/** Returns the anchor of a heading, the same as on GitHub, so that a link between files works in both places. */
+function anchorOf(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
 /** The sidebar of the API reference: one item per import specifier. */
 const reference: DefaultTheme.SidebarItem = {
   text: 'API',
@@ -87,6 +96,7 @@ export default defineConfig({
   // `deadLinks` checks the built pages, including anchors.
   ignoreDeadLinks: true,
   markdown: {
+    anchor: { slugify: anchorOf },
     config(md) {
       followLinks(md);
       keepLiteral(md);

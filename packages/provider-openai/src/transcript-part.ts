@@ -34,7 +34,7 @@ function readPart(built: TranscriptBuilder, part: Fields, place: string): UserPa
     default: {
       built.loss(
         place,
-        `contains a part of type ${JSON.stringify(part['type'])}; only its name would be kept`,
+        `contains a part of type ${JSON.stringify(part['type'])}; only its type would be kept, as text`,
       );
       return { type: 'text', text: `(${String(part['type'])})` };
     }

@@ -141,7 +141,7 @@ describe('Chat Completions', () => {
     expect(losses.map(({ place, what }) => `${place} ${what}`)).toEqual([
       'messages[1] is a system message; it would become a user message',
       'messages[2] refers to an image without containing it',
-      'messages[2] contains a part of type "input_audio"; only its name would be kept',
+      'messages[2] contains a part of type "input_audio"; only its type would be kept, as text',
     ]);
   });
 

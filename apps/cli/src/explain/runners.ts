@@ -69,7 +69,7 @@ export const runners: Area = {
       code: 'attempt',
       kinds: ['aborted'],
       what: 'This attempt at a run has ended, and another attempt continues the run.',
-      todo: 'Do nothing: it continues after the last action in the log, and no tool that must not be repeated runs twice.',
+      todo: 'Do nothing. The other attempt continues after the last action in the log, and a tool that must not be repeated is not run again.',
       see: 'docs/runners.md',
     },
     {

@@ -29,8 +29,8 @@ export const server: Area = {
     {
       code: 'origin',
       status: [403],
-      what: 'The request comes from a page of another site.',
-      todo: 'Call the server from a program, or from its own page.',
+      what: 'The request comes from a web page on another site.',
+      todo: 'Call the server from a program, or from its own page. If the host name of the page is yours, for example behind a proxy, allow it: `--allowed-host NAME`.',
       see: 'docs/server.md',
     },
     {

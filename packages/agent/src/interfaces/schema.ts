@@ -159,11 +159,11 @@ function jsonSchemaOf(schema: StandardSchema<unknown>, place: SchemaPlace): Json
   const convert = converterOf(schema, place);
   if (convert === undefined) {
     const { vendor } = schema['~standard'];
-    const why = `${place.path} is a ${vendor} schema, which has no conversion to JSON Schema`;
+    const why = `${place.path} is a schema from ${vendor}, which has no conversion to JSON Schema`;
     throw invalid(
       place,
       why,
-      advice[vendor] ?? 'Pass a function that converts it as toJsonSchema, or use JSON Schema',
+      advice[vendor] ?? 'Set toJsonSchema to a function that converts it, or pass a JSON Schema',
     );
   }
   try {

@@ -78,7 +78,7 @@ describe('defineTool', () => {
     expect(make(z.union([z.object({}), z.string()]) as never)).toThrow(message('no type, like a union'));
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
-    ).toThrow('Tool "a" is invalid: parameters is a v schema, which has no conversion to JSON Schema.');
+    ).toThrow('Tool "a" is invalid: parameters is a schema from v, which has no conversion to JSON Schema.');
   });
 
   it('accepts a flat tool [S4.3]', async () => {

@@ -45,7 +45,10 @@ function answerParts({ built, value: message, place }: TranscriptEntry): Assista
 function readCall(call: Fields, { built, place }: Pick<TranscriptEntry, 'built' | 'place'>): AssistantPart {
   const given = fieldsOf(call['function']);
   if (call['function'] === undefined)
-    built.loss(place, `contains a call of type ${JSON.stringify(call['type'])}; only its name would be kept`);
+    built.loss(
+      place,
+      `contains a call of type ${JSON.stringify(call['type'])}; only its type would be kept, as the name of the tool`,
+    );
   const toolName = textIn(given, 'name') || textIn(call, 'type');
   const args = readArguments(built, given['arguments'], place);
   return { type: 'tool_call', id: textIn(call, 'id'), toolName, ...args };

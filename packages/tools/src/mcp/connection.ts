@@ -259,7 +259,7 @@ export class McpConnection {
 function unknownOutcome(error: unknown): string {
   const code = isObject(error) ? error['code'] : undefined;
   const isAnswer = typeof code === 'number' && code !== -32_000 && code !== -32_001;
-  return isAnswer ? '' : ' The effect of the call is unknown.';
+  return isAnswer ? '' : ' It is unknown whether the call took effect.';
 }
 
 function mcpError(message: string): AgentError {

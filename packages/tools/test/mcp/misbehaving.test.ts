@@ -78,7 +78,7 @@ describe('a running server', () => {
     const { call, notes } = await stage('');
     const failure = await call('die').catch((error: Error) => error.message);
     expect(failure).toMatch(/^The MCP server fake failed: it ended \(exit code 7\)\./);
-    expect(failure).toContain('The effect of the call is unknown.');
+    expect(failure).toContain('It is unknown whether the call took effect.');
     expect((await call('echo', { b: 2 })).text).toBe('{"b":2}');
     expect(notes().filter((line) => line === 'called die')).toHaveLength(1);
     expect(pidsIn(notes())).toHaveLength(2);

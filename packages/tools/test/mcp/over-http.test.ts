@@ -48,7 +48,7 @@ describe('a server over streamable HTTP', () => {
     });
     const failure = await call('echo').catch((error: Error) => error.message);
     expect(failure).toBe(
-      'The MCP server web failed: it cut the connection. The effect of the call is unknown.',
+      'The MCP server web failed: it cut the connection. It is unknown whether the call took effect.',
     );
     expect(server.requests.filter((line) => line === 'POST tools/call')).toHaveLength(1);
     expect((await call('echo', { c: 3 })).text).toBe('{"c":3}');

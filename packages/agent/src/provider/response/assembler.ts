@@ -318,7 +318,7 @@ export class Assembly implements ResponseSink {
       typeof at === 'number' &&
       (known === undefined ? at !== this.#numbered.length : !known.awaitsKind(kind))
     )
-      return this.#invalid(`block ${at} came out of order, after its end, or as another kind`);
+      return this.#invalid(`block ${at} came out of order or after its end, or changed its kind`);
     if (known?.kind === 'opaque' && kind !== 'text' && kind !== 'opaque') {
       // The seal arrived before the block that it belongs to.
       known.kind = kind;
