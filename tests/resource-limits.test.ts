@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-const maxSizes = 'packages/agent/src/values/max-sizes.ts';
+const maxSizes = 'packages/agent/src/values/sizes.ts';
 
 /** The file and the name that contain the default of each resource in the table. */
 const defaults: Readonly<Record<string, readonly [file: string, name: string]>> = {

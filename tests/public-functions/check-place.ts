@@ -14,7 +14,7 @@ export async function problemsOf(
   const { name } = place;
   if (Object.hasOwn(exceptions, name)) return [];
   const sample = samples[name];
-  if (sample === undefined && place.needsSample) return [`${name} has no sample in test/sample-arguments.ts`];
+  if (sample === undefined && place.needsSample) return [`${name} has no sample in sample-arguments.ts`];
   const { owner, call } = await place.open();
   const valid = async () => (await sample?.(owner as never)) ?? [];
   // Before the valid call, which may change its arguments.

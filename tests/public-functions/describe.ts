@@ -47,5 +47,5 @@ function unknownNames({ samples, exceptions }: SampleTable, places: readonly Pla
   const names = new Set(places.map(({ name }) => name));
   return [...Object.keys(samples), ...Object.keys(exceptions)]
     .filter((name) => !names.has(name))
-    .map((name) => `${name} of test/sample-arguments.ts is not a function`);
+    .map((name) => `${name} of sample-arguments.ts is not a function`);
 }

@@ -1,5 +1,5 @@
 import { sampleTable as server } from '../../apps/server/test/sample-arguments.ts';
-import { sampleTable as agent } from '../../packages/agent/test/sample-arguments.ts';
+import { sampleTable as agent } from '../../packages/agent/test/support/sample-arguments.ts';
 import { sampleTable as assistant } from '../../packages/assistant/test/sample-arguments.ts';
 import { sampleTable as delegate } from '../../packages/delegate/test/sample-arguments.ts';
 import { sampleTable as aiSdk } from '../../packages/provider-ai-sdk/test/sample-arguments.ts';

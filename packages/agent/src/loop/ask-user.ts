@@ -5,7 +5,7 @@ import type { Tool, ToolPreview } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { sortedKeys } from '../values/json.ts';
-import { maxNoteBytes, maxOutputBytes } from '../values/max-sizes.ts';
+import { maxNoteBytes, maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Job, Plan } from './plan.ts';

@@ -3,7 +3,7 @@ import type { OpenCall } from '../events/state.ts';
 import type { ToolWait } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
 import { shown } from '../values/invalid-value.ts';
-import { maxOutputBytes } from '../values/max-sizes.ts';
+import { maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { askUser } from './ask-user.ts';
 import { changedOutput } from './hooks.ts';

@@ -9,7 +9,7 @@ import type { RequestUsage } from '../interfaces/metrics.ts';
 import { readTool } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
 import { amount, any, data, listOf, optional, read, record, text } from '../values/input.ts';
-import { maxOutputBytes } from '../values/max-sizes.ts';
+import { maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';

@@ -3,7 +3,7 @@ import type { OpenCall } from '../events/state.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
 import { asText } from '../values/invalid-value.ts';
-import { maxNoteBytes, maxOutputBytes } from '../values/max-sizes.ts';
+import { maxNoteBytes, maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { ToolJob } from './tool-run.ts';

@@ -1,5 +1,5 @@
 import { limited, listOf, oneOf, read, record, text } from '../values/input.ts';
-import { maxOutputBytes } from '../values/max-sizes.ts';
+import { maxOutputBytes } from '../values/sizes.ts';
 
 /** A user's decision about an approval. */
 export interface ApprovalDecision {

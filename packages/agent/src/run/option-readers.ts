@@ -21,8 +21,8 @@ import {
   when,
   withMethods,
 } from '../values/input.ts';
-import { maxPromptBytes } from '../values/max-sizes.ts';
 import type { Runtime } from '../values/runtime.ts';
+import { maxPromptBytes } from '../values/sizes.ts';
 import { readHook } from './hook.ts';
 import type { AdvanceOptions, ExecutorOptions } from './options.ts';
 

@@ -2,10 +2,9 @@ import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { data, flag, invalid, listOf, read, record, text } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
-import { maxPromptBytes, maxWaiting } from '../values/max-sizes.ts';
 import type { AssistantPart, Message, UserPart } from '../values/message.ts';
 import { isOwned } from '../values/owned.ts';
-import { sizeOf } from '../values/size-of.ts';
+import { maxPromptBytes, maxWaiting, sizeOf } from '../values/sizes.ts';
 import { assistantContent, userContent } from './content.ts';
 
 /** A message as a caller can write it: a {@link Message}, or one with a string as its content. */

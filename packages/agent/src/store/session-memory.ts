@@ -1,7 +1,7 @@
 import type { Event } from '../events/event.ts';
 import { AgentError, argumentError } from '../values/errors.ts';
 import { frozen } from '../values/owned.ts';
-import { sizeOf } from '../values/size-of.ts';
+import { sizeOf } from '../values/sizes.ts';
 
 /** The limits of a store in memory. */
 export interface MemoryLimits {

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { maxOutputBytes } from '../values/max-sizes.ts';
+export { maxOutputBytes } from '../values/sizes.ts';
 export { isNoUsage } from '../values/usage.ts';
 export { ContractFailure, expect, expectEqual, expectOneOf, show } from './assertion.ts';
 export { checkRun, type Watched } from './check-run.ts';

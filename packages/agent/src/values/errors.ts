@@ -1,7 +1,7 @@
 import { defined } from './defined.ts';
 import { asText } from './invalid-value.ts';
 import { clip, isObject } from './json.ts';
-import { maxErrorLength } from './max-sizes.ts';
+import { maxErrorLength } from './sizes.ts';
 import type { CauseSummary, ErrorData, ErrorKind, Usage } from './stored-values.ts';
 
 export type { CauseSummary, ErrorData, ErrorKind } from './stored-values.ts';

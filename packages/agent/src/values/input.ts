@@ -10,7 +10,7 @@ import { shown } from './invalid-value.ts';
 import { isObject } from './json.ts';
 import { isOwned } from './owned.ts';
 import { NotPlain, plainCopy } from './plain.ts';
-import { sizeOf } from './size-of.ts';
+import { sizeOf } from './sizes.ts';
 
 /**
  * Reads a value from outside: returns data of our own, or throws what {@link invalid} returns. `owner` is the object that

@@ -11,8 +11,8 @@ import type { ExecutorOptions } from '../../src/run/options.ts';
 import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
 import { probeTools } from '../../src/testing/probe-tools.ts';
 import { AgentError } from '../../src/values/errors.ts';
-import { maxOutputBytes, maxPromptBytes } from '../../src/values/max-sizes.ts';
 import { textOf } from '../../src/values/message.ts';
+import { maxOutputBytes, maxPromptBytes } from '../../src/values/sizes.ts';
 
 function executor(options: Partial<ExecutorOptions> = {}) {
   return new Executor({

@@ -26,7 +26,7 @@ import {
   maxProgressBytes,
   maxPromptBytes,
   maxWaiting,
-} from '../../src/values/max-sizes.ts';
+} from '../../src/values/sizes.ts';
 
 const { tool } = probeTools();
 

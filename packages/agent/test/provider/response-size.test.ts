@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Assembly } from '../../src/provider/response/assembler.ts';
-import { maxAnswerBytes } from '../../src/values/max-sizes.ts';
+import { maxAnswerBytes } from '../../src/values/sizes.ts';
 
 const tooLarge = { kind: 'limit', code: 'answer_too_large' };
 /** Bytes of the block that contains the text. */

@@ -1,6 +1,6 @@
 import { summarize } from '../../values/errors.ts';
 import { isObject } from '../../values/json.ts';
-import { maxArgumentBytes } from '../../values/max-sizes.ts';
+import { maxArgumentBytes } from '../../values/sizes.ts';
 import { wellFormedJson } from '../../values/unicode.ts';
 
 /** Maximum nesting depth of one call's arguments. */

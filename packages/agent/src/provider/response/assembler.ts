@@ -1,9 +1,8 @@
 import type { AgentEvent, ModelResponse, StopReason } from '../../interfaces/agent.ts';
 import { data } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
-import { maxAnswerBytes, maxArgumentBytes } from '../../values/max-sizes.ts';
 import type { Seal } from '../../values/message.ts';
-import { sizeOf } from '../../values/size-of.ts';
+import { maxAnswerBytes, maxArgumentBytes, sizeOf } from '../../values/sizes.ts';
 import { wellFormedText } from '../../values/unicode.ts';
 import type { Usage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';

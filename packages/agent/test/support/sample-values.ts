@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recorder } from '../src/cassette/index.ts';
-import type { Agent, Event, GateContext, Price, Run, SessionStore } from '../src/index.ts';
-import { Executor, memoryStore } from '../src/index.ts';
-import { sqliteStore } from '../src/node/index.ts';
-import type { Transport } from '../src/provider/index.ts';
-import type { Inbox, Runner, Steps } from '../src/runner/index.ts';
-import { memoryRunner, sessionWorkflow } from '../src/runner/index.ts';
+import { recorder } from '../../src/cassette/index.ts';
+import type { Agent, Event, GateContext, Price, Run, SessionStore } from '../../src/index.ts';
+import { Executor, memoryStore } from '../../src/index.ts';
+import { sqliteStore } from '../../src/node/index.ts';
+import type { Transport } from '../../src/provider/index.ts';
+import type { Inbox, Runner, Steps } from '../../src/runner/index.ts';
+import { memoryRunner, sessionWorkflow } from '../../src/runner/index.ts';
 import {
   fakeRuntime,
   handlerTransport,
@@ -18,8 +18,8 @@ import {
   scriptTesting,
   textResponse,
   wireServer,
-} from '../src/testing/index.ts';
-import { eventsOf, wholeRun } from '../src/testing/stored-events.ts';
+} from '../../src/testing/index.ts';
+import { eventsOf, wholeRun } from '../../src/testing/stored-events.ts';
 
 export type Sample = (owner: never) => readonly unknown[] | Promise<readonly unknown[]>;
 

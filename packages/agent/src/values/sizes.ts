@@ -1,5 +1,5 @@
 /*
- * Maximum sizes of what models, services, tools and callers pass in. docs/limits.md lists them with all other limits. A size
+ * Sizes of what models, services, tools and callers pass in, and their maximums. docs/limits.md lists them with all other limits. A size
  * in bytes is estimated as one byte per character, or measured in UTF-8 where a text is truncated.
  */
 
@@ -29,3 +29,18 @@ export const maxNoteBytes = 1_000;
 
 /** Characters of the message of an error. */
 export const maxErrorLength = 16_384;
+
+/** Estimates the bytes of plain data from its texts. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  const fields = value as Record<string, unknown>;
+  let size = 16;
+  for (const name of Object.keys(fields)) {
+    const field = fields[name];
+    // Most fields are texts and numbers, and a call costs more than looking at one.
+    if (typeof field === 'string') size += field.length;
+    else size += typeof field === 'object' && field !== null ? sizeOf(field) : 8;
+  }
+  return size;
+}
