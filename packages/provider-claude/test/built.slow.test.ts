@@ -48,6 +48,7 @@ describe('the published package', () => {
     expect([...new Set(names)].sort()).toEqual([
       '@cobbler/agent',
       '@cobbler/agent/harness',
+      '@cobbler/agent/input',
       '@cobbler/agent/provider',
       '@cobbler/agent/values',
     ]);

@@ -120,7 +120,7 @@ function checkKey(settings: Settings, io: Io): Check {
   }
   const found = `${maskedKey(key.value)} (${key.source})`;
   if (/^[\x21-\x7e]+$/.test(key.value)) return { name: 'key', ok: true, found };
-  const repair = `copy it again: cobbler config set-key ${provider}`;
+  const repair = `copy the key again, then run: cobbler config set-key ${provider}`;
   return { name: 'key', ok: false, found: `${found} contains a space or a line break`, repair };
 }
 

@@ -62,7 +62,7 @@ export const delegation: Area = {
       code: 'stale_session',
       kinds: ['invalid'],
       what: 'The program no longer has the conversation that it should continue. It started a new one, without the earlier messages.',
-      todo: "Repeat the important context. The error occurs if the program's files were deleted, or on a different machine.",
+      todo: "Repeat the important context. This happens if the program's files were deleted, or if you continue on a different machine.",
       see: 'docs/delegation.md',
     },
     {

@@ -148,7 +148,7 @@ export const runs: Area = {
     {
       code: 'text_discarded',
       kinds: ['agent'],
-      what: 'Reading `run.text()` ended early: a response was cut off after a part of it was read, and the next attempt at it began differently. The run continues.',
+      what: 'Reading `run.text()` ended early: a response was cut off after part of it had been read, and the next attempt started with different text. The run continues.',
       todo: 'Await `run.text()` for the complete text, or read the events of the run: after a `retry` event, discard the text of the failed attempt.',
       see: 'docs/first-agent.md',
     },

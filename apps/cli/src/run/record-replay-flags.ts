@@ -70,7 +70,7 @@ function checkTask(raw: RawOptions, allowed: readonly string[]): void {
       : given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(
     `--${flag} cannot be used with --replay: the cassette contains the settings of the run.`,
-    'To run another task, record it: cobbler --record FILE "..."',
+    'To run a different task, record a new cassette: cobbler --record FILE "..."',
   );
 }
 

@@ -31,7 +31,7 @@ describe('doctor', () => {
     const { code, lines } = await examine({ ANTHROPIC_API_KEY: 'a b', ANTHROPIC_BASE_URL: 'nowhere' });
     expect(code).toBe(1);
     expect(lines[0]).toMatch(/^✗ key/);
-    expect(lines[1]).toBe('  fix: copy it again: cobbler config set-key claude');
+    expect(lines[1]).toBe('  fix: copy the key again, then run: cobbler config set-key claude');
     expect(lines[2]).toMatch(/^✗ address +nowhere \(ANTHROPIC_BASE_URL\) is not an http or https URL/);
     expect(lines.slice(5).every((line) => line.startsWith('✓'))).toBe(true);
   });

@@ -26,7 +26,7 @@ export function readVerdict(value: unknown): Verdict {
     // Fields of both formats contradict each other, or their author confused the formats.
     const isMixed = isOurs ? behavior !== undefined || updated !== undefined : given !== undefined;
     if (word === 'deny') return deny(own(value, 'message'), own(value, 'interrupt'));
-    if (isMixed) return unclear('an object that mixes two verdict formats');
+    if (isMixed) return unclear('an object with two verdict formats');
     if (word === 'ask' && isOurs) return { type: 'ask' };
     if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${describeWord(word)}`);
     const changed = isOurs ? given : updated;

@@ -1,6 +1,6 @@
 import type { Event } from '../events/event.ts';
 import type { Reader } from '../values/input.ts';
-import { amount, count, flag, listOf, record, text, when } from '../values/input.ts';
+import { count, flag, listOf, record, text, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { Parent } from './session-info.ts';
 import type { ListOptions, Origin, Retention, Writer } from './store.ts';
@@ -28,7 +28,7 @@ export const readEvents: Reader<readonly Event[]> = listOf(
 /** Reads the options of a list of sessions. A page has at least one session and at most 1,000. */
 export const readListOptions: Reader<ListOptions> = record<ListOptions>({ limit: number, after: text });
 
-const retention = record<Retention>({ olderThanMs: amount, keepLast: amount });
+const retention = record<Retention>({ olderThanMs: number, keepLast: number });
 
 /** Reads retention rules, of which there must be at least one. */
 export const readRetention: Reader<Retention> = (value) => {

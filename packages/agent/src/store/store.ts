@@ -200,7 +200,7 @@ export function sequenceGap(sessionId: string, seq: number): AgentError {
     return new AgentError({
       kind: 'invalid',
       code: 'gap',
-      message: `Event ${seq} of session ${sessionId} has an unexpected sequence number; nothing was written.`,
+      message: `Event ${shown(seq)} of session ${sessionId} has an unexpected sequence number; nothing was written.`,
     });
   } catch (thrown) {
     throw argumentError('sequenceGap', thrown);
@@ -222,7 +222,7 @@ export function invalidPosition(events: readonly Event[], last: number): Event |
   try {
     return events.find(({ seq }, offset) => seq !== last + offset + 1);
   } catch (thrown) {
-    throw argumentError('invalidPosition', thrown);
+    throw argumentError('invalidPosition(events)', thrown);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FoundPart, ProviderTesting, ScriptFault } from '@cobbler/agent/testing';
+import type { FoundPart, ProviderTesting } from '@cobbler/agent/testing';
 import { errorText, mockWire } from '@cobbler/agent/testing';
 import { byes, oopses } from './wire.ts';
 
@@ -6,7 +6,6 @@ type Body = Record<'engine' | 'hands', string> & { manner: string[]; ceiling: nu
 type Talk = { deeds: [string, string, unknown][]; talk: { who: string; said: string[][] }[] };
 
 const words = { text: 'words', reasoning: 'musing', call: 'needs' } as const;
-const oops = ({ kind, message }: ScriptFault) => ['oops', errorText(oopses, kind), message];
 
 function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
   if (kind === 'words') return { type: 'text', text: first };
@@ -40,9 +39,9 @@ export const lanternTesting: ProviderTesting = mockWire<Body>({
   },
   noise: () => [[], ['hums', 0, 'a tune']],
   unknown: () => [['sings', 0, 'a song']],
-  error: (fault) => ({
-    body: oops(fault),
-    headers: { 'x-lantern-wait': String((fault.retryAfterMs ?? 0) / 100) },
+  error: ({ kind, message, retryAfterMs = 0 }) => ({
+    body: ['oops', errorText(oopses, kind), message],
+    headers: { 'x-lantern-wait': String(retryAfterMs / 100) },
   }),
   read: ({ engine, manner, deeds, hands, talk, ceiling, heat }) => ({
     model: engine,

@@ -68,8 +68,7 @@ export const oopses: ReadonlyMap<string, FaultKind> = new Map([
   ['too long', 'too_long'],
 ]);
 
-/** No block has the position -1. */
-const at = (slot: unknown) => (typeof slot === 'number' ? slot : -1);
+const at = (slot: unknown) => (typeof slot === 'number' ? slot : -1); // No block is at -1.
 
 const lines: Record<string, (out: ResponseSink, ...line: never[]) => void> = {
   hail: (out, engine: string) => out.model(engine),
