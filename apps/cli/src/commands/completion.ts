@@ -15,7 +15,7 @@ export function completion(shell: string | undefined, io: Pick<Io, 'stdout'>): n
   if (write === undefined) {
     const names = Object.keys(shells);
     throw new UsageError(
-      `There is no completion for ${JSON.stringify(shell ?? '')}.${didYouMean(shell ?? '', names)}`,
+      `There is no shell completion for ${JSON.stringify(shell ?? '')}.${didYouMean(shell ?? '', names)}`,
       `Supported: ${names.join(', ')}. Setup: cobbler help completion`,
     );
   }

@@ -49,7 +49,7 @@ async function openOrReport(flags: RunFlags, io: Io): Promise<CliSessions | unde
     return await openSessions(io.env);
   } catch (error) {
     if (flags.session !== undefined || !AgentError.is(error)) throw error;
-    io.stderr.write(`cobbler: this run is not saved. ${visible(error.message)}\n`);
+    io.stderr.write(`cobbler: this run will not be saved. ${visible(error.message)}\n`);
     return undefined;
   }
 }

@@ -55,5 +55,5 @@ test.each(['bash', 'zsh', 'fish'])('completion for %s contains every command and
 });
 
 test('rejects completion for another shell', () => {
-  expect(() => completion('tcsh', fakeIo())).toThrow('There is no completion for "tcsh".');
+  expect(() => completion('tcsh', fakeIo())).toThrow('There is no shell completion for "tcsh".');
 });

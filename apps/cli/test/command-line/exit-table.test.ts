@@ -214,7 +214,7 @@ const rows: readonly Row[] = [
     name: 'completion for an unknown shell',
     args: ['completion', 'fishh'],
     code: 2,
-    stderr: 'cobbler: There is no completion for "fishh". Did you mean fish?',
+    stderr: 'cobbler: There is no shell completion for "fishh". Did you mean fish?',
   },
   {
     name: 'demo in a directory without a demo project',

@@ -206,7 +206,7 @@ describe('a store that cannot be opened', () => {
       expect([code, stdout]).toEqual([0, 'Two.\n']);
       const [warning = '', ...others] = stderr.split('\n').filter((line) => line.startsWith('cobbler: '));
       expect(others).toEqual([]);
-      expect(warning).toMatch(/^cobbler: this run is not saved\. /);
+      expect(warning).toMatch(/^cobbler: this run will not be saved\. /);
       expect(warning).toMatch(words);
       expect(stderr).not.toContain('continue:');
       const named = await at('-c', 'third');
