@@ -96,7 +96,8 @@ describe('the agent contract', () => {
   });
 
   it('reports what a failed case found and where to look', async () => {
-    const mute = agentContract(subject({ event: (_payload, out) => out.end('complete') }));
+    const event = (_payload: unknown, out: ResponseSink) => out.end('complete');
+    const mute = agentContract(subject({ event, read: () => false }));
     const { failures } = await runContract(only(mute, 'answers').slice(0, 1));
     expect(failures[0]?.message).toMatch(/: expected "The answer is forty-two\.".*Check `event` of the wire/);
   });

@@ -36,6 +36,7 @@ export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: stri
     endpoint: { url: `${baseURL}/ask`, headers: { authorization: `Bearer ${apiKey}` }, secrets: [apiKey] },
     envelope: (request) => ({ body: plain(request), turns: 'turns' }),
     turn: (turn) => [plain(turn)],
+    read: readDelta,
     event: readPayload,
     fault: faultIn,
     requestIdHeader: 'x-request-id',
@@ -77,6 +78,16 @@ const tellers: Readonly<Record<string, Teller>> = {
 
 /** The fields of payloads with content; any other field would be lost. */
 const fields = ['do', 'at', 'kind', 'delta', 'data', 'id', 'name', 'stop', 'model', 'counts', 'message'];
+
+const usualDelta = /^\{"do":"text","at":(\d+),"delta":"([^"\\\p{Cc}]*)"\}$/u;
+
+/** Reads a text delta in its usual spelling without parsing it, as the wires of real services do. */
+function readDelta(text: string, out: ResponseSink): boolean {
+  const [, at, delta = ''] = usualDelta.exec(text) ?? [];
+  if (at === undefined) return false;
+  out.text(Number(at), delta);
+  return true;
+}
 
 function readPayload(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')

@@ -154,7 +154,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
   the('nothing is emitted after the event that cancelled the run [P3]', async (subject) => {
     // On a wire without block ends, the end of the response emits all of them.
     const answer = scriptResponse(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
-    for (const type of ['text', 'tool_call'] as const) {
+    for (const type of ['text_delta', 'text', 'tool_call'] as const) {
       await withSetup(subject, [replies(answer, { chunks: 'whole' })], async (setup) => {
         const controller = new AbortController();
         const emit = (event: AgentEvent) => event.type === type && controller.abort();
