@@ -3,6 +3,7 @@
 const toolFunctions = [
   'recorder().wire().event',
   'recorder().wire().fault',
+  'recorder().wire().read',
   'recorder().tools()[0].execute',
   'offload().put',
   'resolveAgent().run',
