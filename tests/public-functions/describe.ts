@@ -42,7 +42,7 @@ async function problemsIn(folder: string): Promise<readonly string[]> {
   return [...problems, ...unknownNames(table, places)];
 }
 
-/** Returns a problem for each name in a table that is none of a function. */
+/** Returns a problem for each name in a table that does not belong to a function. */
 function unknownNames({ samples, exceptions }: SampleTable, places: readonly Place[]): readonly string[] {
   const names = new Set(places.map(({ name }) => name));
   return [...Object.keys(samples), ...Object.keys(exceptions)]

@@ -31,7 +31,6 @@ export interface SessionWorkflowOptions {
 export function sessionWorkflow(given: SessionWorkflowOptions): Workflow {
   try {
     const { store, executor, settings } = given;
-
     return async (input, steps) => {
       // Only a harness starts runs.
       const { sessionId, content, answers } = input as unknown as SessionWork;

@@ -157,7 +157,6 @@ export function sessionInfo(
 ): SessionInfo {
   try {
     const { id, title, created, updated, parent } = given;
-
     const { opening, ended, model, usd, ...counts } = stats;
     return {
       id,

@@ -138,7 +138,6 @@ export function checkSessionId(id: unknown): void {
 export function checkRetention(given: Retention): void {
   try {
     const { olderThanMs, keepLast } = given;
-
     const rules = [olderThanMs, keepLast].filter((rule) => rule !== undefined);
     if (rules.length > 0 && rules.every((rule) => typeof rule === 'number' && rule >= 0)) return;
     const message =
@@ -236,7 +235,6 @@ export interface ListCursor {
 export function cursorOf(given: ListCursor): string {
   try {
     const { updated, key } = given;
-
     return `${updated}.${key}`;
   } catch (thrown) {
     throw argumentError('cursorOf', thrown);
@@ -261,7 +259,6 @@ export function parseCursor(cursor: string): ListCursor {
 export function pageSize(given: ListOptions): number {
   try {
     const { limit = 50 } = given;
-
     return Math.min(Math.max(Math.floor(limit) || 1, 1), 1000);
   } catch (thrown) {
     throw argumentError('pageSize', thrown);

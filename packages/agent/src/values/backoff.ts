@@ -15,7 +15,6 @@ export interface BackoffPolicy {
 export function backoff(given: BackoffPolicy, retry: number, random = 1): number {
   try {
     const { baseMs, maxMs = Number.POSITIVE_INFINITY } = given;
-
     const half = Math.min(baseMs * 2 ** retry, maxMs) / 2;
     return half + random * half;
   } catch (thrown) {

@@ -58,7 +58,6 @@ export function hasMediaType(list: readonly string[], mediaType: string): boolea
 export function fileText(given: Pick<FilePart, 'data'>): string {
   try {
     const { data } = given;
-
     return new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
   } catch (thrown) {
     throw argumentError('fileText', thrown);

@@ -136,7 +136,6 @@ class SqliteStore implements SessionStore {
   keepSnapshot(sessionId: string, state: State, given: Writer): void {
     try {
       const { epoch } = given;
-
       const { messages } = state;
       const texts = this.#snapshots.due(state);
       if (texts === undefined) return;

@@ -67,7 +67,6 @@ export interface RepairedTranscript {
 export function repairTranscript(given: Transcript): RepairedTranscript {
   try {
     const { messages, places, problems, losses } = given;
-
     const repaired = repairMessages(messages);
     const found = repaired.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
     if (repaired.messages.length === 0)
@@ -97,7 +96,6 @@ export class TranscriptBuilder {
   ) {
     try {
       const { joins, files = anyFile, refuses } = given;
-
       this.#joins = joins;
       this.#files = files;
       this.#refuses = refuses;
@@ -130,7 +128,6 @@ export class TranscriptBuilder {
   result(place: string, given: Omit<ToolResultMessage, 'role'>): void {
     try {
       const { content, ...result } = given;
-
       const kept = this.#withoutRefusedFiles(place, content).filter(
         (part) => part.type !== 'text' || part.text !== '',
       );
