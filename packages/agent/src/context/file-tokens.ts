@@ -10,7 +10,7 @@ export function isFile(part: { readonly type: string }): part is FilePart {
 
 /**
  * Returns the maximum number of tokens that current models count for a file. The source of the figures is in
- * docs/decisions/0015-what-a-picture-weighs.md.
+ * docs/decisions/0015-images-are-counted-by-pixels-and-pdfs-by-pages.md.
  */
 export function maxFileTokens(file: FilePart): number {
   return countTokens(file, {
