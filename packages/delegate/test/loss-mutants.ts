@@ -38,7 +38,7 @@ export const lossMutants: readonly Mutant[] = [
     replace: 'return known ? [] : [];',
     why: 'Claude Code: a message of an unknown subagent is skipped',
     breaks: ['P27'],
-    by: byFields,
+    by: byLosses,
   },
   {
     file: codex,
@@ -62,7 +62,7 @@ export const lossMutants: readonly Mutant[] = [
     replace: 'return [];',
     why: 'app server: a message without a method is skipped',
     breaks: ['P27'],
-    by: byFields,
+    by: byLosses,
   },
   {
     file: 'src/events/garbled.ts',
@@ -70,7 +70,7 @@ export const lossMutants: readonly Mutant[] = [
     replace: '? [] : [];',
     why: 'a message that was cut is skipped',
     breaks: ['P27'],
-    by: byFields,
+    by: byLosses,
   },
   {
     file: 'src/cli/line-reader.ts',

@@ -3,6 +3,8 @@ import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { claudeAdapter } from '../src/claude/claude-adapter.ts';
 import type { CliAdapter } from '../src/cli/cli-adapter.ts';
+import { appServerAdapter } from '../src/codex/app-server.ts';
+import { codexExecAdapter } from '../src/codex/codex-adapter.ts';
 import type { Lines } from './stories.ts';
 import { claudeLines, dialects, outcomeOf, randomStory, request } from './stories.ts';
 
@@ -77,6 +79,26 @@ describe('unknown output [P27]', () => {
       hear(claudeAdapter('read-only', {}), { type: 'assistant', message: { id: 'm', content } }),
     ).toMatchObject([
       { type: 'end', ok: false, error: { code: 'garbled', message: expect.stringContaining('hologram') } },
+    ]);
+  });
+});
+
+describe('invalid output [P27]', () => {
+  const claude = claudeAdapter('read-only', {});
+  const server = appServerAdapter('read-only', {});
+  const inner = { type: 'assistant', parent_tool_use_id: 'toolu_lost', message: { content: [] } };
+  const cut = '{"type":"item.completed","item":{"id":"item_0","ty';
+
+  test.each<[string, CliAdapter, string, string]>([
+    ['a message of a subagent that no call started', claude, JSON.stringify(inner), 'call toolu_lost'],
+    ['a message without a method', server, '{"params":{"delta":"Hi."}}', 'no method'],
+    ['a message that was cut', claude, cut, 'not valid JSON'],
+    ['a message that was cut', codexExecAdapter('read-only', {}), cut, 'not valid JSON'],
+    ['a message that was cut', server, cut, 'not valid JSON'],
+  ])('is %s', (_what, adapter, line, why) => {
+    const message = expect.stringContaining(why);
+    expect(adapter.connect(request, () => {}).handle(line)).toMatchObject([
+      { type: 'end', ok: false, error: { kind: 'network', code: 'garbled', message } },
     ]);
   });
 });

@@ -34,7 +34,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: 'a second start is accepted',
     breaks: ['P27'],
-    by: 'ai-sdk anthropic: losses',
+    by: 'test/raw-events.test.ts',
   },
   {
     file: sdkCall,

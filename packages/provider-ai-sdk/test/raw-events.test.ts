@@ -31,6 +31,7 @@ describe('raw events of the Messages API [P27]', () => {
 
   test.each<[string, Readonly<Record<string, unknown>>[]]>([
     ['without a start', [block(0)]],
+    ['with a second start', [start, start]],
     ['with a block out of order', [start, block(1)]],
     ['with a block that starts twice', [start, block(0), block(0)]],
     ['with a chunk without a block', [start, delta(0)]],

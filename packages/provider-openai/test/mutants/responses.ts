@@ -20,7 +20,7 @@ export const responsesMutants: readonly Mutant[] = [
     replace: '{}',
     why: 'Responses: a call without its arguments runs without arguments',
     breaks: ['P27'],
-    by: 'openai responses: losses',
+    by: 'test/responses-losses.test.ts',
   },
   {
     file: responsesEvent,
