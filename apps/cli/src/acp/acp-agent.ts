@@ -122,7 +122,7 @@ async function listSessions(
 function reportServers(count: number, services: AcpSessions): void {
   if (count > 0)
     services.report(
-      `Ignored the editor's MCP servers (${count}). To use them, pass --mcp or add them to the configuration.`,
+      `Cobbler ignores the editor's MCP servers (${count}). To use them, pass --mcp or add them to the configuration.`,
     );
 }
 

@@ -29,7 +29,10 @@ export interface AssistantHome {
 export function assistantHome(env: Environment, isLocal = false): AssistantHome {
   const home = cobblerHome(env);
   if (home === undefined) {
-    throw new UsageError('There is no home directory to store messages in.', 'Set it: COBBLER_HOME=DIR');
+    throw new UsageError(
+      'Messages cannot be stored, because there is no home directory.',
+      'Set COBBLER_HOME to a directory.',
+    );
   }
   const folder = isLocal ? join(home, 'assistant', 'local') : join(home, 'assistant');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

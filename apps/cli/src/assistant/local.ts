@@ -39,7 +39,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
     sql.close();
     throw new UsageError(
       'The assistant is already in use in another terminal.',
-      'Close it there first, or use another home directory: COBBLER_HOME=DIR',
+      'Close it there first, or set COBBLER_HOME to another directory.',
     );
   }
   let chat: TerminalChat | undefined;

@@ -85,7 +85,8 @@ export async function showAudit(home: AssistantHome, options: RawOptions, io: Io
       count += 1;
       io.stdout.write(`${options['json'] === true ? JSON.stringify(entry) : auditLine(entry)}\n`);
     }
-    if (count === 0) io.stderr.write('No entries: nothing has happened, or the entries have expired.\n');
+    if (count === 0)
+      io.stderr.write('There are no entries: nothing has happened, or the entries have expired.\n');
     return 0;
   } finally {
     sql.close();

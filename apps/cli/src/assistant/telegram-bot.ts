@@ -86,7 +86,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
     sql.close();
     throw new UsageError(
       'The assistant for this home directory is already running.',
-      'Stop it first, or use another home directory: COBBLER_HOME=DIR',
+      'Stop it first, or set COBBLER_HOME to another directory.',
     );
   }
   const opened = openAssistant(home, sql, {

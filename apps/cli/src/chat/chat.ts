@@ -270,7 +270,7 @@ export class InteractiveChat {
     this.#conversation.say([...parts, ...this.#shell.takeOutput()]);
     if (missing.length > 0) {
       const names = missing.map((name) => visible(name)).join(', ');
-      this.#page.lines([this.#parts.style.yellow(`  no such file, sent as text: ${names}`)]);
+      this.#page.lines([this.#parts.style.yellow(`  sent as text, because no such file exists: ${names}`)]);
     }
   }
 

@@ -42,11 +42,11 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
       ? ' tokens'
       : ` of ${formatCount(limit)} tokens (${Math.round((100 * used) / limit)}%)`;
   return [
-    row('window', `${formatCount(used)}${size}, as last counted by the model`, style),
+    row('window', `${formatCount(used)}${size}, as reported for the last request`, style),
     ...(limit === undefined ? [] : [row('', meter(used / limit, style), style)]),
     row(
       'events',
-      `${ledger.seq} ${style.marks.dot} ${plural(ledger.runs.length, 'prompt')} ${style.marks.dot} ${plural(ledger.turns.length, 'answer')}`,
+      `${ledger.seq} ${style.marks.dot} ${plural(ledger.runs.length, 'prompt')} ${style.marks.dot} ${plural(ledger.turns.length, 'response')}`,
       style,
     ),
     row(

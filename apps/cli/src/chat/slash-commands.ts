@@ -213,7 +213,7 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
     if (found.length > 1)
       throw new UsageError(
         `${found.length} sessions start with ${JSON.stringify(given)}.`,
-        'Use more characters of the id. See: /sessions',
+        'Use more characters of the id. To list the sessions: /sessions',
       );
     return await open(one.info.id);
   }
@@ -259,7 +259,9 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
   if (operand === 'trust') {
     trustRules(host.folder, project.strange, io.env);
     for (const rule of project.strange) permission.allow(rule);
-    return say([style.dim(`rules from ${visible(project.path)} now in effect: ${project.strange.length}`)]);
+    return say([
+      style.dim(`accepted ${plural(project.strange.length, 'rule')} from ${visible(project.path)}`),
+    ]);
   }
   if (operand !== '') {
     const mode = modes.find((one) => one === operand);

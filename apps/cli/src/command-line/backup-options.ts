@@ -5,8 +5,8 @@ export const backupRows = [
     operands: '<folder>',
     text: 'back up all data to a new directory, even while a server is running',
     about: [
-      'Copies the sessions, tokens, keys, memory and chats of COBBLER_HOME and writes a manifest. A server or bot may',
-      'keep running. Only you can read the copy; it contains secrets. See docs/operations.md.',
+      'Copies the sessions, tokens, keys, memory and chats of COBBLER_HOME and writes a manifest. A server or bot can',
+      'keep running. The copy contains secrets, and only you can read it. See docs/operations.md.',
     ],
     groups: [],
   },
@@ -27,7 +27,7 @@ export const backupRows = [
     about: [
       'cobbler store verify [FILE]    verify checksums; without FILE: all files of COBBLER_HOME',
       'cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what each session lost',
-      'The exit code is 1 if anything is damaged. salvage does not change FILE; --replace renames it. First stop',
+      'The exit code is 1 if data is damaged. salvage does not change FILE; --replace renames it. First stop',
       'every program that uses FILE. See docs/operations.md.',
     ],
     groups: [

@@ -26,7 +26,10 @@ import { ownVersion } from '../terminal/version.ts';
 export async function backup(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
   if (home === undefined || !existsSync(home)) {
-    throw new UsageError('There is no home directory to back up.', 'Set it: COBBLER_HOME=DIR');
+    throw new UsageError(
+      'There is no home directory to back up.',
+      'Set COBBLER_HOME to the directory to back up.',
+    );
   }
   const folder = resolve(io.cwd(), given);
   checkPlace(folder, resolve(io.cwd(), home));
@@ -41,7 +44,7 @@ export async function backup(given: string, io: Io): Promise<number> {
     if (files.length === 0)
       throw new UsageError(
         `${home} contains no data yet.`,
-        'If your data is in another directory: COBBLER_HOME=DIR',
+        'If your data is in another directory, set COBBLER_HOME to that directory.',
       );
     writeManifest(unfinished, { v: 1, cobbler: ownVersion(), madeAt: new Date().toISOString(), files });
     renameSync(unfinished, folder);

@@ -101,7 +101,7 @@ async function sessionsOf(host: RemoteHost, url: string): ReturnType<RemoteHost[
       message,
       kind === 'auth'
         ? 'Pass a valid token: --token TOKEN'
-        : `Check whether it is running: ${url}/livez. To start one: cobbler serve`,
+        : `Check whether the server is running: ${url}/livez. To start a server: cobbler serve`,
     );
   }
 }

@@ -118,7 +118,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   if (name === 'mcp') {
     throw new UsageError(
       'MCP servers cannot be set with this command. Edit the configuration file.',
-      `See: docs/mcp.md. The file: ${configPath(io)}`,
+      `The file is ${configPath(io)}. docs/mcp.md describes the setting.`,
     );
   }
   if (name === 'apiKey' || name === 'keys') {
@@ -149,7 +149,7 @@ function configPath(io: Io): string {
   const home = cobblerHome(io.env);
   if (home === undefined) {
     throw new UsageError(
-      'There is no home directory for the configuration.',
+      'The configuration cannot be stored, because there is no home directory.',
       'Set COBBLER_HOME to a directory.',
     );
   }
@@ -221,7 +221,7 @@ async function readHidden(question: string, io: Io): Promise<string> {
   const keyboard = io.openKeyboard();
   if (keyboard === undefined) {
     throw new UsageError(
-      'There is no terminal to type the key in.',
+      'The key cannot be typed, because there is no terminal.',
       'Pipe it in: cobbler config set-key PROVIDER < FILE',
     );
   }

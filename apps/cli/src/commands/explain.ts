@@ -39,7 +39,7 @@ function findExplanation(given: string, all: readonly string[]): Explanation {
   const near = similarCodes(word);
   throw new UsageError(
     `There is no error code ${JSON.stringify(given)}.${near.length === 0 ? '' : ` Did you mean ${near.join(', ')}?`}`,
-    'List all codes: cobbler explain. A service may return codes of its own, which are not listed.',
+    'List all codes: cobbler explain. Services can also return codes that Cobbler does not list.',
     `If it is a prompt: cobbler run explain ${all.join(' ')}`,
   );
 }

@@ -19,8 +19,8 @@ export async function restore(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
   if (home === undefined) {
     throw new UsageError(
-      'There is no home directory to restore the backup into.',
-      'Set it: COBBLER_HOME=DIR',
+      'The backup cannot be restored, because there is no home directory.',
+      'Set COBBLER_HOME to an empty directory.',
     );
   }
   const folder = resolve(io.cwd(), given);
@@ -29,7 +29,7 @@ export async function restore(given: string, io: Io): Promise<number> {
   if (held.length > 0) {
     throw new UsageError(
       `${home} is not empty: it contains ${held.slice(0, 3).join(', ')}. Nothing was changed.`,
-      'Move its contents elsewhere, or choose another directory: COBBLER_HOME=DIR',
+      'Move its contents elsewhere, or set COBBLER_HOME to another directory.',
     );
   }
   await checkWhole(folder, manifest);

@@ -87,8 +87,8 @@ async function list({ sessions, options, io }: ActionContext): Promise<void> {
   const screen = screenFor(io.stdout, io.env);
   const columns = screen.tty ? screen.columns() : 200;
   io.stdout.write(`${sessionTable(rows, Date.now(), styleFor(screen), columns).join('\n')}\n`);
-  const more = hasMore ? ` More: cobbler sessions -n ${limit * 5}.` : '';
-  const resumeHint = withProgramName(`${more} Continue: cobbler resume ID`, io.env);
+  const more = hasMore ? ` To list more: cobbler sessions -n ${limit * 5}.` : '';
+  const resumeHint = withProgramName(`${more} To continue one: cobbler resume ID`, io.env);
   io.stderr.write(`Stored in ${visible(shortPath(sessions.file, io.env))}.${resumeHint}\n`);
 }
 

@@ -65,7 +65,7 @@ function readWhole(name: string, folder: string): Uint8Array {
     const real = realpathSync(path);
     if (isIn(folder, path) && !isIn(realpathSync(folder), real)) {
       throw new UsageError(
-        `${name} links to ${real}, outside the directory.`,
+        `${name} links to ${real}, which is outside the working directory.`,
         'To attach the file anyway, pass that path.',
       );
     }
@@ -77,7 +77,7 @@ function readWhole(name: string, folder: string): Uint8Array {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
       `${name} ${readFailure(error)}.`,
-      'Check the path; it is relative to the current directory.',
+      'Check the path. It is relative to the working directory.',
     );
   }
 }
@@ -98,6 +98,6 @@ export function readFailure(error: unknown): string {
 function tooLarge(name: string): UsageError {
   return new UsageError(
     `${name} exceeds ${maxBytes / 1_000_000} MB.`,
-    'Attach only the relevant part, or put the file in the directory and let the model read it.',
+    'Attach only the relevant part, or put the file in the working directory and let the model read it.',
   );
 }

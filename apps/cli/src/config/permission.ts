@@ -8,7 +8,7 @@ export type PermissionMode = 'ask' | 'edits' | 'yes' | 'read-only';
 export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   ask: 'asks before edits and commands',
   edits: 'asks before commands',
-  yes: 'asks before writes to protected files only',
+  yes: 'asks only before writes to protected files',
   'read-only': 'read-only',
 };
 

@@ -88,7 +88,10 @@ export async function keepRule(folder: string, rule: string, env: Environment): 
 export function trustRules(folder: string, rules: readonly string[], env: Environment): void {
   const home = cobblerHome(env);
   if (home === undefined)
-    throw new UsageError('There is no home directory.', 'Set COBBLER_HOME to a directory.');
+    throw new UsageError(
+      'The accepted rules cannot be stored, because there is no home directory.',
+      'Set COBBLER_HOME to a directory.',
+    );
   const all = readTrust(home);
   const trusted = [...new Set([...(all[folder] ?? []), ...rules])];
   replace(trustFile(home), `${JSON.stringify({ ...all, [folder]: trusted }, undefined, 2)}\n`, 0o600);

@@ -163,7 +163,7 @@ async function checkFolder(io: Io): Promise<Check[]> {
         name: 'folder',
         ok: false,
         found: 'no read and write access to this directory',
-        repair: 'cd to another one',
+        repair: 'cd to another directory',
       },
     ];
   }
@@ -205,7 +205,7 @@ async function checkMcp({ file }: Pick<Settings, 'file'>, io: Io): Promise<Check
     await mcp.close();
   } catch (error) {
     const found = AgentError.from(error).message;
-    checks.push({ name: 'mcp', ok: false, found, repair: `correct it in ${path}` });
+    checks.push({ name: 'mcp', ok: false, found, repair: `correct the setting mcp in ${path}` });
   }
   return checks;
 }

@@ -41,7 +41,7 @@ export const delegation: Area = {
     {
       code: 'no_end',
       kinds: ['agent'],
-      what: 'The program ended before it reported a result, so the job counts as failed.',
+      what: 'The program ended before it reported a result, so the task counts as failed.',
       todo: 'Read its last output in the message. Usually the program is not logged in, was killed, or is an unsupported version.',
       see: 'docs/delegation.md',
     },
@@ -88,7 +88,7 @@ export const delegation: Area = {
       code: 'missing_argument',
       kinds: ['tool'],
       what: 'The model called the tool `agent` without an argument that the requested action needs.',
-      todo: 'Do nothing: the model reads the message and calls again.',
+      todo: 'Do nothing: the model reads the message and can call the tool again.',
     },
     {
       code: 'no_sdk',
@@ -101,7 +101,7 @@ export const delegation: Area = {
       code: 'sdk_failed',
       kinds: ['agent'],
       what: 'The Agent SDK of Claude Code threw an error. The message contains it.',
-      todo: 'Try again. If the error persists, try `claude` in a terminal in the same directory.',
+      todo: 'Try again. If the error persists, run `claude` in a terminal in the same directory.',
     },
   ],
 };

@@ -109,7 +109,7 @@ export const requests: Area = {
       code: 'unpriced',
       kinds: ['invalid'],
       what: 'The cost is limited, but the price of the model is unknown, so the limit cannot be enforced.',
-      todo: 'Set the price under `prices` in the configuration or as `pricing`, limit tokens instead, or run without this guarantee: `--allow-unpriced`.',
+      todo: 'Set the price under `prices` in the configuration or as `pricing`, limit tokens instead, or accept the unknown cost: `--allow-unpriced`.',
       see: 'docs/limits.md',
     },
   ],
@@ -171,7 +171,7 @@ export const services: Area = {
       code: 'service_failed',
       kinds: ['agent'],
       what: 'The service failed with an internal error (usually a 5xx status), and so did several retries.',
-      todo: 'Try again later, or use another model. Check the status page of the service; `-v` shows the request id to give to its support.',
+      todo: 'Try again later, or use another model. Check the status page of the service. If you contact its support, include the request id, which `-v` shows.',
     },
     {
       code: 'service_timeout',

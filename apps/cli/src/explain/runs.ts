@@ -14,15 +14,15 @@ export const runs: Area = {
     {
       code: 'prompt_too_large',
       kinds: ['invalid'],
-      what: 'The prompt or steering message has more than 64 MiB.',
+      what: 'The prompt or steering message is larger than 64 MiB.',
       todo: 'Send less at once, for example fewer or smaller files.',
       see: 'docs/limits.md',
     },
     {
       code: 'too_many_waiting',
       kinds: ['invalid'],
-      what: 'At most 1,000 messages with 64 MiB wait for the next turn of a run, and as many prompts for the end of the current one.',
-      todo: 'Send the message again after the next response, or the prompt after a run has ended.',
+      what: 'Too many messages wait for the next turn of the run, or too many prompts wait for the run to end. At most 1,000 of each can wait, with at most 64 MiB.',
+      todo: 'Send the message again after the next response, or send the prompt again after a run has ended.',
       see: 'docs/limits.md',
     },
     {
@@ -50,7 +50,7 @@ export const runs: Area = {
       code: 'busy',
       kinds: ['invalid', 'tool'],
       status: [409],
-      what: 'A conversation runs one prompt at a time, and the previous run has not ended. With a runner, another run with the same key has not ended, or 1,000 of them wait.',
+      what: 'A conversation runs one prompt at a time, and the previous run has not ended. With a runner, another run with the same key has not ended, or 1,000 runs with that key are waiting.',
       todo: 'Wait for that run to end, cancel it, or steer it.',
       see: 'docs/sessions.md',
     },

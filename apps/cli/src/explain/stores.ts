@@ -50,7 +50,7 @@ export const sessions: Area = {
       code: 'fenced',
       kinds: ['invalid', 'agent', 'aborted'],
       what: 'Another writer took over the session or run, so this writer may no longer write. The log is intact: each event has one writer.',
-      todo: 'Continue in the other writer. If there should not be one, look for a second process with the same store.',
+      todo: 'Continue in the other writer. If you expect only one writer, look for a second process that uses the same store.',
       see: 'docs/sessions.md',
     },
     {

@@ -80,7 +80,7 @@ export const tools: Area = {
       code: 'is_directory',
       kinds: ['tool'],
       what: 'The path is a directory, but a file is required.',
-      todo: 'Name a file in it.',
+      todo: 'Pass the path of a file in that directory.',
     },
     {
       code: 'not_directory',
@@ -104,7 +104,7 @@ export const tools: Area = {
       code: 'special',
       kinds: ['tool'],
       what: 'The path is a device, a socket or a pipe, not a regular file.',
-      todo: 'Use a command instead, if access is intended.',
+      todo: 'If access is intended, use a command instead.',
     },
     {
       code: 'io',

@@ -20,7 +20,10 @@ export interface ServerHome {
 export function serverHome(env: Environment): ServerHome {
   const home = cobblerHome(env);
   if (home === undefined) {
-    throw new UsageError('There is no home directory to store sessions in.', 'Set it: COBBLER_HOME=DIR');
+    throw new UsageError(
+      'Sessions cannot be stored, because there is no home directory.',
+      'Set COBBLER_HOME to a directory.',
+    );
   }
   return {
     store: join(home, 'server.db'),

@@ -43,7 +43,10 @@ export function historyFile(env: Environment): string | undefined {
 export async function openSessions(env: Environment): Promise<CliSessions> {
   const file = sessionFile(env);
   if (file === undefined) {
-    throw new UsageError('There is no home directory to store sessions in.', 'Set it: COBBLER_HOME=DIR');
+    throw new UsageError(
+      'Sessions cannot be stored, because there is no home directory.',
+      'Set COBBLER_HOME to a directory.',
+    );
   }
   const { sqliteStore } = await import('./sqlite-store.ts');
   return { store: sqliteStore(file), notes: new SessionNotes(join(dirname(file), 'sessions')), file };

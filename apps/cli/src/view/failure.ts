@@ -105,7 +105,7 @@ function invalidFailure(error: AgentError, context: FailureContext): Failure {
     return {
       what: `The price of ${oneLine(context.model)} is unknown, so --max-usd cannot be enforced.`,
       advice: [
-        'Set its price under "prices" in the configuration, use --max-tokens instead, or run without this guarantee: --allow-unpriced',
+        'Set its price under "prices" in the configuration, use --max-tokens instead, or accept the unknown cost: --allow-unpriced',
       ],
     };
   }
@@ -128,6 +128,6 @@ function messageOf(error: AgentError): string {
 
 function waitAdvice(error: AgentError): string {
   const tries = error.attempts === undefined || error.attempts < 2 ? '' : ` after ${error.attempts} attempts`;
-  if (error.retryAfterMs === undefined) return `Gave up${tries}. Try again later.`;
-  return `Gave up${tries}. Try again in ${formatMs(error.retryAfterMs)}.`;
+  if (error.retryAfterMs === undefined) return `Cobbler gave up${tries}. Try again later.`;
+  return `Cobbler gave up${tries}. Try again in ${formatMs(error.retryAfterMs)}.`;
 }

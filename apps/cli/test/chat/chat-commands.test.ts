@@ -26,7 +26,7 @@ describe('commands', () => {
     stage.type('/co', '\t');
     expect(stage.foot(3)).toMatch(/› \/cost$/m);
     stage.type('\x15', '/con', '\r');
-    await stage.until('as last counted by the model');
+    await stage.until('as reported for the last request');
     stage.type('/hlep', '\r');
     await stage.until('There is no command /hlep. Did you mean /help?');
     stage.type('/cost', '\r');

@@ -198,11 +198,11 @@ describe('links and special files in a project', () => {
     symlinkSync('..', join(root, 'up'));
     const io = { ...fakeIo(), cwd: () => root };
     for (const path of ['notes.txt', join(root, 'notes.txt'), 'up/key'])
-      await expect(readPrompt(['x'], [path], io)).rejects.toThrow('outside the directory');
+      await expect(readPrompt(['x'], [path], io)).rejects.toThrow('outside the working directory');
     for (const path of ['notes.txt', 'up/key']) {
-      expect(() => withReferences(`read @${path}`, root)).toThrow('outside the directory');
+      expect(() => withReferences(`read @${path}`, root)).toThrow('outside the working directory');
       const link = { type: 'resource_link' as const, name: 'notes', uri: `file://${root}/${path}` };
-      expect(() => promptParts([link], root)).toThrow('outside the directory');
+      expect(() => promptParts([link], root)).toThrow('outside the working directory');
     }
     const [part] = await readPrompt(['x'], [key], io);
     expect(part).toMatchObject({ text: expect.stringContaining('secret') });
