@@ -25,7 +25,7 @@ export function editFile(workspace: Workspace): Tool {
     name: 'edit_file',
     description:
       'Replaces a passage of a text file in the workspace. old_text must match the file exactly, ' +
-      'white space included, and occur only once, unless replace_all is set.',
+      'including white space, and occur only once, unless replace_all is set.',
     parameters: {
       type: 'object',
       properties: {

@@ -100,7 +100,9 @@ async function list(workspace: Workspace, args: ListFilesArgs, signal: AbortSign
   const maxDepth = args.depth ?? Number.POSITIVE_INFINITY;
   const lines = isWanted === undefined ? treeLines(found, maxDepth) : flatLines(found, maxDepth);
   if (walked > maxWalked)
-    lines.push(`[stopped after ${counted(maxWalked, 'entry', 'entries')}: name a directory]`);
+    lines.push(
+      `[stopped after ${counted(maxWalked, 'entry', 'entries')}. To see more, set path to a directory.]`,
+    );
   if (lines.length === 0) lines.push(noMatchText(args, path));
   return toolOutput({ content: lines.join('\n'), summary: counted(filesIn(found), 'file') });
 }
@@ -109,7 +111,7 @@ function flatLines(found: readonly ListedEntry[], maxDepth: number): string[] {
   const matching = found.filter((entry) => entry.depth <= maxDepth);
   const lines = matching.slice(0, maxShown).map((entry) => entry.path + kindMarks[entry.kind]);
   const left = matching.length - lines.length;
-  if (left > 0) lines.push(`[${counted(left, 'file')} omitted: narrow the pattern]`);
+  if (left > 0) lines.push(`[${counted(left, 'file')} omitted. Use a narrower pattern.]`);
   return lines;
 }
 
@@ -131,7 +133,7 @@ function treeLines(found: readonly ListedEntry[], maxDepth: number): string[] {
     const count = entry.kind === 'folder' ? (counts.get(entry.path) ?? 0) : 0;
     return `${entry.path}${kindMarks[entry.kind]}${count > 0 ? ` (${counted(count, 'file')})` : ''}`;
   });
-  if (left > 0) lines.push(`[${counted(left, 'file')} not shown: name a directory or a pattern]`);
+  if (left > 0) lines.push(`[${counted(left, 'file')} not shown. Set path or pattern.]`);
   return lines;
 }
 

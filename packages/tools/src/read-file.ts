@@ -45,8 +45,8 @@ export function readFile(workspace: Workspace): Tool {
   return fileTool<ReadFileArgs>(workspace, {
     name: 'read_file',
     description:
-      `Reads a file of the workspace: text, at most ${defaultLines} lines at a time unless limit says otherwise, ` +
-      'or an image (PNG, JPEG, GIF, WebP) or PDF. To read the rest of a long file, use offset.',
+      'Reads a text file, an image (PNG, JPEG, GIF, WebP) or a PDF of the workspace. Returns at most ' +
+      `${defaultLines} lines of text unless limit is set. To read the rest of a long file, use offset.`,
     parameters: {
       type: 'object',
       properties: {

@@ -72,7 +72,7 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
     description:
       'Runs a command with /bin/sh in the workspace and returns its output and exit code. It is not interactive: ' +
       'standard input is empty. Processes that it leaves running are stopped when it ends. ' +
-      `Time limit ${defaultSeconds} s unless timeout_seconds is set.`,
+      `The time limit is ${defaultSeconds} s unless timeout_seconds is set.`,
     parameters: {
       type: 'object',
       properties: {

@@ -123,8 +123,7 @@ async function search(
     for await (const batch of batchesOf(workspace, args, signal)) {
       await searchBatch(matcher, batch, found);
       throwIfStopped(signal);
-      if (runtime.monotonic() > deadline)
-        found.end('the search took too long: name a directory or a glob', false);
+      if (runtime.monotonic() > deadline) found.end('the search took too long. Set path or glob.', false);
       if (found.hasEnded) break;
     }
   } finally {
@@ -151,7 +150,7 @@ async function searchBatch(
 }
 
 function tooCostlyText(name: string): string {
-  return `the expression takes too much time or memory on ${quotePath(name)}: avoid nested repetitions`;
+  return `the expression takes too much time or memory on ${quotePath(name)}. Avoid nested repetitions.`;
 }
 
 /** Converts the arguments to an expression. It also accepts `(?i)` at the beginning, as in other engines. */

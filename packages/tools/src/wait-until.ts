@@ -37,8 +37,8 @@ export function waitTool(options: WaitToolOptions = {}): Tool {
   return defineTool<WaitUntilArgs>({
     name: 'wait_until',
     description:
-      'Waits until a time, or for a number of seconds, and then tells the time. Use it instead of checking again and ' +
-      'again whether something has happened. A message of the user ends the wait early.',
+      'Waits until a time, or for a number of seconds, and then returns the time. Use it instead of checking ' +
+      'repeatedly whether something has happened. A message from the user ends the wait early.',
     parameters: parametersOf(maxMs),
     effect: 'read',
     subject: ({ time, seconds }) => time ?? `${seconds} s`,

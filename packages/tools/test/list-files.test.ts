@@ -94,7 +94,7 @@ describe('list_files', () => {
   it('stops at a depth and counts the files below', async () => {
     box = sandbox({ 'a/b/c/d.txt': '', 'a/b/e.txt': '', 'a/f.txt': '', 'g.txt': '' });
     expect((await list({ depth: 1 })).text).toBe(
-      'a/ (3 files)\ng.txt\n[3 files not shown: name a directory or a pattern]',
+      'a/ (3 files)\ng.txt\n[3 files not shown. Set path or pattern.]',
     );
     expect((await list({ depth: 2 })).text).toContain('a/b/ (2 files)\na/f.txt\ng.txt\n');
   });
@@ -105,16 +105,16 @@ describe('list_files', () => {
     const { text, output } = await list();
     expect(text).toBe(
       'deep/0/ (350 files)\ndeep/1/ (350 files)\ndeep/2/ (350 files)\ntop.txt\n' +
-        '[1,050 files not shown: name a directory or a pattern]',
+        '[1,050 files not shown. Set path or pattern.]',
     );
     expect(output?.summary).toBe('1,051 files');
     const flat = await list({ pattern: '**/f*' });
     expect(flat.text.split('\n')).toHaveLength(1001);
-    expect(flat.text).toMatch(/\n\[50 files omitted: narrow the pattern\]$/);
+    expect(flat.text).toMatch(/\n\[50 files omitted\. Use a narrower pattern\.\]$/);
     const wide = sandbox(Object.fromEntries(Array.from({ length: 1020 }, (_, index) => [`f${index}`, ''])));
     const shown = await call(listFiles(new Workspace(wide.root)), {});
     wide.remove();
-    expect(shown.text).toMatch(/\n\[20 files not shown: name a directory or a pattern\]$/);
+    expect(shown.text).toMatch(/\n\[20 files not shown\. Set path or pattern\.\]$/);
   });
 
   it('shows links without following them, including circular links', async () => {

@@ -68,7 +68,7 @@ describe('search_files', () => {
     box.write('many.txt', 'match\n'.repeat(5000));
     const { text, output } = await search({ pattern: '^match$', max_matches: 3 });
     expect(text).toBe(
-      'many.txt\n1: match\n2: match\n3: match\n\n[4,997 more matches not shown: narrow the search]',
+      'many.txt\n1: match\n2: match\n3: match\n\n[4,997 more matches not shown. Use a narrower search.]',
     );
     expect(output?.summary).toBe('5,000 matches in 1 file');
     box.write('many.txt', `${'x'.repeat(390)}match\n`.repeat(5000));
@@ -117,8 +117,8 @@ describe('search_files', () => {
     const { text, isError } = await search({ pattern: '(x+x+)+y', glob: '*-*.txt' }, options);
     expect(isError).toBe(true);
     expect(text).toBe(
-      'a-first.txt\n1: xxxxy\n\n[stopped early: the expression takes too much time or memory on "b-trap.txt": ' +
-        'avoid nested repetitions]',
+      'a-first.txt\n1: xxxxy\n\n[stopped early: the expression takes too much time or memory on "b-trap.txt". ' +
+        'Avoid nested repetitions.]',
     );
   });
 
@@ -164,7 +164,7 @@ describe('search_files', () => {
     const { text, isError } = await search({ pattern: 'one' }, { searchTimeoutMs: 500, runtime });
     expect(isError).toBe(false);
     expect(text).toContain('notes.md\n1: one');
-    expect(text).toContain('[stopped early: the search took too long: name a directory or a glob]');
+    expect(text).toContain('[stopped early: the search took too long. Set path or glob.]');
   });
 
   it('shows a file name with a line break on one line', async () => {

@@ -62,7 +62,8 @@ export class SearchReport {
       lines.push(`No match for ${JSON.stringify(pattern)} in ${where}${hint}.`);
     }
     const left = this.#matches - this.#shown;
-    if (left > 0) lines.push(`[${counted(left, 'more match', 'more matches')} not shown: narrow the search]`);
+    if (left > 0)
+      lines.push(`[${counted(left, 'more match', 'more matches')} not shown. Use a narrower search.]`);
     if (this.#tooLarge > 0) {
       lines.push(`[${counted(this.#tooLarge, 'file')} over ${sizeOf(options.maxFileBytes)} not searched]`);
     }
