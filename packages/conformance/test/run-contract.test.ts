@@ -177,6 +177,6 @@ describe('the agent contract', () => {
     });
     const { failures } = await runContract(only(agentContract(changed), 'answers'));
     expect(failures.length).toBeGreaterThan(10);
-    expect(failures.map(({ message }) => message).join()).toContain('turn 0 has the wrong side');
+    expect(failures.map(({ message }) => message).join()).toContain('turn 0 has the wrong role');
   });
 });

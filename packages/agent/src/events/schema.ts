@@ -93,7 +93,7 @@ const bodies = [
         .number()
         .optional()
         .describe(
-          'The call waits until this time before its tool runs, in milliseconds since 1970. Absent: it does not wait.',
+          'The call waits until this time before its tool runs, in milliseconds since 1970. Absent if it does not wait.',
         ),
     }),
   ),
@@ -144,7 +144,7 @@ const bodies = [
       expiresAt: z
         .number()
         .optional()
-        .describe('Wall clock time in milliseconds since 1970. Absent: does not expire.'),
+        .describe('Wall clock time in milliseconds since 1970. Absent if it does not expire.'),
       subject: words,
       mustAsk: words.describe(
         'The reason why the tool requires a user to decide; a rule that covers more than this call cannot allow it.',

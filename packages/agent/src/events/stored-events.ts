@@ -78,7 +78,7 @@ export interface ToolStartedEvent {
   readonly type: 'tool_started';
   readonly arguments: Record<string, unknown>;
   /**
-   * The call waits until this time before its tool runs, in milliseconds since 1970. Absent: it does not
+   * The call waits until this time before its tool runs, in milliseconds since 1970. Absent if it does not
    * wait.
    */
   readonly waitUntil?: number;
@@ -133,7 +133,7 @@ export interface ApprovalRequestedEvent {
   readonly arguments: Record<string, unknown>;
   /** Hash of the tool and its arguments, which ensures that only the approved call is executed. */
   readonly hash: string;
-  /** Wall clock time in milliseconds since 1970. Absent: does not expire. */
+  /** Wall clock time in milliseconds since 1970. Absent if it does not expire. */
   readonly expiresAt?: number;
   readonly subject?: string;
   /**

@@ -56,7 +56,7 @@ export function readUserContent(content: unknown): readonly UserPart[] {
 export function checkWaiting(waiting: readonly unknown[], what: string): void {
   const bytes = sizeOf(waiting);
   if (waiting.length <= maxWaiting && bytes <= maxPromptBytes) return;
-  const message = `${waiting.length} ${what} would wait, with ${bytes} bytes, but the maximum is ${maxWaiting} with ${maxPromptBytes} bytes. Send it again later.`;
+  const message = `${waiting.length} ${what} would wait, with ${bytes} bytes, but the maximum is ${maxWaiting} with ${maxPromptBytes} bytes. Try again later.`;
   throw new AgentError({ kind: 'invalid', code: 'too_many_waiting', message });
 }
 

@@ -121,7 +121,7 @@ class TextSoFar {
 }
 
 const cutOff =
-  'its connection was lost after a part of a response was shown, and the next attempt began differently';
+  'the connection was lost after a part of a response was shown, and the next attempt began differently';
 const tooSlow = `more than ${maxUnreadLength} characters of it wait to be read`;
 
 function discardedError(why: string): AgentError {

@@ -63,8 +63,8 @@ export function runCancelled(runId: string): AgentError {
 /** Creates the error for a run that was not started because more than `maxAhead` with its key are unfinished. */
 export function runBusy(runId: string, key: string | undefined, maxAhead = 0): AgentError {
   try {
-    const others = maxAhead === 0 ? 'another run has' : `${maxAhead + 1} runs, the maximum, have`;
-    const message = `Run ${runId} was not started: of the key ${JSON.stringify(key)}, ${others} not ended.`;
+    const others = maxAhead === 0 ? 'another unfinished run' : `${maxAhead + 1} unfinished runs, the maximum`;
+    const message = `Run ${runId} was not started: the key ${JSON.stringify(key)} has ${others}.`;
     return new AgentError({ kind: 'invalid', code: 'busy', message });
   } catch (thrown) {
     throw argumentError('runBusy', thrown);

@@ -75,7 +75,7 @@ function problemOf(turns: readonly Turn[]): string | undefined {
   const seen = new Set<string>();
   let open: string[] = [];
   for (const [index, turn] of turns.entries()) {
-    if (turn.side !== (index % 2 === 0 ? 'user' : 'assistant')) return `turn ${index} has the wrong side`;
+    if (turn.side !== (index % 2 === 0 ? 'user' : 'assistant')) return `turn ${index} has the wrong role`;
     if (turn.parts.length === 0) return `turn ${index} is empty`;
     if (turn.parts.some((part) => part.type === 'text' && part.text === ''))
       return `turn ${index} contains an empty text`;

@@ -86,7 +86,7 @@ describe('messages to a run', () => {
       Array.from({ length: 2 }, () => 'invalid too_many_waiting'),
     );
     expect(problems[0]?.message).toMatch(
-      /^1001 messages to the run would wait, with \d+ bytes, but the maximum is 1000 with 67108864 bytes\. Send it again later\.$/,
+      /^1001 messages to the run would wait, with \d+ bytes, but the maximum is 1000 with 67108864 bytes\. Try again later\.$/,
     );
   });
 });

@@ -35,7 +35,7 @@ describe('a runner in memory', () => {
     await runner.start(null, { runId: 'later', ...later });
     for (let number = 0; number <= maxQueued; number += 1)
       expect(await runner.start(null, { runId: `run-${number}`, key })).toBe(true);
-    const message = 'Run last was not started: of the key "k", 1001 runs, the maximum, have not ended.';
+    const message = 'Run last was not started: the key "k" has 1001 unfinished runs, the maximum.';
     const refused = runner.start(null, { runId: 'last', key });
     await expect(refused).rejects.toMatchObject({ kind: 'invalid', code: 'busy', message });
     expect(await runner.start(null, { runId: 'run-5', key })).toBe(false);
