@@ -135,7 +135,7 @@ const definitions: readonly PlaceCase<Outbox>[] = [
   }),
   the(
     'doubt',
-    'counts a part as sent when someone responds before the channel confirms it',
+    'counts a part as sent when the user responds before the channel confirms it',
     async ({ store, again }) => {
       const dead = hanging();
       const delivery = store.deliver('run/ask/one/1', 'chat', part, dead.send);

@@ -315,7 +315,7 @@ describe('chat commands', () => {
     await runner.result(`${refused}:full`);
     expect(texts()).toEqual([expect.stringContaining('Too many of your messages are waiting')]);
     expect(reports).toEqual([
-      expect.stringContaining('of the key "chat:7", 1001 runs, the maximum, have not ended'),
+      expect.stringContaining('the key "chat:7" has 1001 unfinished runs, the maximum'),
     ]);
     resolve('Done.');
     await runner.result(first);
