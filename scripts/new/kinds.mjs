@@ -14,7 +14,7 @@ export const kinds = {
     folder: (name) => `packages/provider-${name}`,
     contract: true,
     steps: (name) => [
-      `Read docs/writing-a-provider.md: ten rules, and the best order in which to write the parts.`,
+      `Read docs/writing-a-provider.md: eleven rules, and the best order in which to write the parts.`,
       `Write src/wire.ts, its mock src/testing/index.ts, and its capabilities in src/create-${name}.ts, all in packages/provider-${name}.`,
       `npm run verify -- contract ${name}: it reports the parts to write first. Then npm run generate -- api, and npm run check.`,
     ],
