@@ -104,4 +104,17 @@ describe('a new user of the page', () => {
     await page.keyboard.type('everybody');
     expect(await page.locator('.find-bar input').inputValue()).toBe('everybody');
   });
+
+  test('can type a search right after "/", before the page has drawn a frame', async () => {
+    const { page } = await scene();
+    await say(page, 'say Hello to everybody.');
+    await stands(page, 'complete');
+    const focused = await page.evaluate(async () => {
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }));
+      // No frame is drawn between microtasks, however slow the machine is.
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+      return document.activeElement?.getAttribute('aria-label');
+    });
+    expect(focused).toBe('Find in this conversation');
+  });
 });

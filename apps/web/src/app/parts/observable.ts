@@ -15,8 +15,7 @@ export class Observable {
     this.#isDue = true;
     const tell = () => {
       if (!this.#isDue) return;
-      this.#isDue = false;
-      for (const listener of this.#listeners) listener();
+      this.notifyNow();
     };
     // A hidden page has no frames, but its title still shows the status.
     if (document.hidden) setTimeout(tell, 100);
@@ -24,5 +23,10 @@ export class Observable {
       requestAnimationFrame(tell);
       setTimeout(tell, 250);
     }
+  }
+  /** Reports a change that the next key press depends on. */
+  protected notifyNow(): void {
+    this.#isDue = false;
+    for (const listener of this.#listeners) listener();
   }
 }

@@ -81,7 +81,7 @@ export class AppState extends Observable {
 
   find(isFinding: boolean): void {
     this.isFinding = isFinding;
-    this.notify();
+    this.notifyNow();
   }
 
   /** Creates a session that begins like the open one. */
