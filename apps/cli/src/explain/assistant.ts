@@ -8,7 +8,7 @@ export const assistant: Area = {
       code: 'no_bot_token',
       kinds: ['invalid'],
       what: 'The Telegram bot token is missing or malformed.',
-      todo: 'Get a token from @BotFather; it looks like 12345:AbC-d.',
+      todo: 'Get a token such as 12345:AbC-d from @BotFather.',
       see: 'docs/assistant.md',
     },
     {
@@ -36,7 +36,7 @@ export const assistant: Area = {
       code: 'webhook_url',
       kinds: ['invalid'],
       what: 'The webhook address does not start with https://.',
-      todo: 'Put a proxy with a TLS certificate in front of the assistant, and pass the https:// address of the proxy.',
+      todo: "Put a proxy with a TLS certificate in front of the assistant, and pass the proxy's https:// address.",
       see: 'docs/assistant.md',
     },
     {
@@ -48,7 +48,7 @@ export const assistant: Area = {
     {
       code: 'webhook',
       kinds: ['network'],
-      what: 'The webhook of the assistant on Cloudflare is not set, or Telegram recently failed to deliver an update to it.',
+      what: 'The webhook of the assistant on Cloudflare is not set, or Telegram recently failed to deliver an update.',
       todo: 'Set the webhook as docs/cloudflare.md describes; the message contains the error from Telegram.',
       see: 'docs/cloudflare.md',
     },
@@ -61,13 +61,13 @@ export const assistant: Area = {
     {
       code: 'not_done',
       kinds: ['network', 'timeout'],
-      what: 'Telegram is unreachable or did not perform the request. The assistant retries the request, which is safe to repeat.',
+      what: 'Telegram is unreachable or did not perform the request. The assistant retries it, which is safe.',
       todo: 'Wait. If the error persists, check the network connection of the machine.',
     },
     {
       code: 'maybe_sent',
       kinds: ['network', 'timeout', 'aborted'],
-      what: 'The connection broke after a message was sent, so it may or may not have arrived. The assistant sends it again, at most three times, with a note that it may be a duplicate.',
+      what: 'The connection broke after a message was sent, and the message may be lost. The assistant sends it again, at most three times, with a note about a possible duplicate.',
       todo: 'Ignore a single occurrence. Check the network if it happens often.',
       see: 'docs/telegram.md',
     },
@@ -75,20 +75,20 @@ export const assistant: Area = {
       code: 'retry_later',
       kinds: ['network'],
       what: 'A part of a reply is delayed: the last attempt to send it failed, or another process is sending it.',
-      todo: 'Do nothing: the assistant sends it after the time in the message. `cobbler assistant outbox` lists delayed messages.',
+      todo: 'Do nothing: the assistant sends it after the delay in the message. `cobbler assistant outbox` lists delayed messages.',
       see: 'docs/assistant.md',
     },
     {
       code: 'not_accepted',
       kinds: ['tool'],
-      what: 'An incoming message could not be stored; Telegram will send it again.',
+      what: 'An incoming message could not be stored. Telegram will send it again.',
       todo: 'Read the reason in the message. The cause is usually the disk or the database.',
     },
     {
       code: 'empty_file',
       kinds: ['invalid'],
       what: 'Telegram rejects files without content.',
-      todo: 'Send text instead, or leave the file out.',
+      todo: 'Send text instead, or omit the file.',
     },
     {
       code: 'button',
@@ -113,7 +113,7 @@ export const assistant: Area = {
     {
       code: 'embedder',
       kinds: ['invalid'],
-      what: 'Cobbler does not know this embedding model, so you must set the number of its dimensions and the similarity threshold.',
+      what: 'Cobbler does not know this embedding model, so you must set its number of dimensions and the similarity threshold.',
       todo: 'Set both, or use one of the models that the message lists.',
       see: 'docs/cloudflare.md',
     },

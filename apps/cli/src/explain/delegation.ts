@@ -28,13 +28,13 @@ export const delegation: Area = {
       code: 'media',
       kinds: ['invalid'],
       what: 'A backend accepts text only, but the prompt contains an image or a document.',
-      todo: 'Leave the content out, or put the file in the working directory and name it in the prompt.',
+      todo: 'Omit the content, or put the file in the working directory and name it in the prompt.',
       see: 'docs/delegation.md',
     },
     {
       code: 'job_timeout',
       kinds: ['timeout'],
-      what: 'The program exceeded its time limit and was stopped, with all its child processes.',
+      what: 'The program exceeded its time limit. Cobbler stopped it and all its child processes.',
       todo: 'Raise `timeoutMs`, or give the program a smaller task.',
       see: 'docs/delegation.md',
     },
@@ -42,13 +42,13 @@ export const delegation: Area = {
       code: 'no_end',
       kinds: ['agent'],
       what: 'The program ended before it reported a result, so the task counts as failed.',
-      todo: 'Read its last output in the message. Usually the program is not logged in, was killed, or is an unsupported version.',
+      todo: 'Read its last output in the message. Usually, the program is not logged in, was killed, or has an unsupported version.',
       see: 'docs/delegation.md',
     },
     {
       code: 'message_too_long',
       kinds: ['agent'],
-      what: 'The program printed a message of more than 16 MiB, or more than 256 MiB in total, and was stopped. The rest cannot be read and may have contained the response.',
+      what: 'Cobbler stopped the program, because it printed a message of more than 16 MiB, or more than 256 MiB in total. The response may be lost.',
       todo: 'Request a shorter response, or have long output written to a file.',
       see: 'docs/delegation.md',
     },
@@ -61,8 +61,8 @@ export const delegation: Area = {
     {
       code: 'stale_session',
       kinds: ['invalid'],
-      what: 'The program no longer has the conversation that it should continue. It started a new one, without the earlier messages.',
-      todo: "Repeat the important context. This happens if the program's files were deleted, or if you continue on a different machine.",
+      what: 'The program no longer has the conversation to continue. It started a new one, without the earlier messages.',
+      todo: "Repeat the important context. Possible causes: the program's files were deleted, or you continue on another machine.",
       see: 'docs/delegation.md',
     },
     {
@@ -74,7 +74,7 @@ export const delegation: Area = {
     {
       code: 'no_job',
       kinds: ['agent'],
-      what: 'The program sent output although it had no task. This is a bug in Cobbler.',
+      what: 'The program sent output without having a task. This is a bug in Cobbler.',
       todo: 'Please report it, with the events of the session.',
     },
     {

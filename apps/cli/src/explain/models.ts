@@ -7,7 +7,7 @@ export const requests: Area = {
     {
       code: 'no_key',
       kinds: ['invalid'],
-      what: 'There is no API key for the service. The message names the variable that is not set.',
+      what: 'There is no API key for the service. The message names the missing variable.',
       todo: 'Set the variable, or store a key with `cobbler config set-key PROVIDER`. To try Cobbler without a key: `cobbler demo`.',
       see: 'docs/first-agent.md',
     },
@@ -21,7 +21,7 @@ export const requests: Area = {
       code: 'key_refused',
       kinds: ['auth'],
       what: 'The service rejected the key (401), or the key lacks permission (403).',
-      todo: 'Create a new key in the service console. For 403, check the permissions of the key and of the account. `cobbler doctor` shows where the key comes from.',
+      todo: 'Create a new key in the service console. For 403, check the permissions of the key and the account. `cobbler doctor` shows the source of the key.',
     },
     {
       code: 'unknown_provider',
@@ -45,7 +45,7 @@ export const requests: Area = {
       code: 'bad_model',
       kinds: ['invalid'],
       what: 'The value of `model` is not an AI SDK 7 language model.',
-      todo: 'Pass a model from a provider package of that version, such as `anthropic("…")`. Upgrade a provider package that is made for an older version.',
+      todo: 'Pass a model from a provider package of that version, such as `anthropic("…")`. Upgrade provider packages made for older versions.',
       see: 'docs/ai-sdk.md',
     },
     {
@@ -58,14 +58,14 @@ export const requests: Area = {
       code: 'bad_option',
       kinds: ['invalid'],
       what: 'An option is invalid, such as a negative timeout, a temperature of 3 or a limit that is not a number.',
-      todo: 'The message names the option, its valid values and the given value. Correct it, or remove it to use the default.',
+      todo: 'The message names the option, its value and the valid values. Correct the option, or omit it to use the default.',
       see: 'docs/limits.md',
     },
     {
       code: 'unsupported',
       kinds: ['invalid'],
       what: 'The model does not support a requested feature: images, documents, a temperature, or structured output.',
-      todo: 'Leave the feature out, or choose a model that supports it. A tool can replace structured output.',
+      todo: 'Omit the feature, or choose a model that supports it. A tool can replace structured output.',
     },
     {
       code: 'no_sampling',
@@ -129,19 +129,19 @@ export const services: Area = {
       code: 'certificate',
       kinds: ['network'],
       what: 'The certificate of the service is not trusted. In many companies, a proxy intercepts TLS with its own certificate.',
-      todo: 'Set NODE_EXTRA_CA_CERTS to the certificate of that proxy. If the server is your own, renew its certificate.',
+      todo: 'Set NODE_EXTRA_CA_CERTS to the certificate of that proxy. If you run the server, renew its certificate.',
     },
     {
       code: 'redirect',
       kinds: ['invalid'],
-      what: 'The service redirects to another address. Cobbler does not follow redirects, because that would send the key there.',
-      todo: 'Set the base URL to the address in the message, if you trust it.',
+      what: 'The service redirects to another address. Cobbler does not follow redirects, because the key would be sent there.',
+      todo: 'If you trust the address in the message, set it as the base URL.',
     },
     {
       code: 'content_type',
       kinds: ['agent'],
       what: 'The response is not from a model service. Usually a login page, a proxy or another program responds at this address.',
-      todo: 'Check the base URL; `/v1` is often missing at the end. The message shows the start of the response.',
+      todo: 'Check the base URL, which often lacks `/v1` at the end. The message shows the start of the response.',
     },
     {
       code: 'content_encoding',
@@ -158,14 +158,14 @@ export const services: Area = {
     {
       code: 'not_served',
       kinds: ['invalid'],
-      what: 'The service does not know this model, or the address does not exist (404).',
+      what: 'The service does not know the model, or the address does not exist (404).',
       todo: 'Check the model name with `cobbler models`, and the base URL.',
     },
     {
       code: 'rate_limited',
       kinds: ['rate_limit'],
-      what: 'The service is overloaded or limits your requests: too many are sent at the same time, or the quota is used up. Retries for several minutes failed.',
-      todo: 'Wait as long as the message says, or retry for longer: `--retry-for 10m`, or `retryFor` in the configuration or a program. If the error occurs often, raise the quota or run fewer requests in parallel.',
+      what: 'The service is overloaded, received too many of your requests at the same time, or your quota is used up. Retries for several minutes failed.',
+      todo: 'Wait as long as the message says, or retry for longer: `--retry-for 10m`, or `retryFor` in the configuration or a program. If the error occurs often, raise the quota or send fewer parallel requests.',
     },
     {
       code: 'service_failed',
@@ -195,12 +195,12 @@ export const services: Area = {
       code: 'stall',
       kinds: ['timeout'],
       what: 'The response stalled: no data arrived for 2 minutes.',
-      todo: 'Try again. If it happens often, a device on the network path is probably closing idle connections.',
+      todo: 'Try again. If it happens often, a device on the network probably closes idle connections.',
     },
     {
       code: 'progress',
       kinds: ['timeout'],
-      what: 'For 5 minutes, only keep-alive data arrived, but no part of a response.',
+      what: 'For 5 minutes, only keep-alive data arrived, and no part of a response.',
       todo: 'Try again, or raise `progressMs` for models that reason for a long time without output.',
     },
     {
@@ -219,7 +219,7 @@ export const services: Area = {
       code: 'cut',
       kinds: ['network'],
       what: 'The connection closed before the response or event stream was complete. A partial response never counts as success.',
-      todo: 'Try again. An event stream reconnects and continues where it was cut off.',
+      todo: 'Try again. An event stream reconnects and continues from there.',
     },
     {
       code: 'garbled',
@@ -243,14 +243,14 @@ export const services: Area = {
       code: 'bad_answer',
       kinds: ['agent'],
       what: 'An agent returned an invalid response. This is a bug in the provider package, not in the model.',
-      todo: 'Run the contract suite against that provider; it reports the violated rule.',
+      todo: 'Run the contract suite with this provider to find the violated rule.',
       see: 'docs/writing-a-provider.md',
     },
     {
       code: 'context_full',
       kinds: ['agent', 'invalid'],
       what: 'The conversation exceeds the context window of the model.',
-      todo: 'Compact the conversation: in a program, set `compact` in the context policy; the command line compacts automatically (`--compact-above`). Or start a new session, or use a model with a larger window.',
+      todo: 'In a program, set `compact` in the context policy. The command line compacts automatically (`--compact-above`). Or start a new session, or use a model with a larger window.',
       see: 'docs/long-work.md',
     },
     {
@@ -262,7 +262,7 @@ export const services: Area = {
     {
       code: 'unknown_stop',
       kinds: ['agent'],
-      what: 'The model stopped for an unknown reason. An unknown reason never counts as success.',
+      what: 'The model stopped for an unknown reason, which never counts as success.',
       todo: 'A newer version of Cobbler may know the reason. The response is stored, and the session can continue.',
     },
   ],

@@ -44,7 +44,7 @@ export const server: Area = {
       code: 'token_file',
       kinds: ['invalid'],
       what: 'The token file of the server cannot be read or written, or is damaged. The server does not start.',
-      todo: 'Fix the permissions of the file, or move the file elsewhere; the server then creates a new file with new tokens.',
+      todo: 'Fix the permissions of the file, or move the file elsewhere. The server then creates a file with new tokens.',
       see: 'docs/server.md',
     },
     {
@@ -63,13 +63,13 @@ export const server: Area = {
     {
       code: 'repeated_header',
       status: [400],
-      what: 'A header that must be unique, such as `Host`, occurs twice. A proxy and the server could then read different values.',
-      todo: 'Send the header once. The message names it.',
+      what: 'A header that must be unique, such as `Host`, occurs twice, so a proxy and the server could read different values.',
+      todo: 'Send the header only once. The message names it.',
     },
     {
       code: 'bad_path',
       status: [400],
-      what: 'The URL of the request is malformed, for example because of an invalid percent-encoding.',
+      what: 'The URL of the request is malformed, for example because of invalid percent-encoding.',
       todo: 'Percent-encode the parts of the path.',
     },
     {
@@ -82,8 +82,8 @@ export const server: Area = {
     {
       code: 'method',
       status: [405],
-      what: 'The route does not accept this method. The header `Allow` lists the methods it accepts.',
-      todo: 'Use one of those methods.',
+      what: 'The route does not accept this method. The header `Allow` lists accepted methods.',
+      todo: 'Use a listed method.',
     },
     {
       code: 'media_type',
@@ -133,7 +133,7 @@ export const server: Area = {
       code: 'headers_too_large',
       status: [431],
       what: "The headers exceed the server's size limit.",
-      todo: 'The usual cause is cookies set by other programs on the same host name. Use a different host name.',
+      todo: 'Usually, the cause is cookies of other programs on the same host name. Use a different host name.',
     },
     {
       code: 'idempotency_key',
@@ -223,7 +223,7 @@ export const server: Area = {
       kinds: ['tool'],
       status: [503],
       what: 'The maximum number of sessions is in use.',
-      todo: 'On a server, wait for other sessions to end, then try again. With the tool `agent`, the model must first destroy one of its sessions.',
+      todo: 'On a server, wait for other sessions to end, then try again. With the tool `agent`, the model must first destroy a session.',
       see: 'docs/server.md',
     },
     {
@@ -237,21 +237,21 @@ export const server: Area = {
       code: 'stopping',
       status: [503],
       what: 'The server is shutting down and accepts no new requests.',
-      todo: 'Try again after the server has restarted; it then continues unfinished runs.',
+      todo: 'Try again after the restart. The server then continues unfinished runs.',
       see: 'docs/operations.md',
     },
     {
       code: 'not_ready',
       status: [503],
       what: 'The server cannot serve prompts now: the store does not respond, or the server is stopping.',
-      todo: 'Send requests elsewhere until `/readyz` returns 200.',
+      todo: 'Send requests to another server until `/readyz` returns 200.',
       see: 'docs/operations.md',
     },
     {
       code: 'internal',
       status: [500],
       what: 'The server failed with an internal error.',
-      todo: 'Find the reason in the server log, under the request id of the response. Please report it.',
+      todo: 'Find the reason in the server log, under the request id of the response, and report it.',
       see: 'docs/operations.md',
     },
     {
@@ -278,7 +278,7 @@ export const server: Area = {
       code: 'lost',
       kinds: ['agent'],
       what: 'The server no longer has the log that the client follows: its store was replaced or restored.',
-      todo: 'Check the store of the server. The client reloads the session from the server.',
+      todo: 'Check the store of the server. The client reloads the session.',
       see: 'docs/operations.md',
     },
   ],

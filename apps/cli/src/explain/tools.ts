@@ -26,8 +26,8 @@ export const toolDefinitions: readonly Explanation[] = [
   {
     code: 'bad_tool',
     kinds: ['invalid'],
-    what: 'A tool has no `execute` function, its `effect` is unknown, or its `effect` is `once` although it has `waitUntil`.',
-    todo: 'Set `execute`. Set `effect` to `read`, `idempotent` or `once`, or remove it. With `waitUntil`, set it to `read` or `idempotent`.',
+    what: 'A tool has no `execute` function or an unknown `effect`, or it has both `waitUntil` and the effect `once`.',
+    todo: 'Set `execute`. Omit `effect`, or set it to `read`, `idempotent` or `once`. With `waitUntil`, set it to `read` or `idempotent`.',
     see: 'docs/tools.md',
   },
   {
@@ -52,7 +52,7 @@ export const tools: Area = {
     {
       code: 'bad_wait',
       kinds: ['tool'],
-      what: 'The call of `wait_until` contains no valid time, or a time that is too far away or later than the time limit of the run.',
+      what: 'The call of `wait_until` contains an invalid time, or one that is too far away or after the time limit of the run.',
       todo: 'Do nothing: the model sees the reason and can choose another time. To allow longer waits, raise `limits.ms` of the run.',
       see: 'docs/long-work.md',
     },
@@ -67,14 +67,14 @@ export const tools: Area = {
       code: 'sealed',
       kinds: ['tool'],
       what: 'The path contains keys (such as `~/.ssh`) or Cobbler’s own files. File tools never open it.',
-      todo: 'Continue without it, or use a command, which needs approval.',
+      todo: 'Continue without this path, or use a command, which needs approval.',
       see: 'docs/gate.md',
     },
     {
       code: 'not_found',
       kinds: ['tool'],
       what: 'The file does not exist. The message suggests similar names.',
-      todo: 'Correct the path; it is relative to the workspace.',
+      todo: 'Correct the path, relative to the workspace.',
     },
     {
       code: 'is_directory',
@@ -85,7 +85,7 @@ export const tools: Area = {
     {
       code: 'not_directory',
       kinds: ['tool'],
-      what: 'The path treats a file as a directory.',
+      what: 'A part of the path is a file, not a directory.',
       todo: 'Correct the path.',
     },
     {
@@ -98,13 +98,13 @@ export const tools: Area = {
       code: 'changed',
       kinds: ['tool'],
       what: 'Another program changed the file between reading and writing. Nothing was overwritten.',
-      todo: 'Read it again, then make the change.',
+      todo: 'Read the file again, then make the change.',
     },
     {
       code: 'special',
       kinds: ['tool'],
       what: 'The path is a device, a socket or a pipe, not a regular file.',
-      todo: 'If access is intended, use a command instead.',
+      todo: 'To access it, use a command instead.',
     },
     {
       code: 'io',
@@ -141,7 +141,7 @@ export const tools: Area = {
       code: 'no_program',
       kinds: ['tool'],
       what: 'The program was not found: it is not installed, or not in PATH.',
-      todo: 'Install it, or extend PATH. `cobbler doctor` shows which programs it finds.',
+      todo: 'Install it, or extend PATH. `cobbler doctor` shows the programs it finds.',
     },
     {
       code: 'unstartable',
