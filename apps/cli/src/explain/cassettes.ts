@@ -8,14 +8,14 @@ export const cassettes: Area = {
       code: 'cassette',
       kinds: ['invalid'],
       what: 'The file is not a cassette, is damaged, or was written by an incompatible version.',
-      todo: 'Record it again: `cobbler --record FILE "…"`.',
+      todo: 'Record it again with `cobbler --record FILE "…"`.',
       see: 'docs/record-and-replay.md',
     },
     {
       code: 'replay_miss',
       kinds: ['agent'],
       what: 'The replay differs from the recording: the program, the prompt or a tool has changed. The message shows the difference.',
-      todo: 'If the change is intended, record again: `cobbler --replay FILE --refresh`. Otherwise, undo the change.',
+      todo: 'If the change is intended, record again with `cobbler --replay FILE --refresh`. Otherwise, undo the change.',
       see: 'docs/record-and-replay.md',
     },
     {

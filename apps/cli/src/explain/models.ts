@@ -8,7 +8,7 @@ export const requests: Area = {
       code: 'no_key',
       kinds: ['invalid'],
       what: 'There is no API key for the service. The message names the missing variable.',
-      todo: 'Set the variable, or store a key with `cobbler config set-key PROVIDER`. To try Cobbler without a key: `cobbler demo`.',
+      todo: 'Set the variable, or store a key with `cobbler config set-key PROVIDER`. To try Cobbler without a key, run `cobbler demo`.',
       see: 'docs/first-agent.md',
     },
     {
@@ -32,13 +32,13 @@ export const requests: Area = {
     {
       code: 'unknown_model',
       what: 'No provider has a model with this name, so no request was sent.',
-      todo: 'Correct the name: `cobbler models` lists the known ones. For a model newer than this list, use the full name: `-m claude:MODEL`. With `--base-url`, any name is accepted.',
+      todo: 'Correct the name. `cobbler models` lists the known models. For a model newer than this list, use the full name: `-m claude:MODEL`. With `--base-url`, any name is accepted.',
     },
     {
       code: 'no_model',
       kinds: ['invalid'],
       what: 'The model name of an agent is empty.',
-      todo: 'Set a model: `-m` on the command line, `model` in a program or the configuration.',
+      todo: 'Set a model with `-m` on the command line, or with `model` in a program or the configuration.',
       see: 'docs/first-agent.md',
     },
     {
@@ -109,7 +109,7 @@ export const requests: Area = {
       code: 'unpriced',
       kinds: ['invalid'],
       what: 'The cost is limited, but the price of the model is unknown, so the limit cannot be enforced.',
-      todo: 'Set the price under `prices` in the configuration or as `pricing`, limit tokens instead, or accept the unknown cost: `--allow-unpriced`.',
+      todo: 'Set the price under `prices` in the configuration or as `pricing`, limit tokens instead, or accept the unknown cost with `--allow-unpriced`.',
       see: 'docs/limits.md',
     },
   ],
@@ -122,7 +122,7 @@ export const services: Area = {
     {
       code: 'connection_failed',
       kinds: ['network'],
-      what: 'Could not connect to the service, or the connection broke before the response started. Several attempts failed.',
+      what: 'Cobbler could not connect to the service, or the connection broke before the response started. Several attempts failed.',
       todo: 'Check the network, the base URL and, if you use one, the proxy (HTTPS_PROXY), then try again. `cobbler doctor --live` tests the connection.',
     },
     {
@@ -165,7 +165,7 @@ export const services: Area = {
       code: 'rate_limited',
       kinds: ['rate_limit'],
       what: 'The service is overloaded, received too many of your requests at the same time, or your quota is used up. Retries for several minutes failed.',
-      todo: 'Wait as long as the message says, or retry for longer: `--retry-for 10m`, or `retryFor` in the configuration or a program. If the error occurs often, raise the quota or send fewer parallel requests.',
+      todo: 'Wait as long as the message says, or retry for longer with `--retry-for 10m`, or `retryFor` in the configuration or a program. If the error occurs often, raise the quota or send fewer parallel requests.',
     },
     {
       code: 'service_failed',
@@ -207,7 +207,7 @@ export const services: Area = {
       code: 'total',
       kinds: ['timeout'],
       what: 'A model call, including its retries, took longer than the time limit (default 10 minutes).',
-      todo: 'Request less at a time, or raise the limit: `requestTimeout` in the configuration, or `totalMs` in a program.',
+      todo: 'Request less at a time, or raise the limit with `requestTimeout` in the configuration, or `totalMs` in a program.',
     },
     {
       code: 'request_timeout',
@@ -236,7 +236,7 @@ export const services: Area = {
     {
       code: 'answer_too_large',
       kinds: ['limit'],
-      what: 'The response exceeds 64 MiB and was dropped to protect memory.',
+      what: 'The response exceeds 64 MiB, so Cobbler dropped it to protect memory.',
       todo: 'Set `maxTokens`, and check whether the model repeats itself.',
     },
     {
@@ -250,7 +250,7 @@ export const services: Area = {
       code: 'context_full',
       kinds: ['agent', 'invalid'],
       what: 'The conversation exceeds the context window of the model.',
-      todo: 'In a program, set `compact` in the context policy. The command line compacts automatically (`--compact-above`). Or start a new session, or use a model with a larger window.',
+      todo: 'In a program, set `compact` in the context policy. The command line compacts automatically (`--compact-above`). You can also start a new session or use a model with a larger window.',
       see: 'docs/long-work.md',
     },
     {

@@ -82,7 +82,7 @@ export const runs: Area = {
       code: 'run_timeout',
       kinds: ['timeout'],
       what: 'The run reached its time limit. Time spent waiting for approvals does not count.',
-      todo: 'Continue the session with more time: `--timeout 2h`, or `limits.ms` in a program.',
+      todo: 'Continue the session with a longer time limit, such as `--timeout 2h`, or `limits.ms` in a program.',
       see: 'docs/limits.md',
     },
     {
@@ -177,7 +177,7 @@ export const runs: Area = {
       code: 'stuck',
       kinds: ['agent'],
       what: 'An action of the run recorded nothing, so Cobbler stopped the run to avoid an endless loop. This is a bug in Cobbler or in one of its extensions.',
-      todo: 'Please report it, with a recording of the run: `--record FILE`.',
+      todo: 'Please report it, with a recording of the run (`--record FILE`).',
       see: 'docs/record-and-replay.md',
     },
     {

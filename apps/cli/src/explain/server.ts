@@ -23,21 +23,21 @@ export const server: Area = {
       code: 'host',
       status: [403],
       what: 'The request is for a host name that the server does not serve. This protects against DNS rebinding.',
-      todo: 'If the name is yours, allow it: `--allowed-host NAME`.',
+      todo: 'If the name is yours, allow it with `--allowed-host NAME`.',
       see: 'docs/server.md',
     },
     {
       code: 'origin',
       status: [403],
       what: 'The request comes from a web page on another site.',
-      todo: 'Call the server from a program, or from its own page. If the host name of the page is yours, for example behind a proxy, allow it: `--allowed-host NAME`.',
+      todo: 'Call the server from a program, or from its own page. If the host name of the page is yours, for example behind a proxy, allow it with `--allowed-host NAME`.',
       see: 'docs/server.md',
     },
     {
       code: 'no_token',
       status: [404],
       what: 'There is no token with this id.',
-      todo: 'List them: `GET /v1/tokens`.',
+      todo: 'List the tokens with `GET /v1/tokens`.',
       see: 'docs/server.md',
     },
     {
@@ -166,7 +166,7 @@ export const server: Area = {
       code: 'no_approval',
       status: [404],
       what: 'There is no approval with this id.',
-      todo: 'List the waiting approvals: `cobbler approve`, or `GET /v1/approvals`.',
+      todo: 'List the waiting approvals with `cobbler approve` or `GET /v1/approvals`.',
       see: 'docs/gate.md',
     },
     {

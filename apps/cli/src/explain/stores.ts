@@ -9,7 +9,7 @@ export const sessions: Area = {
       kinds: ['invalid', 'tool'],
       status: [404],
       what: 'The store has no session with this id.',
-      todo: 'List the sessions: `cobbler sessions`. If you use several home directories, check COBBLER_HOME.',
+      todo: 'List the sessions with `cobbler sessions`. If you use several home directories, check COBBLER_HOME.',
       see: 'docs/sessions.md',
     },
     {
@@ -64,7 +64,7 @@ export const sessions: Area = {
       code: 'no_event',
       kinds: ['invalid'],
       what: 'The fork position is not an event of the session.',
-      todo: 'Use the number of one of its events: `cobbler sessions show ID`.',
+      todo: 'Use the number of an event that `cobbler sessions show ID` lists.',
     },
     {
       code: 'no_events',
@@ -77,7 +77,7 @@ export const sessions: Area = {
       code: 'damaged_log',
       kinds: ['invalid'],
       what: 'The imported log has an invalid line, or events that contradict each other. Nothing was imported.',
-      todo: 'Repair it: `cobbler doctor FILE --fix` writes a log that can be imported, and lists what it left out.',
+      todo: 'Repair it with `cobbler doctor FILE --fix`, which writes a log that can be imported and lists what it omitted.',
       see: 'docs/events.md',
     },
     {
@@ -131,7 +131,7 @@ export const stores: Area = {
       code: 'store_full',
       kinds: ['agent'],
       what: 'The disk of the store is full, or its database is out of memory. Stored data is not lost.',
-      todo: 'Free disk space or delete old sessions: `cobbler sessions prune --older-than 30d`. If the database is out of memory, increase its memory.',
+      todo: 'Free disk space or delete old sessions with `cobbler sessions prune --older-than 30d`. If the database is out of memory, increase its memory.',
     },
     {
       code: 'store_readonly',

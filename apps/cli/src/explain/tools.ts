@@ -6,7 +6,7 @@ export const toolDefinitions: readonly Explanation[] = [
     code: 'bad_rule',
     kinds: ['invalid'],
     what: 'A permission rule does not have the form `tool` or `tool(pattern)`.',
-    todo: 'Correct it. Example: `run_command(npm test*)`.',
+    todo: 'Correct it, for example to `run_command(npm test*)`.',
     see: 'docs/gate.md',
   },
   {
@@ -47,7 +47,7 @@ export const tools: Area = {
       code: 'workspace',
       kinds: ['invalid'],
       what: 'The working directory does not exist, is not a directory, or is not accessible.',
-      todo: 'Choose one that exists: `-C DIR`, or `workspace` in a program.',
+      todo: 'Choose an existing directory with `-C DIR`, or with `workspace` in a program.',
     },
     {
       code: 'bad_wait',
@@ -60,7 +60,7 @@ export const tools: Area = {
       code: 'outside',
       kinds: ['tool'],
       what: 'A path leads out of the workspace, directly or through a link. Tools never leave it.',
-      todo: 'Use a path inside the workspace, or start in a directory that contains both the workspace and that path: `-C DIR`.',
+      todo: 'Use a path inside the workspace, or start with `-C DIR` in a directory that contains both the workspace and that path.',
       see: 'docs/tools.md',
     },
     {
