@@ -100,7 +100,7 @@ function proofOf(number, citations) {
   const shown = chosen(tests);
   const rest = tests.length - shown.length;
   return [
-    ...shown.map((test) => `\`${test.file}\`: ${cell(short(nameFor(test, number)))}`),
+    ...shown.map((test) => `\`${test.file}\`: ${cell(short(nameFor(test)))}`),
     ...(rest > 0 ? [`and ${rest} more`] : []),
   ].join('<br>');
 }
@@ -133,14 +133,17 @@ function obscurity({ file, name, numbers }) {
   );
 }
 
+/** Words with which the name of a test continues the name of its group as one sentence. */
+const CONTINUES =
+  /^(is|are|has|have|can|cannot|does|do|that|for|with|was|were|gets|keeps|runs|ends|receives)\b/;
+
 /**
- * Returns the name to show for a number, with the group's name if only the group cites it.
+ * Returns the name to show, with the name of its innermost group.
  * @param {Citation} test
- * @param {string} number
  */
-function nameFor({ name, own, groups }, number) {
-  const group = own.includes(number) ? undefined : groups.find((words) => words.includes(number));
-  return group === undefined ? bare(name) : `${bare(group)}: ${bare(name)}`;
+function nameFor({ name, groups: [group] }) {
+  if (group === undefined) return bare(name);
+  return `${bare(group)}${CONTINUES.test(name) ? '' : ':'} ${bare(name)}`;
 }
 
 /** @param {string} name */

@@ -328,7 +328,7 @@ export const commands: readonly CommandRow[] = [
     operands: '[code...]',
     text: 'explain an error code and what to do',
     about: [
-      'The code is in the last line of an error, in "code" in --json output and server responses, and in the log.',
+      'The code is in the last line of an error, in the field "code" of --json output and server responses, and in the log.',
       'Without a code, lists all codes.',
     ],
     groups: [{ title: 'Output', options: [{ flags: '--json', text: 'print as JSON' }] }],

@@ -50,7 +50,7 @@ export const taskGroups: readonly OptionGroup[] = [
       { flags: '--system <text>', text: 'replace the built-in instructions with this text, or @FILE' },
       { flags: '--append-system <text>', text: 'append this text, or @FILE, to the instructions' },
       { flags: '--no-context-files', text: 'skip AGENTS.md and CLAUDE.md' },
-      { flags: '--tools <list>', text: 'use only these tools, separated by commas, or none' },
+      { flags: '--tools <list>', text: 'use only these tools (separated by commas), or `none`' },
       {
         flags: '--mcp <server>',
         text: 'add the tools of an MCP server: NAME=COMMAND or URL; repeatable',

@@ -129,7 +129,7 @@ export const services: Area = {
       code: 'certificate',
       kinds: ['network'],
       what: 'The certificate of the service is not trusted. In many companies, a proxy intercepts TLS with its own certificate.',
-      todo: 'Set NODE_EXTRA_CA_CERTS to the certificate of that proxy. If you run the server, renew its certificate.',
+      todo: "Set NODE_EXTRA_CA_CERTS to the path of a file with that proxy's certificate. If you run the server, renew its certificate.",
     },
     {
       code: 'redirect',

@@ -56,7 +56,7 @@ export const runners: Area = {
       code: 'too_many_runs',
       kinds: ['invalid'],
       what: 'The memory runner has reached its maximum number of unfinished runs.',
-      todo: 'Wait for some runs to end, raise `maxOpen` of `memoryRunner`, or use a runner on disk such as `sqliteRunner`.',
+      todo: 'Wait for some runs to end, raise `maxOpen` of `memoryRunner`, or use a runner that stores its runs on disk, such as `sqliteRunner`.',
       see: 'docs/runners.md',
     },
     {

@@ -115,7 +115,7 @@ export const tools: Area = {
     {
       code: 'unsuited',
       kinds: ['tool'],
-      what: 'The tool cannot handle the file: it is binary, not UTF-8, too large, or shorter than the requested line.',
+      what: 'The tool cannot handle the file: it is binary, is not encoded in UTF-8, is too large, or ends before the requested line.',
       todo: 'Read the reason in the message. Read a part of the file, or use a command.',
     },
     {

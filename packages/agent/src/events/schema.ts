@@ -127,7 +127,7 @@ const bodies = [
   ),
   withTypeName(
     'ApprovalRequestedEvent',
-    'A user must decide on a call. The decision must name this id, and only the first one counts.',
+    'A user must decide on a call. The decision must name this approval id, and only the first decision counts.',
     z.looseObject({
       ...place,
       ...subject,

@@ -120,7 +120,9 @@ export interface BlobReference {
   readonly bytes: number;
 }
 
-/** A user must decide on a call. The decision must name this id, and only the first one counts. */
+/**
+ * A user must decide on a call. The decision must name this approval id, and only the first decision counts.
+ */
 export interface ApprovalRequestedEvent {
   readonly turn: number;
   readonly index: number;

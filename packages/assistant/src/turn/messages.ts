@@ -92,7 +92,7 @@ export const tooManyWaiting: string =
   'Too many of your messages are waiting for a reply, so I did not accept the last one. Please send it again later.';
 
 export function timeZoneSet(time: string): string {
-  return `Your time is now ${time}.`;
+  return `Your local time is ${time}.`;
 }
 
 export function timeZoneAsked(current: string): string {
