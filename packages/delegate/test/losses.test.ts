@@ -83,6 +83,19 @@ describe('unknown output [P27]', () => {
   });
 });
 
+describe('an item of Codex that ended [P27]', () => {
+  const item = { id: 'item_0', type: 'agent_message', text: 'Hi.' };
+  test.each([
+    ['codex', codexExecAdapter('read-only', {}), { type: 'item.completed', item }],
+    ['app server', appServerAdapter('read-only', {}), { method: 'item/completed', params: { item } }],
+  ])('does not end again: %s', (_name, adapter, line) => {
+    const connection = adapter.connect(request, () => {});
+    const ends = () => connection.handle(JSON.stringify(line)).filter(({ type }) => type === 'end');
+    expect(ends()).toEqual([]);
+    expect(ends()).toMatchObject([{ ok: false, error: { code: 'garbled' } }]);
+  });
+});
+
 describe('invalid output [P27]', () => {
   const claude = claudeAdapter('read-only', {});
   const server = appServerAdapter('read-only', {});

@@ -39,6 +39,12 @@ describe('raw events of the Messages API [P27]', () => {
     ['with a chunk of the wrong type', [start, block(0), delta(0)]],
     ['with an end without a block', [start, stop(0)]],
     ['with a block that does not end', [start, block(0), ...ending]],
+    ['with a block that ends twice', [start, block(0), stop(0), stop(0)]],
+    ['with two ends', [start, ...ending, ...ending.slice(1)]],
+    [
+      'with two stop reasons',
+      [start, ...ending.slice(0, 1), { type: 'message_delta', delta: { stop_reason: 'x' } }],
+    ],
     ['without a stop reason', [start, { type: 'message_stop' }]],
   ])('%s are invalid', (_what, events) => {
     expect(problemOf(...events)).toBeDefined();

@@ -36,16 +36,13 @@ const again =
   };
 
 test.each([
+  ['a text starts twice', again(0, 1)],
   ['a text starts again after its first chunk', again(0, 2)],
   ['a complete text is repeated', again(0, 5)],
   ['a call starts again after its first arguments', again(1, 2)],
   ['a complete call is repeated', again(1, 5)],
 ])('rejects a response as invalid if %s [P1, P9]', async (_what, edit) => {
   expect(await read(edit)).toEqual({ kind: 'network', code: 'garbled' });
-});
-
-test('reads a block announced twice before its content as one block [P1]', async () => {
-  expect(await read(again(0, 1))).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
 });
 
 test('rejects a second block with the index of a complete one [P1, P27]', async () => {
@@ -74,6 +71,13 @@ test('reads a repeated message_delta as one end [P4]', async () => {
   const edit: Edit = (all) =>
     all.flatMap((payload) => (typeOf(payload) === 'message_delta' ? [payload, payload] : [payload]));
   expect(await read(edit)).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
+});
+
+test('rejects two different stop reasons [P4, P27]', async () => {
+  const other = { type: 'message_delta', delta: { stop_reason: 'max_tokens' } };
+  const edit: Edit = (all) =>
+    all.flatMap((payload) => (typeOf(payload) === 'message_delta' ? [payload, other] : [payload]));
+  expect(await read(edit)).toEqual({ kind: 'network', code: 'garbled' });
 });
 
 test('rejects a block without its end, because chunks before it may be missing too [P27]', async () => {

@@ -93,6 +93,12 @@ describe('the end of a response [P1]', () => {
     expect(textIn(recording, 'text')).toBe('All');
     expect([recording.end, recording.late]).toEqual(['complete', true]);
   });
+
+  test('may be repeated, but not with another meaning [P27]', () => {
+    const late = (...reasons: string[]) =>
+      record(chatEvent, [chunk({ content: 'All' }), ...reasons.map((reason) => chunk({}, reason))]).late;
+    expect([late('stop', 'stop'), late('stop', 'length')]).toEqual([undefined, true]);
+  });
 });
 
 describe('a response of a compatible server', () => {

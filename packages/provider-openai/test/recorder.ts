@@ -22,7 +22,7 @@ export interface Recording {
   noted?: StopReason;
   end?: StopReason | 'as noted';
   fault?: Fault;
-  /** True if content arrived after the end, which makes the response invalid. */
+  /** True if content or another end arrived after the end, which makes the response invalid. */
   late?: true;
 }
 
@@ -80,7 +80,8 @@ export function record(
       recording.noted = reason;
     },
     end(reason) {
-      recording.end = reason ?? 'as noted';
+      if (recording.end !== undefined) recording.late = true;
+      recording.end ??= reason ?? 'as noted';
     },
     fail(fault) {
       recording.fault = fault;

@@ -114,6 +114,17 @@ describe('nothing is lost silently [P27]', () => {
     expect(faultOf(delta('One.', 0), delta('Two.', 1), completed({ output }))).toBeUndefined();
   });
 
+  test('rejects an item or a part that starts or ends twice, unless its event has the same number', () => {
+    const added = (item: object) => ({ type: 'response.output_item.added', output_index: 0, item });
+    const ended = { type: 'response.output_text.done', output_index: 0, text: 'Hi.' };
+    for (const event of [added(message('', 0)), added(thought), done(0, message('Hi.', 0)), ended]) {
+      expect(faultOf(event, event)).toBe('broken');
+      const numbered = { ...Object(event), sequence_number: 4 };
+      expect(faultOf(numbered, numbered)).toBeUndefined();
+    }
+    expect(record(responsesEvent, [completed(), completed()]).late).toBe(true);
+  });
+
   test('rejects a text that lacks whitespace of the complete text', () => {
     expect(faultOf(delta('OneTwo.', 0), completed({ output: [message('One Two.', 0)] }))).toBe('broken');
     expect(faultOf(delta('One.', 0), completed({ output: [message('\nOne.', 0)] }))).toBe('broken');

@@ -220,11 +220,19 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: assembly,
-    find: "if (this.#isLate) return 'content arrived after its end';",
+    find: 'if (this.#late !== undefined) return this.#late;',
     replace: '',
     why: 'content after the end is dropped silently',
     breaks: ['P27'],
     by: 'contract: losses',
+  },
+  {
+    file: assembly,
+    find: "if (typeof at === 'number' && block?.closed !== false)",
+    replace: "if (typeof at === 'number' && block === undefined)",
+    why: 'a block may end twice',
+    breaks: ['P27'],
+    by: 'test/provider/assembler-flaws.test.ts',
   },
   {
     file: assembly,
@@ -240,7 +248,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'if (block === null) return',
     why: 'a call whose start was lost becomes an unnamed call',
     breaks: ['P27'],
-    by: 'test/provider/assembler.test.ts',
+    by: 'test/provider/assembler-flaws.test.ts',
   },
   {
     file: exchange,

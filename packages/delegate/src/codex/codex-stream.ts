@@ -33,7 +33,8 @@ export class CodexItems {
   read(item: Fields, isOver: boolean): readonly BackendEvent[] {
     const type = typeOf(item);
     if (type === '') return [malformedEnd(codexName, 'an item has no type')];
-    if (this.#done.has(textOf(item['id']))) return [];
+    if (this.#done.has(textOf(item['id'])))
+      return [malformedEnd(codexName, 'an item continued after its end')];
     if (!callTypes.has(type) && !messageTypes.includes(type) && !notes.has(type))
       return isOver ? [{ type: 'notice', text: `Codex sent an item of unknown type ${type}.` }] : [];
     const problem = this.#problem(item, isOver);

@@ -35,7 +35,8 @@ function messagesCheck(): RawCheck {
   /** The types of the blocks; undefined after the end of a block. */
   const blocks: unknown[] = [];
   let hasStarted = false;
-  let hasStopped = false;
+  let hasEnded = false;
+  let stopped: string | undefined;
   return ({ type, index, delta, content_block: block }) => {
     const { type: kind, stop_reason: reason } = fieldsOf(delta);
     const at = Number(index);
@@ -43,7 +44,10 @@ function messagesCheck(): RawCheck {
     if (hasStarted && type === 'message_start') return 'its start arrived twice';
     hasStarted ||= type === 'message_start';
     if (/^content_block_/.test(String(type)) && typeof index !== 'number') return 'a block has no index';
-    hasStopped ||= textIn(reason) !== undefined;
+    if (hasEnded && /^(message|content_block)_/.test(String(type))) return 'it continued after its end';
+    hasEnded = type === 'message_stop';
+    stopped ??= textIn(reason);
+    if ((textIn(reason) ?? stopped) !== stopped) return 'it has two different stop reasons';
     if (!hasStarted && /^(message|content_block)_/.test(String(type)))
       return 'the start of the response is missing';
     if (type === 'content_block_start' && blocks.push(fieldsOf(block)['type']) !== at + 1)
@@ -53,7 +57,7 @@ function messagesCheck(): RawCheck {
       if (blocks[at] === undefined) return 'a block ended before it started';
       blocks[at] = undefined;
     }
-    return type === 'message_stop' && (!hasStopped || blocks.some(Boolean))
+    return type === 'message_stop' && (stopped === undefined || blocks.some(Boolean))
       ? 'its end is missing'
       : undefined;
   };

@@ -159,9 +159,12 @@ export class ResponseReader {
    * omits.
    */
   #raw(event: Fields): void {
+    const word = stopWord(event);
     this.#isOver = this.#word !== undefined;
+    if (this.#isOver && word !== undefined && (word !== this.#word || lastResponse(event) !== undefined))
+      return this.#failMalformed('it ended twice');
     if (this.#isOver) return;
-    this.#word = stopWord(event);
+    this.#word = word;
     const problem = this.#check(event);
     if (typeof problem === 'string') return this.#failMalformed(problem);
     if (problem !== undefined) this.#calls.push(problem);

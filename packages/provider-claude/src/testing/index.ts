@@ -8,7 +8,7 @@ import type { ProviderTesting } from '@cobbler/agent/testing';
 import { error, fail } from './errors.ts';
 import { read } from './read.ts';
 import { refuse } from './rules.ts';
-import { begin, frame, line, noise, unknown } from './stream.ts';
+import { begin, frame, line, noise, once, unknown } from './stream.ts';
 
 /**
  * The server side of the Messages API: writes the responses that the provider reads, and reads and validates its
@@ -40,6 +40,7 @@ export const claudeTesting: ProviderTesting = {
   line,
   noise,
   unknown,
+  once,
   frame,
   error,
   fail,

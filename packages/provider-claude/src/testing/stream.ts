@@ -163,6 +163,13 @@ export function unknown(): readonly unknown[] {
   ];
 }
 
+/** Returns true for the events that the documentation lists once: a response may have several of `message_delta`. */
+export function once(payload: unknown): boolean {
+  return /^(message_start|content_block_start|content_block_stop|message_stop)$/.test(
+    String(fieldsOf(payload)['type']),
+  );
+}
+
 /** Formats an event for the stream, named by its type like the service's. */
 export function frame(payload: unknown): string {
   const data = typeof payload === 'string' ? payload : JSON.stringify(payload);

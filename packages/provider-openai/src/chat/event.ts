@@ -70,8 +70,8 @@ interface ChatStreamState {
   /** True once a delta has named the role, which the first one does. */
   started: boolean;
   refused: boolean;
-  /** True after the finish reason, when nothing is added to the response any longer. */
-  finished: boolean;
+  /** The end of the response, after which nothing is added to it. */
+  stop: StopReason | undefined;
 }
 
 const answerOf: (out: ResponseSink) => ChatStreamState = stateOf(() => ({
@@ -81,12 +81,13 @@ const answerOf: (out: ResponseSink) => ChatStreamState = stateOf(() => ({
   named: false,
   started: false,
   refused: false,
-  finished: false,
+  stop: undefined,
 }));
 
 /**
  * Reads one chunk of a streamed completion. The finish reason ends the response, because it follows all content.
- * Usage comes later, and some servers omit the final `[DONE]`. A stream without a finish reason was cut off, whatever
+ * Usage comes later, and some servers omit the final `[DONE]` or repeat the finish reason
+ * (github.com/sgl-project/sglang/pull/8417). A stream without a finish reason was cut off, whatever
  * its last chunk contains.
  */
 export function chatEvent(event: unknown, out: ResponseSink): void {
@@ -120,10 +121,12 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   if (isObject(delta)) takeDelta(delta, answer, out);
   if (isObject(message)) takeMessage(message, answer, out);
   const reason = textIn(choice, 'finish_reason');
-  if (reason === '' || answer.finished) return;
-  answer.finished = true;
+  if (reason === '') return;
+  const stop = stopOf(reason, answer);
+  if (stop === answer.stop) return;
+  answer.stop = stop;
   answer.calls.end(out);
-  out.end(stopOf(reason, answer), reason);
+  out.end(stop, reason);
 }
 
 /**

@@ -181,8 +181,11 @@ function think(payload: Fields, out: ResponseSink, of: 'summary' | 'content'): v
 function part(payload: Fields, out: ResponseSink, kind: ItemKind, field: string): void {
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
+  const index = payload['content_index'] ?? 0;
+  if (item.ended.has(index)) return broken(out, 'a part ended twice');
+  item.ended.add(index);
   if (item.isDone || text === '') return out.ignore('repetition');
-  const from = (payload['content_index'] ?? 0) === item.part ? item.partFrom : item.content.length;
+  const from = index === item.part ? item.partFrom : item.content.length;
   whole(item, kind, text, out, from);
 }
 
@@ -210,15 +213,12 @@ function open(payload: Fields, out: ResponseSink): void {
   const { item } = payload;
   if (!isObject(item)) return;
   dropUnknownFields(item, out);
-  if (item['type'] === 'message') {
-    const known = itemOf(payload, item, out);
-    announce(item, known, out);
-    out.text(known.key, '');
-  } else if (item['type'] === 'reasoning') {
-    answerOf(out).thought = true;
-    out.reasoning(itemOf(payload, item, out).key, '');
-  } else if (item['type'] === 'function_call') announce(item, itemOf(payload, item, out), out);
-  else dropUnknown(payload, out);
+  if (!itemFields.has(item['type'])) return dropUnknown(payload, out);
+  const known = itemOf(payload, item, out);
+  if (known.isAnnounced) return broken(out, 'an item started twice');
+  announce(item, known, out);
+  if (item['type'] === 'message') out.text(known.key, '');
+  if (item['type'] === 'reasoning') out.reasoning(known.key, '');
 }
 
 /** Returns the head of a message item if it has a phase or must stay tied to reasoning; most texts need none. */
@@ -236,6 +236,10 @@ function announce(item: Fields, known: OutputItem, out: ResponseSink): void {
     if (head !== undefined) out.seal(`${known.key}:head`, { ...head });
     return;
   }
+  if (item['type'] === 'reasoning') {
+    answerOf(out).thought = true;
+    return;
+  }
   answerOf(out).called = true;
   out.call(known.key, textFrom(item, 'call_id', out), textFrom(item, 'name', out));
   if (typeof item['id'] === 'string') out.seal(known.key, { id: item['id'] });
@@ -244,7 +248,10 @@ function announce(item: Fields, known: OutputItem, out: ResponseSink): void {
 /** Completes an item. Content missing from its chunks is added, because some servers send no chunks. */
 function finish(payload: Fields, out: ResponseSink): void {
   const { item } = payload;
-  if (isObject(item)) settle(item, itemOf(payload, item, out), out);
+  if (!isObject(item)) return;
+  const known = itemOf(payload, item, out);
+  if (known.isDone) return broken(out, 'an item ended twice');
+  settle(item, known, out);
 }
 
 function settle(item: Fields, known: OutputItem, out: ResponseSink): void {

@@ -16,6 +16,8 @@ export interface OutputItem {
   part: unknown;
   partFrom: number;
   isAnnounced: boolean;
+  /** The parts that have ended. */
+  readonly ended: Set<unknown>;
   /** True if the item is complete and will not change. */
   isDone: boolean;
   /** True if the last event has repeated this item. */
@@ -79,6 +81,7 @@ export class Items {
       part: undefined,
       partFrom: 0,
       isAnnounced: false,
+      ended: new Set<unknown>(),
       isDone: false,
       isMatched: false,
     };

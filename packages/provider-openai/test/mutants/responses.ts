@@ -56,7 +56,7 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: responsesEvent,
-    find: "out.reasoning(itemOf(payload, item, out).key, '');",
+    find: "if (item['type'] === 'reasoning') out.reasoning(known.key, '');",
     replace: '',
     why: 'Responses: reasoning is ordered by its first chunk instead of its start',
     breaks: [],

@@ -19,6 +19,8 @@ const blockBytes = 64;
 /** Maximum number of output tokens of a response without content: services count marks that they do not send. */
 const maxSilentTokens = 16;
 
+const lateContent = 'content arrived after its end';
+
 /** A failure that the service reported inside its stream. */
 export type StreamFault = Fault & { readonly kind: FaultKind };
 
@@ -27,9 +29,9 @@ export type StreamFault = Fault & { readonly kind: FaultKind };
  *
  * A1. Blocks are in the order of their first mention; they may interleave.
  * A2. Each block is emitted as a whole exactly once: when it is closed, or else at the end of the response.
- * A3. After the end only usage is accepted; content after it makes the response invalid.
+ * A3. After the end only usage is accepted; content or a second end makes the response invalid.
  * A4. The first failure reported before the end counts.
- * A5. Numbered blocks start in order, keep their kind and get nothing after they are closed.
+ * A5. Numbered blocks start in order, keep their kind, end once and get nothing after that.
  */
 export class Assembly implements ResponseSink {
   // Plain fields, because they are read for each delta.
@@ -62,7 +64,8 @@ export class Assembly implements ResponseSink {
   #stopReason: StopReason | undefined;
   /** True after the end or a failure: only usage is accepted. */
   #over = false;
-  #isLate = false;
+  /** What arrived after the end and cannot belong to a complete response. */
+  #late: string | undefined;
   /** False if the wire passed data that a log cannot store. Whoever stores the response then rejects it. */
   #isStorable = true;
 
@@ -74,7 +77,7 @@ export class Assembly implements ResponseSink {
 
   /** Reason why a response that has ended is not complete. */
   get flaw(): string | undefined {
-    if (this.#isLate) return 'content arrived after its end';
+    if (this.#late !== undefined) return this.#late;
     if (this.#stopReason !== 'complete') return undefined;
     if (this.#blocks.some(({ kind, text }) => kind === 'call' || text !== '')) return undefined;
     const { outputTokens, reasoningTokens = 0 } = this.#usage.total();
@@ -97,9 +100,7 @@ export class Assembly implements ResponseSink {
 
   begin(at: BlockKey, kind: BlockKind): void {
     if (!this.#takesContent()) return;
-    const known = this.#at(at);
-    if (known !== undefined && (known.closed || known.kind !== kind || known.text !== ''))
-      return this.#invalid(`block ${at} was sent twice`);
+    if (this.#at(at) !== undefined) return this.#invalid(`block ${at} was sent twice`);
     const block = this.#open(at, kind);
     if (block !== undefined) block.mustClose = true;
   }
@@ -195,8 +196,9 @@ export class Assembly implements ResponseSink {
     this.steps += 1;
     const block = this.#at(at);
     if (this.#over) return;
+    if (typeof at === 'number' && block?.closed !== false)
+      return this.#invalid(`block ${at} ended ${block === undefined ? 'before it started' : 'twice'}`);
     if (block !== undefined) this.#close(block);
-    else if (typeof at === 'number') this.#invalid(`block ${at} ended before it started`);
   }
 
   ignore(kind: string): void {
@@ -217,12 +219,17 @@ export class Assembly implements ResponseSink {
 
   stop(reason: StopReason): void {
     this.steps += 1;
-    if (!this.#over) this.#stopReason = reason;
+    if (this.#over) return;
+    if ((this.#stopReason ?? reason) !== reason) return this.#invalid('it has two different stop reasons');
+    this.#stopReason = reason;
   }
 
   end(reason?: StopReason, raw?: string): void {
     this.steps += 1;
-    if (this.#over) return;
+    if (this.#over) {
+      this.#late ??= 'it ended twice';
+      return;
+    }
     const given = reason ?? this.#stopReason ?? (raw === undefined ? undefined : 'unknown');
     if (given === undefined) return this.#invalid('it ended without a stop reason');
     let hasCalls = false;
@@ -275,7 +282,7 @@ export class Assembly implements ResponseSink {
   /** Counts a call with content. Returns false if it is too late. */
   #takesContent(): boolean {
     this.steps += 1;
-    if (this.#over) this.#isLate = true;
+    if (this.#over) this.#late = lateContent;
     else if (this.#size + this.#held > maxAnswerBytes) this.#breakTooLarge();
     return !this.#over;
   }
@@ -284,7 +291,7 @@ export class Assembly implements ResponseSink {
   #takes(delta: string): boolean {
     this.steps += 1;
     if (this.#over) {
-      this.#isLate ||= delta !== '';
+      if (delta !== '') this.#late = lateContent;
       return false;
     }
     // Wires pass on unvalidated data.

@@ -68,8 +68,8 @@ export type Turn =
 
 /**
  * Identifies a block while its response streams. A number is the position of the block: blocks start in the order 0, 1,
- * 2, …, may interleave, and get nothing after they are closed; anything else makes the response invalid. A string is
- * any name; the first mention determines the order, and a name may be used again after its block is closed.
+ * 2, …, may interleave, are closed once, and get nothing after that; anything else makes the response invalid. A string
+ * is any name; the first mention determines the order, and a name may be used again after its block is closed.
  */
 export type BlockKey = number | string;
 
@@ -95,12 +95,12 @@ export interface Fault {
 /**
  * Receives the content of a response from a wire. Every call except `ignore` counts as progress. An event without calls
  * makes the response invalid if it holds data other than its type, ids, numbers and flags. Only `end` is success, and
- * only if no content follows it.
+ * only if neither content nor another `end` follows it.
  */
 export interface ResponseSink {
   /**
-   * Opens a block, for services that announce each block once and close it: announcing it again after it has content,
-   * or not closing it, makes the response invalid. `opaque` is a block that gets only a `seal`.
+   * Opens a block, for services that announce each block once and close it: announcing it again, or not
+   * closing it, makes the response invalid. `opaque` is a block that gets only a `seal`.
    */
   begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call' | 'opaque'): void;
   text(at: BlockKey, delta: string): void;
@@ -123,7 +123,10 @@ export interface ResponseSink {
   usage(counts: Partial<Usage>): void;
   /** Sets the model name, as reported by the service. */
   model(name: string): void;
-  /** Records why the model stopped; the response is not complete yet. `raw` is the service's own value. */
+  /**
+   * Records why the model stopped; the response is not complete yet. `raw` is the service's own value. Another reason
+   * later makes the response invalid.
+   */
   stop(reason: StopReason, raw?: string): void;
   /** Ends the response. The reason is the one given here or recorded by `stop`; without one, it is invalid. */
   end(reason?: StopReason, raw?: string): void;

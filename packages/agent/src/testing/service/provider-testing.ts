@@ -117,6 +117,11 @@ export interface ProviderTesting {
   noise(): readonly unknown[];
   /** Returns payloads of unknown kinds with data. Each one makes a response invalid. */
   unknown(): readonly unknown[];
+  /**
+   * Returns true for a payload that the service never sends twice in one response, so that a repetition makes the
+   * response invalid even if it changes nothing. Default: false for all.
+   */
+  once?(payload: unknown): boolean;
   /** Returns the payloads of a whole response with the numbers of the service, if it numbers them. */
   number?(payloads: readonly unknown[]): readonly unknown[];
   /** Returns a framed payload. A string payload is not JSON-encoded. */

@@ -21,7 +21,14 @@ import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
 import type { Mutation, ScriptFrame } from './mutations.ts';
-import { fieldMutationsOf, insertionsOf, mutationsOf, novel, scriptFrames } from './mutations.ts';
+import {
+  fieldMutationsOf,
+  insertionsOf,
+  mutationsOf,
+  novel,
+  repetitionsOf,
+  scriptFrames,
+} from './mutations.ts';
 
 const the = group('losses');
 
@@ -278,6 +285,12 @@ const moved: Damage = {
   },
 };
 
+/** Repeats frames that the service sends once: none of these streams is a response. */
+const repeated: Damage = {
+  mutations: (frames, _random, testing) => repetitionsOf(frames, testing.once),
+  outcome: () => undefined,
+};
+
 /** Changes names and types of fields, adds fields, and breaks characters. */
 const changed: Damage = {
   mutations: fieldMutationsOf,
@@ -334,6 +347,11 @@ export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}
     }),
     the('a deleted, repeated or swapped frame gives the same response or an error [P27]', async (subject) =>
       print(report(subject, 'damaged streams', await damageAll(subject, seeds, moved))),
+    ),
+    the(
+      'a repeated frame that the service sends only once makes the response invalid [P27]',
+      async (subject) =>
+        print(report(subject, 'streams with a frame sent twice', await damageAll(subject, seeds, repeated))),
     ),
     the('a field of another name or type gives the same response or an error [P27]', async (subject) =>
       print(report(subject, 'streams with changed fields', await damageAll(subject, seeds, changed))),

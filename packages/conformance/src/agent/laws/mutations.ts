@@ -49,6 +49,16 @@ export function mutationsOf(frames: readonly ScriptFrame[], random: SeededRandom
   ];
 }
 
+/** Returns every repetition of a frame that the service sends once. */
+export function repetitionsOf(
+  frames: readonly ScriptFrame[],
+  isOnce: (payload: unknown) => boolean = () => false,
+): Mutation[] {
+  return [...frames.keys()]
+    .filter((at) => isOnce(frames[at]?.payload))
+    .map((at) => replaceFrame(frames, `frame ${at} repeated`, at, [at, at]));
+}
+
 function replaceFrame(
   frames: readonly ScriptFrame[],
   what: string,

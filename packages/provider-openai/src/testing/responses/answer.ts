@@ -250,6 +250,18 @@ export function number(payloads: readonly unknown[]): readonly unknown[] {
 }
 
 /**
+ * Returns true for the start and the end of an item and of the response. An event with a number is recognized if a
+ * gateway sends it again.
+ */
+export function once(payload: unknown): boolean {
+  return (
+    isObject(payload) &&
+    !payload['sequence_number'] &&
+    /^response\.(output_item\.(added|done)|completed|incomplete)$/.test(String(payload['type']))
+  );
+}
+
+/**
  * Returns events of unknown types with data, an unknown item that the last event does not repeat, and items with
  * content in unknown fields.
  */

@@ -2,7 +2,7 @@ import type { ProviderTesting } from '@cobbler/agent/testing';
 import { providerName } from '../../models.ts';
 import { frame } from '../frame.ts';
 import { errorOf, goodHead } from '../wire-error.ts';
-import { begin, fail, line, noise, number, unknown } from './answer.ts';
+import { begin, fail, line, noise, number, once, unknown } from './answer.ts';
 import { read } from './request.ts';
 import { refuse } from './rules.ts';
 
@@ -21,6 +21,7 @@ export const responsesTesting: ProviderTesting = {
   line,
   noise,
   unknown,
+  once,
   number,
   frame,
   error: errorOf,
