@@ -127,7 +127,7 @@ describe('nothing is lost silently [P27]', () => {
           name: 'Model',
           reasoning_details: [{}],
         }),
-        call({ extra_content: { google: { thought_signature: 'x' } } }),
+        chunk({ extra_content: { google: { thought_signature: 'x' } } }),
         { choices: [{ index: 0, content_filter_results: { hate: {} } }] },
       ],
       'tool_calls',

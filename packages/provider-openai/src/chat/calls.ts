@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
 import { dropUnread } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
@@ -13,6 +14,8 @@ interface StreamedToolCall {
   held: string;
   /** All arguments so far. */
   input: string;
+  /** Data that the server expects back with the call, such as Gemini's `google.thought_signature`. */
+  extra: Readonly<Record<string, Json>>;
 }
 
 /**
@@ -37,7 +40,9 @@ export class StreamedCalls {
     if (type !== '' && type !== 'function') out.ignore(`a call of type ${type}`);
     if (isGiven(chunk['function']) && !isObject(chunk['function']))
       out.ignore('a function that is not an object');
-    dropUnread('tool_call', chunk, ['index', 'id', 'type', 'function'], out);
+    const extra = chunk['extra_content'];
+    const read = ['index', 'id', 'type', 'function'];
+    dropUnread('tool_call', chunk, isObject(extra) ? [...read, 'extra_content'] : read, out);
     dropUnread('function', given, ['name', 'arguments'], out);
     const index = typeof chunk['index'] === 'number' ? chunk['index'] : undefined;
     const id = textFrom(chunk, 'id', out);
@@ -49,6 +54,10 @@ export class StreamedCalls {
       out.call(call.key, call.id, name);
       emitInput(call, call.held, out);
       call.held = '';
+    }
+    if (isObject(extra)) {
+      call.extra = { ...call.extra, ...(extra as JsonObject) };
+      out.seal(call.key, { extra_content: call.extra });
     }
     // Some servers send no arguments for a tool without parameters. A tool that requires some rejects such a call.
     const input = inputOf(given['arguments'], out);
@@ -104,6 +113,7 @@ export class StreamedCalls {
       name: '',
       held: '',
       input: '',
+      extra: {},
     };
     this.#calls.push(call);
     return call;

@@ -31,9 +31,8 @@ export const chatIgnored: Readonly<Record<string, string>> = {
       'delta.name',
       'delta.channel',
       'delta.executed_tools',
-      // A signature for Gemini, which no field of this API returns.
+      // Gemini's signature of a text, which it does not require back, unlike that of a call.
       'delta.extra_content',
-      'tool_call.extra_content',
       // More about the finish reason and the tokens: OpenRouter, vLLM, SGLang, Azure.
       'choice.native_finish_reason',
       'choice.stop_reason',

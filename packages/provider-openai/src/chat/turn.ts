@@ -1,17 +1,22 @@
 import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import { fileKind } from '@cobbler/agent/provider';
-import { assertNever } from '@cobbler/agent/values';
+import { assertNever, defined } from '@cobbler/agent/values';
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions/completions';
+import { fieldsOf } from '../fields.ts';
 import { audioFormat, dataURL, fileName } from '../media.ts';
 
-/** Converts one turn to messages: tool messages first, then at most one user message. */
-export function chatTurn(turn: Turn): readonly Json[] {
-  const messages = turn.side === 'user' ? userMessages(turn.parts) : assistantMessages(turn.parts);
+/**
+ * Converts one turn to messages: tool messages first, then at most one user message. Compatible servers get the
+ * `extra_content` of a call back, without which Gemini rejects it (ai.google.dev/gemini-api/docs/thought-signatures);
+ * OpenAI would reject the field.
+ */
+export function chatTurn(turn: Turn, official: boolean = true): readonly Json[] {
+  const messages = turn.side === 'user' ? userMessages(turn.parts) : assistantMessages(turn.parts, official);
   // The messages are plain JSON, but the SDK's types do not show it.
   return messages as unknown as Json[];
 }
@@ -68,14 +73,15 @@ function contentPart(part: UserPart): ChatCompletionContentPart {
 }
 
 /** Converts text and calls. Chat Completions accepts no reasoning and has no order between text and calls. */
-function assistantMessages(parts: readonly AssistantPart[]): ChatCompletionMessageParam[] {
+function assistantMessages(parts: readonly AssistantPart[], official: boolean): ChatCompletionMessageParam[] {
   let text = '';
   const calls: NonNullable<ChatCompletionAssistantMessageParam['tool_calls']> = [];
   for (const part of parts) {
     if (part.type === 'text') text += part.text;
     if (part.type === 'tool_call') {
       const call = { name: part.toolName, arguments: JSON.stringify(part.arguments) };
-      calls.push({ id: part.id, type: 'function', function: call });
+      const extra = official ? undefined : fieldsOf(part.seal?.data)['extra_content'];
+      calls.push({ id: part.id, type: 'function', function: call, ...defined({ extra_content: extra }) });
     }
   }
   if (text === '' && calls.length === 0) return [];

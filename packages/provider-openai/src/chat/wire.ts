@@ -21,7 +21,7 @@ export function chatWire(address: OpenAIAddress, model: string): Wire {
       turns: 'messages',
       lead: systemMessages(request) as unknown as Json[],
     }),
-    turn: chatTurn,
+    turn: (turn) => chatTurn(turn, address.official),
     event: chatEvent,
     ignored: chatIgnored,
   });

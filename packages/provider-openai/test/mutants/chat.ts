@@ -8,8 +8,16 @@ const chatWire = 'src/chat/wire.ts';
 /** Mutants of the Chat Completions wire. */
 export const chatMutants: readonly Mutant[] = [
   {
+    file: chatTurn,
+    find: 'const extra = official ? undefined : ',
+    replace: 'const extra = ',
+    why: "Chat: OpenAI gets fields of another server's call, and rejects the request",
+    breaks: [],
+    by: 'test/gemini.test.ts',
+  },
+  {
     file: chatCalls,
-    find: "dropUnread('tool_call', chunk, ['index', 'id', 'type', 'function'], out);",
+    find: "dropUnread('tool_call', chunk, isObject(extra) ? [...read, 'extra_content'] : read, out);",
     replace: '',
     why: 'Chat: arguments beside the function of a call are dropped silently',
     breaks: ['P27'],
