@@ -96,7 +96,11 @@ describe('the agent contract', () => {
   });
 
   it('reports what a failed case found and where to look', async () => {
-    const event = (_payload: unknown, out: ResponseSink) => out.end('complete');
+    const ended = new WeakSet<ResponseSink>();
+    const event = (_payload: unknown, out: ResponseSink) => {
+      if (!ended.has(out)) out.end('complete');
+      ended.add(out);
+    };
     const mute = agentContract(subject({ event, read: () => false }));
     const { failures } = await runContract(only(mute, 'answers').slice(0, 1));
     expect(failures[0]?.message).toMatch(/: expected "The answer is forty-two\.".*Check `event` of the wire/);
