@@ -114,8 +114,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'truncated response accepted',
     file: 'src/provider/exchange.ts',
-    find: 'if (reading.assembly.hasEnded) return this.#succeed();',
-    replace: 'if (reading.assembly.steps > 0) return this.#succeed();',
+    find: 'if (this.#assembly.hasEnded) return this.#succeed();',
+    replace: 'if (this.#assembly.steps > 0) return this.#succeed();',
     why: 'a response that ends in the middle counts as complete',
   },
   {
@@ -214,9 +214,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'response without its end accepted after a complete call',
     file: 'src/provider/exchange.ts',
-    find: 'if (reading.assembly.hasEnded) return this.#succeed();',
+    find: 'if (this.#assembly.hasEnded) return this.#succeed();',
     replace:
-      "reading.assembly.end('tool_use');\n      if (reading.assembly.hasEnded) return this.#succeed();",
+      "this.#assembly.end('tool_use');\n      if (this.#assembly.hasEnded) return this.#succeed();",
     why: 'a response that stops between two blocks counts as complete',
   },
   {

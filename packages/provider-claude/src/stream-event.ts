@@ -101,19 +101,25 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
   if (read === undefined) return;
   if (started.has(out) === (type === 'message_start')) return broken(out);
   dropUnread(String(type), event, read, out);
-  switch (type) {
-    case 'message_start':
-      started.add(out);
-      return readStart(fieldsOf(event['message']), out);
-    case 'content_block_start':
-      return readBlock(at, fieldsOf(event['content_block']), out);
-    case 'content_block_stop':
-      return out.close(at);
-    case 'message_delta':
-      return readEnding(event, out);
-    default:
-      return out.end();
+  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), out);
+  if (type === 'content_block_stop') return out.close(at);
+  if (type === 'message_stop') return out.end();
+  if (type === 'message_delta') {
+    readUsage(event['usage'], out);
+    const delta = fieldsOf(event['delta']);
+    dropUnread('delta', delta, ['stop_reason'], out);
+    // It arrives one event before the end, and only the end completes a response.
+    const reason = delta['stop_reason'];
+    if (typeof reason === 'string') out.stop(stopReasons.get(reason) ?? 'unknown', reason);
+    return;
   }
+  started.add(out);
+  const message = fieldsOf(event['message']);
+  const { content } = message;
+  if (isGiven(content) && (content as { length?: unknown }).length !== 0)
+    out.ignore('content of message_start');
+  if (typeof message['model'] === 'string') out.model(message['model']);
+  readUsage(message['usage'], out);
 }
 
 /** Reports a response whose start is missing, or arrived twice. */
@@ -122,20 +128,28 @@ function broken(out: ResponseSink): void {
   out.fail({ kind: 'broken', message: `The response is invalid: its start ${what}.` });
 }
 
-/** Reads the start of a block, which announces every block, because blocks keep the order of their announcement. */
+/**
+ * Reads the start of a block, which announces every block, because blocks keep the order of their announcement. The
+ * arguments of a call follow in deltas after an empty object; a server that sends them in one piece, as an object or as
+ * its text, sends no deltas.
+ */
 function readBlock(at: number, block: Fields, out: ResponseSink): void {
   const { type } = block;
   if (type === 'text' || type === 'thinking' || type === 'tool_use')
     dropUnread(type, block, blockFields[type], out);
   if (type === 'text') {
     out.begin(at, 'text');
-    out.text(at, textIn(block, 'text', out));
+    if (block['text'] !== '') out.text(at, textIn(block, 'text', out));
   } else if (type === 'thinking') {
     out.begin(at, 'reasoning');
     out.reasoning(at, textIn(block, 'thinking', out));
     readSignature(at, textIn(block, 'signature', out), out);
   } else if (type === 'tool_use') {
-    readCall(at, block, out);
+    out.begin(at, 'call');
+    out.call(at, textIn(block, 'id', out), textIn(block, 'name', out));
+    const { input } = block;
+    if (typeof input === 'string') out.input(at, input);
+    else if (isGiven(input) && JSON.stringify(input) !== '{}') out.input(at, JSON.stringify(input));
   } else if (typeof type !== 'string') {
     out.ignore('a block without a type');
   } else {
@@ -145,44 +159,16 @@ function readBlock(at: number, block: Fields, out: ResponseSink): void {
   }
 }
 
-function readStart(message: Fields, out: ResponseSink): void {
-  const { content } = message;
-  if (isGiven(content) && (content as { length?: unknown }).length !== 0)
-    out.ignore('content of message_start');
-  if (typeof message['model'] === 'string') out.model(message['model']);
-  readUsage(fieldsOf(message['usage']), out);
-}
-
-/**
- * Reads the start of a call. Arguments follow in deltas after an empty object; a server that sends them in one piece,
- * as an object or as its text, sends no deltas.
- */
-function readCall(at: number, block: Fields, out: ResponseSink): void {
-  out.begin(at, 'call');
-  out.call(at, textIn(block, 'id', out), textIn(block, 'name', out));
-  const { input } = block;
-  if (typeof input === 'string') out.input(at, input);
-  else if (isGiven(input) && JSON.stringify(input) !== '{}') out.input(at, JSON.stringify(input));
-}
-
 function readSignature(at: number, signature: string, out: ResponseSink): void {
   if (signature !== '') out.seal(at, { signature });
-}
-
-/** Reads the stop reason, which arrives one event before the end. Only the end completes a response. */
-function readEnding(payload: Fields, out: ResponseSink): void {
-  readUsage(fieldsOf(payload['usage']), out);
-  const delta = fieldsOf(payload['delta']);
-  dropUnread('delta', delta, ['stop_reason'], out);
-  const reason = delta['stop_reason'];
-  if (typeof reason === 'string') out.stop(stopReasons.get(reason) ?? 'unknown', reason);
 }
 
 /**
  * Reads usage counts. They are running totals, and null if they do not apply. The service counts cached input
  * separately from `input_tokens`. An event with only output counts leaves the input unchanged.
  */
-function readUsage(usage: Fields, out: ResponseSink): void {
+function readUsage(given: unknown, out: ResponseSink): void {
+  const usage = fieldsOf(given);
   const input = count(usage['input_tokens']);
   const output = count(usage['output_tokens']);
   const cacheRead = count(usage['cache_read_input_tokens']);
@@ -231,5 +217,5 @@ function isGiven(value: unknown): boolean {
 }
 
 function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return Number.isFinite(value) && (value as number) >= 0 ? (value as number) : undefined;
 }

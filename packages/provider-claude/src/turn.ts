@@ -7,7 +7,7 @@ import type {
   TextBlockParam,
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
-import type { AssistantPart, FilePart, Json, ToolResultPart } from '@cobbler/agent';
+import type { FilePart, Json, ProviderDataPart, ReasoningPart, ToolResultPart } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import { fileKind, fileText } from '@cobbler/agent/provider';
@@ -23,8 +23,13 @@ export function writeTurn(turn: Turn): readonly Json[] {
   const { side, parts } = turn;
   for (let index = 0; index < parts.length; index += 1) {
     const part = parts[index] as (typeof parts)[number];
-    const block = part.type === 'tool_result' ? writeResult(part) : writePart(part);
-    if (block !== undefined) content.push(block);
+    if (part.type === 'text') content.push({ type: 'text', text: part.text });
+    else if (part.type === 'tool_call')
+      content.push({ type: 'tool_use', id: part.id, name: part.toolName, input: part.arguments });
+    else {
+      const block = part.type === 'tool_result' ? writeResult(part) : writePart(part);
+      if (block !== undefined) content.push(block);
+    }
   }
   if (content.length === 0) content.push(blank);
   const message: MessageParam = { role: side, content };
@@ -79,12 +84,8 @@ function document({ name }: FilePart, source: DocumentBlockParam['source']): Doc
 }
 
 /** Converts one part; undefined for one that this version cannot send. */
-function writePart(part: AssistantPart | ToolResultPart): ContentBlockParam | undefined {
+function writePart(part: ReasoningPart | ProviderDataPart | FilePart): ContentBlockParam | undefined {
   switch (part.type) {
-    case 'text':
-      return { type: 'text', text: part.text };
-    case 'tool_call':
-      return { type: 'tool_use', id: part.id, name: part.toolName, input: part.arguments };
     case 'reasoning': {
       const signature = signatureOf(part.seal?.data);
       return signature === undefined ? undefined : { type: 'thinking', thinking: part.text, signature };

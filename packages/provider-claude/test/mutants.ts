@@ -175,7 +175,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "out.begin(at, 'text');\n    out.text(at, textIn(block, 'text', out));",
+    find: "out.begin(at, 'text');\n    if (block['text'] !== '') out.text(at, textIn(block, 'text', out));",
     replace: '',
     why: 'a text block is ordered by its first delta instead of its start',
     breaks: [],
@@ -183,7 +183,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "out.text(at, textIn(block, 'text', out));",
+    find: "if (block['text'] !== '') out.text(at, textIn(block, 'text', out));",
     replace: '',
     why: 'text in the start of a block is lost',
     breaks: [],

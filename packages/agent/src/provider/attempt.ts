@@ -1,10 +1,10 @@
-import type { AgentEvent, ModelResponse } from '../interfaces/agent.ts';
+import type { AgentEvent } from '../interfaces/agent.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
-import type { ResolvedEndpoint } from './http/address.ts';
-import type { HeaderJoiner, HeaderPicker } from './http/headers.ts';
+import type { EndpointCache } from './http/address.ts';
+import type { HeaderPicker, Headers } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
@@ -21,8 +21,14 @@ export interface ProviderContext {
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly timeouts: Timeouts;
-  readonly address: () => ResolvedEndpoint | Promise<ResolvedEndpoint>;
-  readonly headers: HeaderJoiner;
+  /**
+   * No timer is set for longer, in milliseconds: this is the shortest of the later timeouts, so the timer never has to be
+   * set again for them.
+   */
+  readonly maxTimerMs: number;
+  readonly endpoint: EndpointCache;
+  /** The headers of every request, which those of the endpoint and the envelope override. */
+  readonly headers: Headers;
   /** Picks the response headers about rate limits. */
   readonly rateLimits: HeaderPicker | undefined;
 }
@@ -40,25 +46,18 @@ export interface Attempt {
   readonly deadline: number;
 }
 
-/** The outcome of an attempt. */
-export type AttemptOutcome =
-  | {
-      readonly type: 'answered';
-      /** The response to a single request. */
-      readonly response: ModelResponse;
-    }
-  | {
-      readonly type: 'failed';
-      readonly error: AgentError;
-      /** True if another attempt is worthwhile. A timeout may be retryable for the caller, but not within this call. */
-      readonly retry: boolean;
-      /** Tokens that the service reported or must have used. */
-      readonly wasted: Usage;
-      /** True if a request was sent. */
-      readonly sent: boolean;
-      /**
-       * True if retries are limited by number instead of time: the response had started, so the service may charge for
-       * it, or the host name cannot be resolved, so the URL may be wrong.
-       */
-      readonly counted: boolean;
-    };
+/** An attempt without a response. */
+export interface FailedAttempt {
+  readonly error: AgentError;
+  /** True if another attempt is worthwhile. A timeout may be retryable for the caller, but not within this call. */
+  readonly retry: boolean;
+  /** Tokens that the service reported or must have used. */
+  readonly wasted: Usage;
+  /** True if a request was sent. */
+  readonly sent: boolean;
+  /**
+   * True if retries are limited by number instead of time: the response had started, so the service may charge for it,
+   * or the host name cannot be resolved, so the URL may be wrong.
+   */
+  readonly counted: boolean;
+}

@@ -26,8 +26,8 @@ import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { ProviderContext } from './attempt.ts';
 import { abortError } from './http/abort.ts';
-import { addressOf } from './http/address.ts';
-import { headerJoiner, headerPicker } from './http/headers.ts';
+import { EndpointCache } from './http/address.ts';
+import { headerPicker } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { timeoutsOf } from './http/timeouts.ts';
 import type { ModelCall } from './model-call.ts';
@@ -123,8 +123,9 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     runtime,
     transport: given.transport ?? defaultTransport(runtime),
     timeouts,
-    address: addressOf(wire),
-    headers: headerJoiner({ 'content-type': 'application/json', accept }),
+    maxTimerMs: Math.min(timeouts.headersMs, timeouts.stallMs, timeouts.progressMs, 2 ** 31 - 1),
+    endpoint: new EndpointCache(wire),
+    headers: { 'content-type': 'application/json', accept },
     rateLimits: wire.rateLimitHeaders && headerPicker(wire.rateLimitHeaders),
   };
 

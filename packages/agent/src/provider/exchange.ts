@@ -1,14 +1,12 @@
+import type { ModelResponse } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
-import type { Attempt, AttemptOutcome } from './attempt.ts';
+import type { Attempt, FailedAttempt } from './attempt.ts';
 import { abortError } from './http/abort.ts';
 import type { ResolvedEndpoint } from './http/address.ts';
 import { joinBytes, lengthOf } from './http/bytes.ts';
-import type { Timed } from './http/deadline.ts';
-import { DeadlineTimer } from './http/deadline.ts';
 import { ErrorBodyReader } from './http/error-body.ts';
-import type { Headers } from './http/headers.ts';
 import { OutgoingRequest } from './http/outgoing-request.ts';
 import { lateError } from './http/timeouts.ts';
 import { Assembly } from './response/assembler.ts';
@@ -28,17 +26,9 @@ const errorBodyMs = 5_000;
 /** Codes of connection failures that usually recur, because the URL or proxy may be wrong. */
 const likelyWrong: ReadonlySet<string> = new Set(['ENOTFOUND', 'ERR_PROXY_TUNNEL']);
 
-const none: Headers = {};
-
 const soon = Promise.resolve();
 
 type ExchangePhase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
-
-/** A response that is being received. */
-interface ResponseReading {
-  readonly body: BodyReader;
-  readonly assembly: Assembly;
-}
 
 /**
  * Sends one request and reads the response. The response reader is created only when the response starts: most of the
@@ -49,47 +39,52 @@ interface ResponseReading {
  * E3. It emits no events after it has settled.
  * E4. If it settles before the body has ended, the connection is destroyed.
  */
-export function exchange(attempt: Attempt, settle: (outcome: AttemptOutcome) => void): void {
-  new HttpExchange(attempt, settle).start();
-}
-
-class HttpExchange implements Timed, PayloadSink {
+export class HttpExchange implements PayloadSink {
   readonly #attempt: Attempt;
-  readonly #settle: (outcome: AttemptOutcome) => void;
-  readonly #watch: DeadlineTimer;
+  readonly #resolve: (response: ModelResponse) => void;
+  readonly #reject: (failed: FailedAttempt) => void;
   #link: LazyAbortSignal | undefined;
-  #reading: ResponseReading | undefined;
+  /** The response that is being received, and the reader of its body. */
+  #assembly: Assembly | undefined;
+  #body: BodyReader | undefined;
   #errorBody: ErrorBodyReader | undefined;
-  readonly #startedAt: number;
+  #startedAt = 0;
   #phase: ExchangePhase = 'head';
   #bodyEnded = false;
-  #address: ResolvedEndpoint | undefined;
+  #endpoint: ResolvedEndpoint | undefined;
   #response: RawResponse | undefined;
   /** Times of the last byte and of the last progress reported by the wire, on the monotonic clock. */
   #lastByte = 0;
   #lastProgress = 0;
+  /** The time for which the timer is set, on the monotonic clock. */
+  #timerAt = Number.POSITIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
 
-  constructor(attempt: Attempt, settle: (outcome: AttemptOutcome) => void) {
-    const { runtime, timeouts } = attempt.service;
+  constructor(
+    attempt: Attempt,
+    resolve: (response: ModelResponse) => void,
+    reject: (failed: FailedAttempt) => void,
+  ) {
     this.#attempt = attempt;
-    this.#settle = settle;
-    this.#startedAt = runtime.monotonic();
-    const maxMs = Math.min(timeouts.headersMs, timeouts.stallMs, timeouts.progressMs);
-    this.#watch = new DeadlineTimer(runtime, maxMs, this);
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
   start(): void {
-    const { stop, service } = this.#attempt;
+    const { stop, service, deadline } = this.#attempt;
+    const { runtime, timeouts, endpoint } = service;
+    const now = runtime.monotonic();
+    this.#startedAt = now;
     if (stop !== undefined) {
       if (stop.isStopRequested) return this.#aborted();
       stop.listen(() => this.#aborted());
     }
-    this.#watch.look(this.#startedAt);
+    this.#setTimer(Math.min(deadline, now + timeouts.headersMs), now);
     try {
-      const address = service.address();
-      if (!(address instanceof Promise)) return this.#connect(address);
-      address.then(
-        (found) => this.#connect(found),
+      const found = endpoint.known ?? endpoint.find();
+      if (!(found instanceof Promise)) return this.#send(found);
+      found.then(
+        (known) => this.#send(known),
         (error) => this.#fail(AgentError.from(error, 'invalid')),
       );
     } catch (error) {
@@ -97,12 +92,31 @@ class HttpExchange implements Timed, PayloadSink {
     }
   }
 
-  #connect(address: ResolvedEndpoint): void {
+  #send(endpoint: ResolvedEndpoint): void {
     if (this.#phase === 'over') return;
-    this.#address = address;
+    this.#endpoint = endpoint;
     const onError = (error: unknown) => this.#broken('Connecting to', error);
+    const { envelope, body, service } = this.#attempt;
+    const { wire } = service;
     try {
-      this.#send(address).then((response) => this.#onResponse(response), onError);
+      if (envelope.sent?.endpoint !== endpoint.headers) {
+        // A transport recognizes them, because they seldom change.
+        const headers = Object.freeze({ ...service.headers, ...endpoint.headers, ...envelope.headers });
+        envelope.sent = { endpoint: endpoint.headers, headers };
+      }
+      let answer: Promise<RawResponse>;
+      if (wire.send === undefined) {
+        const request = new OutgoingRequest(endpoint.url, envelope.sent.headers, body);
+        this.#link = request;
+        answer = service.transport(request);
+      } else {
+        this.#link = new LazyAbortSignal();
+        const { signal } = this.#link;
+        // The vendor's client adds the headers of the endpoint.
+        const headers = { ...service.headers, ...envelope.headers };
+        answer = wire.send(joinBytes(body), { signal, headers });
+      }
+      answer.then((response) => this.#onResponse(response), onError);
     } catch (error) {
       onError(error);
     }
@@ -113,55 +127,37 @@ class HttpExchange implements Timed, PayloadSink {
     this.#response = response;
     const unexpected = (error: unknown) => this.#fail(AgentError.from(error));
     try {
-      if (this.#isAnswer(response)) this.#readAnswer(response);
-      else this.#readRefusal(response).catch(unexpected);
+      const { service, emit } = this.#attempt;
+      const { status } = response;
+      this.#lastByte = service.runtime.monotonic();
+      this.#lastProgress = this.#lastByte;
+      const isAnswer =
+        status >= 200 && status < 300 && accepts(service.framing, response.header('content-type'));
+      if (!isAnswer) {
+        this.#readRefusal(response).catch(unexpected);
+        return;
+      }
+      this.#phase = 'stream';
+      const assembly = new Assembly(service.wire, emit);
+      this.#assembly = assembly;
+      this.#body = service.framing.open(assembly);
+      const onCut = (error: unknown) => {
+        if (this.#assembly?.hasEnded) this.#succeed();
+        else this.#broken('Reading the response from', error);
+      };
+      response.read((bytes) => this.#take(bytes)).then(() => this.#onEnd(), onCut);
     } catch (error) {
       unexpected(error);
     }
   }
 
-  #send(address: ResolvedEndpoint): Promise<RawResponse> {
-    const { envelope, body, service } = this.#attempt;
-    const { wire, transport, headers } = service;
-    if (wire.send !== undefined) {
-      this.#link = new LazyAbortSignal();
-      const { signal } = this.#link;
-      // The vendor's client adds the headers of the endpoint.
-      return wire.send(joinBytes(body), { signal, headers: { ...headers(none, envelope.headers) } });
-    }
-    const joined = headers(address.headers, envelope.headers);
-    const request = new OutgoingRequest(address.url, joined, body);
-    this.#link = request;
-    return transport(request);
-  }
-
-  #isAnswer(response: RawResponse): boolean {
-    const { status } = response;
-    const { framing } = this.#attempt.service;
-    return status >= 200 && status < 300 && accepts(framing, response.header('content-type'));
-  }
-
-  #readAnswer(response: RawResponse): void {
-    const { service, emit } = this.#attempt;
-    const assembly = new Assembly(service.wire, emit);
-    this.#reading = { body: service.framing.open(assembly), assembly };
-    this.#enter('stream');
-    const onCut = (error: unknown) => {
-      if (this.#reading?.assembly.hasEnded) this.#succeed();
-      else this.#broken('Reading the response from', error);
-    };
-    response.read((bytes) => this.#take(bytes)).then(() => this.#onEnd(), onCut);
-  }
-
   /** Handles the normal end of the body. Discards an incomplete last payload, which means that it was cut off. */
   #onEnd(): void {
     this.#bodyEnded = true;
-    const reading = this.#reading;
-    if (reading === undefined) return;
     try {
-      this.#feed(reading, undefined);
-      if (this.#phase === 'over') return;
-      if (reading.assembly.hasEnded) return this.#succeed();
+      this.#take(undefined);
+      if (this.#assembly === undefined) return;
+      if (this.#assembly.hasEnded) return this.#succeed();
       const message = 'The response was cut off: the connection closed before it was complete.';
       this.#fail(this.#networkError('cut', message));
     } catch (error) {
@@ -170,7 +166,8 @@ class HttpExchange implements Timed, PayloadSink {
   }
 
   async #readRefusal(response: RawResponse): Promise<void> {
-    this.#enter('refused');
+    this.#phase = 'refused';
+    this.#setTimer(this.#dueAt(), this.#lastByte);
     const reader = new ErrorBodyReader();
     this.#errorBody = reader;
     await reader.read(response);
@@ -180,39 +177,47 @@ class HttpExchange implements Timed, PayloadSink {
 
   #refuse(): void {
     const response = this.#response;
-    const address = this.#address;
+    const endpoint = this.#endpoint;
     const body = this.#errorBody?.result();
-    if (this.#phase === 'over' || response === undefined || address === undefined || body === undefined)
+    if (this.#phase === 'over' || response === undefined || endpoint === undefined || body === undefined)
       return;
     const { wire, runtime, framing } = this.#attempt.service;
-    this.#fail(refusal({ wire, runtime, framing, address, response, body }));
+    this.#fail(refusal({ wire, runtime, framing, address: endpoint, response, body }));
   }
 
-  /** Processes one chunk of the body. Must not throw, because transports call it from their own events. */
-  #take(bytes: Uint8Array): void {
-    const reading = this.#reading;
-    if (reading === undefined) return;
-    this.#lastByte = this.#attempt.service.runtime.monotonic();
-    this.#feed(reading, bytes);
-  }
-
-  /** Reads a chunk, or what the end of the body completes. */
-  #feed({ body, assembly }: ResponseReading, bytes: Uint8Array | undefined): void {
+  /**
+   * Processes one chunk of the body, or what its end completes. Must not throw, because transports call it from their
+   * own events.
+   */
+  #take(bytes: Uint8Array | undefined): void {
+    const assembly = this.#assembly;
+    const body = this.#body;
+    if (assembly === undefined || body === undefined) return;
     const before = assembly.steps;
     try {
       if (bytes === undefined) body.end(this);
-      else body.push(bytes, this);
+      else {
+        this.#lastByte = this.#attempt.service.runtime.monotonic();
+        body.push(bytes, this);
+      }
     } catch (error) {
       return this.#failMalformed(AgentError.from(error).message);
     }
     if (assembly.fault !== undefined) return this.#reported();
     if (this.#phase !== 'stream') return;
     if (assembly.steps !== before) this.#lastProgress = this.#lastByte;
-    if (assembly.hasEnded) this.#enter('trailing');
+    if (!assembly.hasEnded) return;
+    this.#phase = 'trailing';
+    // Usually the body ends together with the response, and then no timer is needed.
+    if (this.#bodyEnded) return;
+    void soon.then(() => {
+      const { runtime } = this.#attempt.service;
+      if (this.#phase === 'trailing') this.#setTimer(this.#dueAt(), runtime.monotonic());
+    });
   }
 
   payload(payload: unknown): void {
-    const assembly = this.#reading?.assembly;
+    const assembly = this.#assembly;
     // An earlier payload of the chunk can have failed the response.
     if (assembly === undefined) return;
     if (payload instanceof MalformedPayload) {
@@ -227,20 +232,20 @@ class HttpExchange implements Timed, PayloadSink {
   }
 
   #reported(): void {
-    const fault = this.#reading?.assembly.fault;
+    const fault = this.#assembly?.fault;
     if (fault === undefined) return;
     this.#fail(faultError(this.#provider, { ...fault, ...this.#requestId() }));
   }
 
   #failMalformed(why: string): void {
     // After the end, invalid data affects neither the response nor a failure that the service reported.
-    if (this.#reading?.assembly.hasEnded) return this.#succeed();
-    if (this.#reading?.assembly.fault !== undefined) return this.#reported();
+    if (this.#assembly?.hasEnded) return this.#succeed();
+    if (this.#assembly?.fault !== undefined) return this.#reported();
     this.#fail(this.#networkError('garbled', `The response is invalid: ${why}.`));
   }
 
   #broken(doing: string, error: unknown): void {
-    const host = this.#address?.host ?? 'the service';
+    const host = this.#endpoint?.host ?? 'the service';
     this.#fail(connectionError(this.#provider, host, doing, error));
   }
 
@@ -265,7 +270,8 @@ class HttpExchange implements Timed, PayloadSink {
     return requestIdHeader === undefined ? undefined : this.#response?.header(requestIdHeader);
   }
 
-  dueAt(): number {
+  /** Returns the nearest deadline, on the monotonic clock. */
+  #dueAt(): number {
     const { deadline, envelope, service } = this.#attempt;
     const { headersMs, stallMs, progressMs } = service.timeouts;
     switch (this.#phase) {
@@ -278,7 +284,7 @@ class HttpExchange implements Timed, PayloadSink {
       case 'stream': {
         const stall = Math.min(deadline, this.#lastByte + stallMs);
         // If reasoning was requested, a long silence is normal.
-        const mayBeSilent = envelope.request.effort !== undefined || this.#reading?.assembly.isReasoning;
+        const mayBeSilent = envelope.request.effort !== undefined || this.#assembly?.isReasoning;
         return mayBeSilent ? stall : Math.min(stall, this.#lastProgress + progressMs);
       }
       case 'over':
@@ -286,10 +292,27 @@ class HttpExchange implements Timed, PayloadSink {
     }
   }
 
-  onDue(): void {
+  /**
+   * Sets the timer, unless it is set for an earlier time. One timer watches the deadline as it moves: progress only
+   * updates a timestamp, because setting a timer for every delta costs more than reading the delta.
+   */
+  #setTimer(due: number, now: number): void {
+    const { runtime, maxTimerMs } = this.#attempt.service;
+    if (due >= this.#timerAt) return;
+    this.#cancelTimer?.();
+    const wait = Math.min(Math.max(due - now, 0), maxTimerMs);
+    this.#timerAt = now + wait;
+    this.#cancelTimer = runtime.timer(wait, () => this.#onTimer());
+  }
+
+  #onTimer(): void {
+    this.#cancelTimer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    const now = this.#attempt.service.runtime.monotonic();
+    const due = this.#dueAt();
+    if (now < due) return this.#setTimer(due, now);
     if (this.#phase === 'trailing') return this.#succeed();
     const { deadline, service } = this.#attempt;
-    const due = this.dueAt();
     if (due !== deadline && this.#phase === 'refused') return this.#refuse();
     const name = due === deadline ? 'total' : this.#phase === 'head' ? 'head' : this.#silence(due);
     this.#fail(lateError(name, service.timeouts, this.#provider), false);
@@ -299,42 +322,29 @@ class HttpExchange implements Timed, PayloadSink {
     return due === this.#lastByte + this.#attempt.service.timeouts.stallMs ? 'stall' : 'progress';
   }
 
-  #enter(phase: ExchangePhase): void {
-    this.#phase = phase;
-    const { runtime } = this.#attempt.service;
-    if (phase === 'trailing') {
-      // Usually the body ends together with the response, and then no timer is needed.
-      void soon.then(() => {
-        if (this.#phase === 'trailing') this.#watch.look(runtime.monotonic());
-      });
-      return;
-    }
-    this.#lastByte = runtime.monotonic();
-    this.#lastProgress = this.#lastByte;
-    this.#watch.look(this.#lastByte);
-  }
-
   get #provider(): string {
     return this.#attempt.service.wire.provider;
   }
 
   #succeed(): void {
-    if (this.#phase === 'over' || this.#reading === undefined) return;
-    const { assembly } = this.#reading;
+    const assembly = this.#assembly;
+    if (assembly === undefined) return;
     const { flaw } = assembly;
     if (flaw !== undefined)
       return this.#fail(this.#networkError('garbled', `The response is invalid: ${flaw}.`));
+    const { model, rateLimits } = this.#attempt.service;
     const received = this.#response;
-    const rateLimits = received && this.#attempt.service.rateLimits?.(received);
-    const requestId = this.#responseId();
     // Response headers are logged, and a gateway may repeat the key in them.
-    const redactor = this.#address?.redactor;
+    const redactor = this.#endpoint?.redactor;
+    const requestId = this.#responseId();
+    const limits = received && rateLimits?.(received);
     const response = assembly.response({
-      model: this.#attempt.service.model,
+      model,
       requestId: requestId && redactor?.text(requestId),
-      rateLimits: rateLimits && redactor?.values(rateLimits),
+      rateLimits: limits && redactor?.values(limits),
     });
-    this.#finish({ type: 'answered', response });
+    this.#finish();
+    this.#resolve(response);
   }
 
   #aborted(): void {
@@ -344,29 +354,29 @@ class HttpExchange implements Timed, PayloadSink {
   #fail(error: AgentError, retry: boolean = error.retryable): void {
     if (this.#phase === 'over') return;
     const clean =
-      this.#address === undefined || error === this.#attempt.stop?.reason
+      this.#endpoint === undefined || error === this.#attempt.stop?.reason
         ? error
-        : this.#address.redactor.error(error);
-    const assembly = this.#reading?.assembly;
+        : this.#endpoint.redactor.error(error);
+    const assembly = this.#assembly;
     const wasted = assembly?.usedSoFar(lengthOf(this.#attempt.body)) ?? noUsage;
     // A service may report overload inside a stream before any content.
     const hasStarted = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
     const counted = hasStarted || likelyWrong.has(error.cause?.code ?? '');
-    this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#link !== undefined, counted });
+    this.#finish();
+    this.#reject({ error: clean, retry, wasted, sent: this.#link !== undefined, counted });
   }
 
-  #finish(outcome: AttemptOutcome): void {
-    if (this.#phase === 'over') return;
+  #finish(): void {
     this.#phase = 'over';
-    this.#reading?.assembly.mute();
+    this.#assembly?.mute();
     // The connection may keep a reference to this exchange; release the response it received.
-    this.#reading = undefined;
-    this.#watch.stop();
+    this.#assembly = undefined;
+    this.#body = undefined;
+    this.#cancelTimer?.();
     this.#attempt.stop?.listen(undefined);
     if (!this.#bodyEnded) {
       this.#response?.close();
       this.#link?.ask();
     }
-    this.#settle(outcome);
   }
 }

@@ -4,8 +4,8 @@ import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
-import type { Attempt, AttemptOutcome } from './attempt.ts';
-import { exchange } from './exchange.ts';
+import type { Attempt, FailedAttempt } from './attempt.ts';
+import { HttpExchange } from './exchange.ts';
 import type { RetryPlan } from './retry-policy.ts';
 import { planRetry } from './retry-policy.ts';
 
@@ -15,7 +15,6 @@ export interface ModelCall extends Attempt {
   readonly mayRetry: RequestContext['mayRetry'];
 }
 
-type FailedAttempt = Extract<AttemptOutcome, { type: 'failed' }>;
 type Wait = Extract<RetryPlan, { type: 'wait' }>;
 
 /** The number and cost of failed attempts so far. */
@@ -38,10 +37,7 @@ interface RetryState {
 export function callModel(call: ModelCall): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     // Usually the first attempt succeeds, so the retry state is created only after a failure.
-    exchange(call, (outcome) => {
-      if (outcome.type === 'answered') resolve(outcome.response);
-      else askAgain(call, outcome).then(resolve, reject);
-    });
+    new HttpExchange(call, resolve, (failed) => askAgain(call, failed).then(resolve, reject)).start();
   });
 }
 
@@ -77,8 +73,10 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
     const plan = pauseBefore(call, failed, account);
     emitRetry(call, failed.error, account.failures, plan);
     await pause(call.service.runtime, plan.delayMs, call.stop);
-    const outcome = await new Promise<AttemptOutcome>((settle) => exchange(call, settle));
-    if (outcome.type === 'answered') {
+    const outcome = await new Promise<{ response: ModelResponse } | FailedAttempt>((resolve) =>
+      new HttpExchange(call, (response) => resolve({ response }), resolve).start(),
+    );
+    if ('response' in outcome) {
       const { attempts, wasted } = account;
       return { ...outcome.response, attempts: attempts + 1, wasted };
     }

@@ -18,7 +18,8 @@ const carriageReturn = 13;
  */
 export class LineText {
   #waiting: Uint8Array<ArrayBuffer> = noBytes;
-  #length = 0;
+  /** Number of bytes after the last line break. */
+  length = 0;
   #hasStarted = false;
   #endedInReturn = false;
 
@@ -28,6 +29,8 @@ export class LineText {
    * @throws TypeError if the bytes are not UTF-8.
    */
   push(bytes: Uint8Array): string {
+    // Most services write complete frames.
+    if (this.length === 0 && bytes[bytes.length - 1] === lineFeed) return this.#clean(decoder.decode(bytes));
     const cut = lastBreak(bytes);
     if (cut === 0) {
       this.#keep(bytes);
@@ -35,7 +38,7 @@ export class LineText {
     }
     const whole = cut === bytes.length ? bytes : bytes.subarray(0, cut);
     let text: string;
-    if (this.#length === 0) {
+    if (this.length === 0) {
       text = decoder.decode(whole);
     } else {
       this.#keep(whole);
@@ -47,24 +50,24 @@ export class LineText {
 
   /** Returns the last line if the body ends without a line break, `''` if there is none. */
   rest(): string {
-    return this.#length === 0 ? '' : this.#clean(`${this.#takeWaiting()}\n`);
+    return this.length === 0 ? '' : this.#clean(`${this.#takeWaiting()}\n`);
   }
 
   #keep(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
+    const length = this.length + bytes.length;
     if (length > maxFrameBytes) throw frameTooLarge();
     if (length > this.#waiting.length) {
       const larger = new Uint8Array(Math.max(length, this.#waiting.length * 2, 256));
-      larger.set(this.#waiting.subarray(0, this.#length));
+      larger.set(this.#waiting.subarray(0, this.length));
       this.#waiting = larger;
     }
-    this.#waiting.set(bytes, this.#length);
-    this.#length = length;
+    this.#waiting.set(bytes, this.length);
+    this.length = length;
   }
 
   #takeWaiting(): string {
-    const text = decoder.decode(this.#waiting.subarray(0, this.#length));
-    this.#length = 0;
+    const text = decoder.decode(this.#waiting.subarray(0, this.length));
+    this.length = 0;
     return text;
   }
 
@@ -92,8 +95,6 @@ export function frameTooLarge(): AgentError {
 
 /** Returns the offset after the last line break; 0 if there is none. */
 function lastBreak(bytes: Uint8Array): number {
-  // Most services write complete frames.
-  if (bytes[bytes.length - 1] === lineFeed) return bytes.length;
   const afterFeed = bytes.lastIndexOf(lineFeed) + 1;
   // Bare CRs are rare: only the rest, usually empty, is searched for one.
   if (afterFeed === bytes.length || bytes.indexOf(carriageReturn, afterFeed) < 0) return afterFeed;

@@ -20,7 +20,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'if (reading.assembly.hasEnded) return this.#succeed();',
+    find: 'if (this.#assembly.hasEnded) return this.#succeed();',
     replace: 'if (this.#bodyEnded) return this.#succeed();',
     why: 'a stream that closes without an end counts as a response',
     breaks: ['P1'],
@@ -28,7 +28,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'if (this.#reading?.assembly.hasEnded) this.#succeed();\n      else this.#broken(',
+    find: 'if (this.#assembly?.hasEnded) this.#succeed();\n        else this.#broken(',
     replace: 'this.#broken(',
     why: 'a connection that breaks after the end invalidates the response',
     breaks: ['P4'],
@@ -76,7 +76,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'effort !== undefined || this.#reading?.assembly.isReasoning',
+    find: 'effort !== undefined || this.#assembly?.isReasoning',
     replace: 'effort !== undefined',
     why: 'a model that reasons for a long time is timed out',
     breaks: ['P2'],
@@ -100,15 +100,15 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'this.#watch.stop();',
-    replace: '',
+    find: 'this.#cancelTimer?.();\n    this.#attempt',
+    replace: 'this.#attempt',
     why: 'every request leaves a timer behind',
     breaks: ['P3', 'P18'],
     by: 'contract: cancel',
   },
   {
     file: exchange,
-    find: 'this.#reading?.assembly.mute();',
+    find: 'this.#assembly?.mute();',
     replace: '',
     why: 'events continue after the one that cancelled the run',
     breaks: ['P3'],
@@ -124,7 +124,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'this.#address.redactor.error(error);',
+    find: 'this.#endpoint.redactor.error(error);',
     replace: 'error;',
     why: 'error messages contain API keys',
     breaks: ['P19'],
@@ -140,7 +140,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: "&& accepts(framing, response.header('content-type'))",
+    find: "&& accepts(service.framing, response.header('content-type'))",
     replace: '',
     why: 'a web page is read as a response',
     breaks: ['P1'],
@@ -212,8 +212,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: assembly,
-    find: 'known === undefined ? at !== this.#numbered.length : !known.awaitsKind(kind)',
-    replace: 'known !== undefined && known.kind !== kind',
+    find: 'block === undefined ? at !== this.#numbered.length : !awaitsKind(block, kind)',
+    replace: 'block !== undefined && block.kind !== kind',
     why: 'blocks may start in any order and continue after their end',
     breaks: ['P27'],
     by: 'contract: losses',
@@ -244,8 +244,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: assembly,
-    find: 'if (block.isTorn) return',
-    replace: 'if (block === null) return',
+    find: 'if (isTorn) return',
+    replace: 'if (kind === null) return',
     why: 'a call whose start was lost becomes an unnamed call',
     breaks: ['P27'],
     by: 'test/provider/assembler-flaws.test.ts',
@@ -276,7 +276,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: args,
-    find: "if (isTooLarge(text)) return unusable('The arguments are larger than 1 MiB. Send less in one call.');",
+    find: "if (text.length * 3 > maxArgumentBytes && isTooLarge(text))\n    return unusable('The arguments are larger than 1 MiB. Send less in one call.');",
     replace: '',
     why: 'arguments of any size are accepted',
     breaks: ['P11'],
@@ -372,8 +372,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: sse,
-    find: 'this.#split(`${rest}\\n`, sink)',
-    replace: 'this.#split(rest, sink)',
+    find: 'this.#split(`${this.#lines.rest()}\\n`, sink)',
+    replace: 'this.#split(this.#lines.rest(), sink)',
     why: 'a last event that no blank line follows is lost',
     breaks: ['P1'],
     by: 'contract: frames',

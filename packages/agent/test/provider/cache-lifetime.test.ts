@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestTiming } from '../../src/provider/request/cache-lifetime.ts';
-import { after, beat, lifetimeFor, maxPaid } from '../../src/provider/request/cache-lifetime.ts';
+import { maxPaid, timingAfter } from '../../src/provider/request/cache-lifetime.ts';
 
 const short = { ms: 300_000, write: 1.25, mark: 'short' };
 const long = { ms: 3_600_000, write: 2, mark: 'long' };
@@ -16,10 +16,8 @@ function requests(pauses: readonly number[], bytes: (index: number) => number = 
   let now = 0;
   const chosen = [0, ...pauses].map((pause, index) => {
     now += pause;
-    const next = beat(rhythm, now, cache);
-    const lifetime = lifetimeFor(next, bytes(index), cache);
-    rhythm = after(next, bytes(index), lifetime, cache);
-    return lifetime?.mark ?? 'none';
+    rhythm = timingAfter(rhythm, { now, bytes: bytes(index), wanted: true }, cache);
+    return rhythm.lifetime?.mark ?? 'none';
   });
   return { chosen, share: rhythm === undefined ? 0 : rhythm.paid / rhythm.sent };
 }

@@ -14,31 +14,34 @@ export interface ResolvedEndpoint {
   readonly redactor: Redactor;
 }
 
-/**
- * Returns a function that resolves the endpoint once. A failed lookup is not cached, so the next request retries it.
- * The function returns a promise only until the endpoint is known.
- */
-export function addressOf(wire: Wire): () => ResolvedEndpoint | Promise<ResolvedEndpoint> {
-  let known: ResolvedEndpoint | Promise<ResolvedEndpoint> | undefined;
-  return () => {
-    if (known !== undefined) return known;
-    const { endpoint } = wire;
+/** Resolves the endpoint of a wire once. A failed lookup is not cached, so the next request retries it. */
+export class EndpointCache {
+  /** Undefined until the endpoint is known. */
+  known: ResolvedEndpoint | undefined;
+  #looking: Promise<ResolvedEndpoint> | undefined;
+  readonly #wire: Wire;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  /** Returns the endpoint, or a promise while it is looked up. */
+  find(): ResolvedEndpoint | Promise<ResolvedEndpoint> {
+    if (this.#looking !== undefined) return this.#looking;
+    const { endpoint } = this.#wire;
     if (typeof endpoint !== 'function') {
-      known = readyAddress(endpoint);
-      return known;
+      this.known = readyAddress(endpoint);
+      return this.known;
     }
     const looking = lookUp(endpoint);
-    known = looking;
-    looking.then(
-      (address) => {
-        known = address;
-      },
-      () => {
-        known = undefined;
-      },
-    );
+    this.#looking = looking;
+    const over = (address?: ResolvedEndpoint) => {
+      this.known = address;
+      this.#looking = undefined;
+    };
+    looking.then(over, () => over());
     return looking;
-  };
+  }
 }
 
 async function lookUp(endpoint: () => Promise<Endpoint>): Promise<ResolvedEndpoint> {

@@ -37,39 +37,19 @@ export type HeaderPicker = (response: Pick<RawResponse, 'headerNames' | 'header'
 /** Returns a function that picks the response headers with these names, or prefixes ending in `*`. */
 export function headerPicker(wanted: readonly string[]): HeaderPicker {
   const prefixes = wanted.flatMap((name) => (name.endsWith('*') ? [name.slice(0, -1)] : []));
-  const isWanted = (name: string) => {
-    for (let index = 0; index < prefixes.length; index += 1)
-      if (name.startsWith(prefixes[index] as string)) return true;
-    return wanted.includes(name);
-  };
   return (response) => {
     const { headerNames } = response;
     let found: Record<string, string> | undefined;
     for (let index = 0; index < headerNames.length; index += 1) {
       const name = headerNames[index] as string;
-      const value = isWanted(name) ? response.header(name) : undefined;
+      let isWanted = wanted.includes(name);
+      for (let at = 0; at < prefixes.length && !isWanted; at += 1)
+        isWanted = name.startsWith(prefixes[at] as string);
+      const value = isWanted ? response.header(name) : undefined;
       if (value === undefined) continue;
       found ??= {};
       found[name] = value;
     }
     return found;
-  };
-}
-
-/** Joins the headers of a request: those of the envelope take precedence, then those of the endpoint. */
-export type HeaderJoiner = (endpoint: Headers, envelope: Headers) => Headers;
-
-/**
- * Returns a function that joins headers with these defaults. They seldom change, so the last result is kept, and a
- * transport recognizes it.
- */
-export function headerJoiner(defaults: Headers): HeaderJoiner {
-  let last: { readonly endpoint: Headers; readonly envelope: Headers; readonly joined: Headers } | undefined;
-  return (endpoint, envelope) => {
-    if (last?.endpoint !== endpoint || last.envelope !== envelope) {
-      const joined = Object.freeze({ ...defaults, ...endpoint, ...envelope });
-      last = { endpoint, envelope, joined };
-    }
-    return last.joined;
   };
 }

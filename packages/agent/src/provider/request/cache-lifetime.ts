@@ -14,6 +14,19 @@ export interface RequestTiming {
   /** Number of bytes that the service still caches, and until when. */
   kept: number;
   until: number;
+  /** The lifetime of the latest request; undefined if it is not cached. */
+  lifetime: CacheLifetime | undefined;
+}
+
+/** A request whose cache lifetime is chosen. */
+export interface TimedRequest {
+  /** Time of the request, by the wall clock, in milliseconds. */
+  readonly now: number;
+  readonly bytes: number;
+  /** False if nothing may be cached. */
+  readonly wanted: boolean;
+  /** The lifetime that the chosen one may not be shorter than. */
+  readonly atLeast?: CacheLifetime | undefined;
 }
 
 /** Returns a copy, for requests that start like earlier ones and continue differently. */
@@ -31,90 +44,60 @@ export const maxPaid = 1.35;
 /** Minimum weight of one interval in the average, because usage patterns change. */
 const minWeight = 0.1;
 
-/** Updates the timing at the start of a request, and returns it. */
-export function beat(
-  timing: RequestTiming | undefined,
-  now: number,
-  { lifetimes }: PrefixCache,
-): RequestTiming {
-  if (timing === undefined) {
-    const outlasted = lifetimes.map(() => 0);
-    return { at: now, requests: 1, outlasted, sent: 0, paid: 0, kept: 0, until: now };
-  }
-  const { outlasted } = timing;
-  const pause = now - timing.at;
-  const weight = Math.max(1 / timing.requests, minWeight);
-  for (let index = 0; index < outlasted.length; index += 1) {
-    const share = outlasted[index] ?? 0;
-    const isLonger = pause > (lifetimes[index]?.ms ?? 0);
-    outlasted[index] = share + ((isLonger ? 1 : 0) - share) * weight;
-  }
-  if (now > timing.until) timing.kept = 0;
-  timing.at = now;
-  timing.requests += 1;
-  return timing;
-}
-
 /**
- * Returns the cache lifetime for a request of this size: the affordable one with the highest expected savings, or
- * undefined if writing would cost more than it saves.
+ * Updates the timing by a request, and returns it with the cache lifetime of that request: the affordable one with the
+ * highest expected savings, or undefined if writing would cost more than it saves.
  *
  * Every request reads a cached token until an interval exceeds its lifetime; then the token must be written again. The
- * number of future requests is unknown; the estimate is as many as there were so far.
+ * number of future requests is unknown; the estimate is as many as there were so far. A request without caching does not
+ * read the cache either.
  */
-export function lifetimeFor(
-  timing: RequestTiming,
-  bytes: number,
-  cache: PrefixCache,
-): CacheLifetime | undefined {
-  const { lifetimes, read } = cache;
+export function timingAfter(
+  earlier: RequestTiming | undefined,
+  { now, bytes, wanted, atLeast }: TimedRequest,
+  { lifetimes, read }: PrefixCache,
+): RequestTiming {
+  const timing = earlier === undefined ? firstTiming(now, lifetimes.length) : earlier;
+  const { outlasted, paid } = timing;
+  const pause = now - timing.at;
+  const weight = Math.max(1 / timing.requests, minWeight);
+  if (now > timing.until) timing.kept = 0;
+  if (earlier !== undefined) timing.requests += 1;
   const requests = Math.max(2, timing.requests);
+  const found = Math.min(timing.kept, bytes);
+  // All requests, including this one, may cost no more than the maximum.
+  const maxCost = (timing.sent + bytes) * maxPaid - paid;
   let best: CacheLifetime | undefined;
   let maxSaved = 0;
   for (let index = 0; index < lifetimes.length; index += 1) {
     const lifetime = lifetimes[index] as CacheLifetime;
-    const survives = 1 - (timing.outlasted[index] ?? 0);
-    const reads = survives >= 1 ? requests : expectedReads(survives, requests);
-    const saved = reads * (1 - read) - (lifetime.write - 1);
-    if (saved <= maxSaved) continue;
-    // All requests, including this one with this lifetime, may cost no more than the maximum.
-    if (timing.paid + costOf(timing, bytes, lifetime, cache) <= (timing.sent + bytes) * maxPaid) {
-      maxSaved = saved;
-      best = lifetime;
+    let share = outlasted[index] ?? 0;
+    if (earlier !== undefined) {
+      share += ((pause > lifetime.ms ? 1 : 0) - share) * weight;
+      outlasted[index] = share;
     }
+    if (!wanted) continue;
+    const reads = share <= 0 ? requests : expectedReads(1 - share, requests);
+    const saved = reads * (1 - read) - (lifetime.write - 1);
+    if (saved <= maxSaved || found * read + (bytes - found) * lifetime.write > maxCost) continue;
+    maxSaved = saved;
+    best = lifetime;
   }
-  return best;
-}
-
-/** Updates the timing after a request of this size with this lifetime, and returns it. */
-export function after(
-  timing: RequestTiming,
-  bytes: number,
-  lifetime: CacheLifetime | undefined,
-  cache: PrefixCache,
-): RequestTiming {
-  timing.paid += costOf(timing, bytes, lifetime, cache);
+  if (atLeast !== undefined && atLeast.ms >= (best?.ms ?? 0)) best = atLeast;
+  timing.at = now;
   timing.sent += bytes;
-  if (lifetime !== undefined) {
+  timing.paid = paid + (best === undefined ? bytes : found * read + (bytes - found) * best.write);
+  timing.lifetime = best;
+  if (best !== undefined) {
     timing.kept = bytes;
-    timing.until = timing.at + lifetime.ms;
+    timing.until = now + best.ms;
   }
   return timing;
 }
 
-/**
- * Returns the estimated cost of a request, in bytes at the price of uncached input. A request without caching does not
- * read the cache either.
- */
-function costOf(
-  { kept }: RequestTiming,
-  bytes: number,
-  lifetime: CacheLifetime | undefined,
-  { read }: PrefixCache,
-): number {
-  if (lifetime === undefined) return bytes;
-  const found = Math.min(kept, bytes);
-  return found * read + (bytes - found) * lifetime.write;
+function firstTiming(now: number, lifetimes: number): RequestTiming {
+  const outlasted = Array.from({ length: lifetimes }, () => 0);
+  return { at: now, requests: 1, outlasted, sent: 0, paid: 0, kept: 0, until: now, lifetime: undefined };
 }
 
 /** Returns the sum of `survives`, its square and so on: each request reads only what survived all earlier intervals. */

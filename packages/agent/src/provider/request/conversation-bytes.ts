@@ -2,8 +2,8 @@ import type { Message } from '../../values/message.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { Turn, Wire } from '../wire/wire.ts';
 import type { Departure, SentRequest } from './cache-break.ts';
-import type { UnansweredCall, ViewedTurn, ViewFor } from './normalize-history.ts';
-import { checkAnswered, noCalls, openingTurn, sideOf, turnAt } from './normalize-history.ts';
+import type { UnansweredCall, ViewFor } from './normalize-history.ts';
+import { noCalls, openingTurn, turnAt, withoutResult } from './normalize-history.ts';
 
 const encoder = new TextEncoder();
 const comma = 44;
@@ -34,6 +34,8 @@ export class ConversationBytes {
   #names = new CallNames();
   /** The last request that sent these turns; undefined before the first. */
   sent: SentRequest | undefined;
+  /** Number of turns. */
+  length = 0;
   /** Number of bytes of all turns. */
   #end = 0;
   /** Index of the last user turn with content. */
@@ -42,23 +44,23 @@ export class ConversationBytes {
   #latest = -1;
   #before = -1;
 
-  get length(): number {
-    return this.#turns.length;
-  }
-
   /** Returns how many turns of this conversation the history starts with. */
   turnsIn(messages: readonly Message[]): number {
-    const common = commonLength(this.#messages, messages);
-    let count = this.#turns.length;
-    let last = this.#turns[count - 1];
+    const turns = this.#turns;
+    const known = this.#messages;
+    let common = 0;
+    while (common < known.length && known[common] === messages[common]) common += 1;
+    let count = turns.length;
+    let last = turns[count - 1];
     while (last !== undefined && last.upTo > common) {
       count -= 1;
-      last = this.#turns[count - 1];
+      last = turns[count - 1];
     }
     if (last === undefined || last.upTo === 0) return count;
     // Another message of the same side extends the turn, which then changes.
     const next = messages[last.upTo];
-    return next !== undefined && sideOf(next) === last.side ? count - 1 : count;
+    const isLonger = next !== undefined && (next.role === 'assistant') === (last.side === 'assistant');
+    return isLonger ? count - 1 : count;
   }
 
   /** Returns whether these messages continue this conversation, that is, contain the last message sent in it. */
@@ -101,6 +103,7 @@ export class ConversationBytes {
   fork(count: number): ConversationBytes {
     const fork = new ConversationBytes();
     fork.#turns = this.#turns.slice(0, count);
+    fork.length = count;
     fork.#messages = this.#messages.slice(0, fork.#turns.at(-1)?.upTo ?? 0);
     for (const turn of fork.#turns) for (const call of turn.open) fork.#names.give(call.wireId);
     fork.#lastOfUser = fork.#turns.findLastIndex((turn) => turn.side === 'user' && !turn.isEmpty);
@@ -114,15 +117,28 @@ export class ConversationBytes {
 
   /** Adds the new turns. */
   extend(messages: readonly Message[], wire: Wire, view: ViewFor): void {
+    const known = this.#messages;
     const turns = this.#turns;
-    if (turns.length === 0 && messages[0]?.role === 'assistant') this.#add(openingTurn, messages, wire);
     let open = turns[turns.length - 1]?.open ?? noCalls;
-    while (this.#messages.length < messages.length) {
-      const viewed = turnAt(messages, this.#messages.length, open, this.#names, view);
-      this.#add(viewed, messages, wire);
+    while (known.length < messages.length) {
+      const from = known.length;
+      const isOpening = turns.length === 0 && messages[0]?.role === 'assistant';
+      const viewed = isOpening ? openingTurn : turnAt(messages, from, open, this.#names, view);
+      const { turn, upTo } = viewed;
       open = viewed.open;
+      const items = wire.turn(turn);
+      const start = this.#end;
+      let end = start;
+      for (let index = 0; index < items.length; index += 1)
+        end = this.#write(JSON.stringify(items[index]), end);
+      const isEmpty = end === start;
+      if (turn.side === 'user' && !isEmpty) this.#lastOfUser = turns.length;
+      this.#end = end;
+      turns.push({ side: turn.side, upTo, end, isEmpty, open });
+      this.length = turns.length;
+      for (let at = from; at < upTo; at += 1) known.push(messages[at] as Message);
     }
-    checkAnswered(open);
+    if (open[0] !== undefined) throw withoutResult(open[0]);
   }
 
   /** Returns all turns with the marks of a request made now. */
@@ -132,7 +148,8 @@ export class ConversationBytes {
     // If the same history is sent again, both marks stay.
     const earlier = this.#turns[last === this.#latest ? this.#before : this.#latest];
     if (earlier !== undefined) marks.push(earlier.end);
-    if (last >= 0) marks.push(this.#endOf(last + 1));
+    const latest = this.#turns[last];
+    if (latest !== undefined) marks.push(latest.end);
     return { bytes: this.#buffer.subarray(0, this.#end), marks };
   }
 
@@ -143,19 +160,6 @@ export class ConversationBytes {
     if (!isMarked || last === this.#latest) return;
     this.#before = this.#latest;
     this.#latest = last;
-  }
-
-  #add({ turn, upTo, open }: ViewedTurn, messages: readonly Message[], wire: Wire): void {
-    const { side } = turn;
-    const items = wire.turn(turn);
-    let end = this.#end;
-    for (let index = 0; index < items.length; index += 1)
-      end = this.#write(JSON.stringify(items[index]), end);
-    const isEmpty = end === this.#end;
-    if (side === 'user' && !isEmpty) this.#lastOfUser = this.#turns.length;
-    this.#end = end;
-    this.#turns.push({ side, upTo, end, isEmpty, open });
-    for (let at = this.#messages.length; at < upTo; at += 1) this.#messages.push(messages[at] as Message);
   }
 
   /** Returns the end offset of the first `count` turns. */
@@ -183,7 +187,7 @@ export class ConversationBytes {
   /** Appends one item, after a comma unless it is the first, and returns its end offset. */
   #write(json: string, from: number): number {
     let at = from;
-    this.#reserve(at + 1 + json.length, at);
+    if (at + 1 + json.length > this.#buffer.length) this.#reserve(at + 1 + json.length, at);
     if (at > 0) {
       this.#buffer[at] = comma;
       at += 1;

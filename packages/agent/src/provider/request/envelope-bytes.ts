@@ -31,6 +31,8 @@ export interface EnvelopeBytes {
   /** Bytes after the last turn. */
   readonly tail: Uint8Array;
   readonly headers: Headers;
+  /** The headers of its last request, which those of the next equal while the endpoint is the same. */
+  sent: { readonly endpoint: Headers; readonly headers: Headers } | undefined;
 }
 
 /** All requests with the same first tool, in any conversation. */
@@ -97,7 +99,7 @@ export class EnvelopeCache {
     const lead = (envelope.lead ?? []).map((item: Json) => `${JSON.stringify(item)},`).join('');
     const comma = fields === '{' ? '' : ',';
     const head = encoder.encode(`${fields}${comma}${JSON.stringify(envelope.turns)}:[${lead}`);
-    return { asked, keepMs, request, head, tail, headers: joinHeaders(envelope.headers) };
+    return { asked, keepMs, request, head, tail, headers: joinHeaders(envelope.headers), sent: undefined };
   }
 }
 
@@ -115,25 +117,28 @@ function copied({ system, tools, config, output }: ModelRequest): ModelRequest {
 }
 
 function isSame(left: ModelRequest, right: ModelRequest): boolean {
-  const { config: one = noConfig } = left;
+  const { config: one = noConfig, tools } = left;
   const { config: other = noConfig } = right;
-  return (
-    one.toolChoice === other.toolChoice &&
-    one.maxTokens === other.maxTokens &&
-    one.temperature === other.temperature &&
-    one.effort === other.effort &&
-    isSameOutput(left.output, right.output) &&
-    isSameSystem(left.system, right.system) &&
-    isSameList(left.tools, right.tools)
-  );
+  if (
+    one.toolChoice !== other.toolChoice ||
+    one.maxTokens !== other.maxTokens ||
+    one.temperature !== other.temperature ||
+    one.effort !== other.effort ||
+    (left.output !== right.output && !isSameOutput(left.output, right.output)) ||
+    (left.system !== right.system && !isSameSystem(left.system, right.system)) ||
+    tools.length !== right.tools.length
+  )
+    return false;
+  for (let index = 0; index < tools.length; index += 1) if (tools[index] !== right.tools[index]) return false;
+  return true;
 }
 
 function isSameOutput(left: OutputShape | undefined, right: OutputShape | undefined): boolean {
-  return left === right || (left?.name === right?.name && left?.schema === right?.schema);
+  return left?.name === right?.name && left?.schema === right?.schema;
 }
 
 function isSameSystem(left: ModelRequest['system'], right: ModelRequest['system']): boolean {
-  return left === right || (typeof left === 'object' && typeof right === 'object' && isSameList(left, right));
+  return typeof left === 'object' && typeof right === 'object' && isSameList(left, right);
 }
 
 /** Returns whether two lists have the same items. */

@@ -1,6 +1,6 @@
 import type { CacheLifetime, PrefixCache } from '../wire/wire.ts';
 import type { RequestTiming } from './cache-lifetime.ts';
-import { after, beat, lifetimeFor } from './cache-lifetime.ts';
+import { timingAfter } from './cache-lifetime.ts';
 
 /** Input for choosing the cache lifetimes of a request. */
 export interface Keepable {
@@ -50,24 +50,14 @@ export class Keeping {
 
   of({ timing: earlier, shared, now, turnBytes, envelopeBytes, wanted, closing }: Keepable): CacheSettings {
     const cache = this.#cache;
-    const timing = beat(earlier, now, cache);
     // A cache without marks keeps the whole request or nothing.
     if (this.marks.size === 0) {
-      const whole = turnBytes + envelopeBytes;
-      const lifetime = wanted ? lifetimeFor(timing, whole, cache) : undefined;
-      return { timing: after(timing, whole, lifetime, cache), turns: lifetime, envelope: lifetime };
+      const timing = timingAfter(earlier, { now, bytes: turnBytes + envelopeBytes, wanted }, cache);
+      return { timing, turns: timing.lifetime, envelope: timing.lifetime };
     }
-    const inAll = beat(shared.timing, now, cache);
-    const turns = wanted && !closing ? lifetimeFor(timing, turnBytes, cache) : undefined;
-    const envelope = wanted ? longer(turns, lifetimeFor(inAll, envelopeBytes, cache)) : undefined;
-    shared.timing = after(inAll, envelopeBytes, envelope, cache);
-    return { timing: after(timing, turnBytes, turns, cache), turns, envelope };
+    const timing = timingAfter(earlier, { now, bytes: turnBytes, wanted: wanted && !closing }, cache);
+    const turns = timing.lifetime;
+    shared.timing = timingAfter(shared.timing, { now, bytes: envelopeBytes, wanted, atLeast: turns }, cache);
+    return { timing, turns, envelope: shared.timing.lifetime };
   }
-}
-
-function longer(
-  left: CacheLifetime | undefined,
-  right: CacheLifetime | undefined,
-): CacheLifetime | undefined {
-  return (left?.ms ?? 0) >= (right?.ms ?? 0) ? left : right;
 }

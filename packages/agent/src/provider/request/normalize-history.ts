@@ -69,7 +69,7 @@ export function normalizeHistory(messages: readonly Message[], view: ViewFor): T
       open = viewed.open;
       at = viewed.upTo;
     }
-    checkAnswered(open);
+    if (open[0] !== undefined) throw withoutResult(open[0]);
     return turns;
   } catch (thrown) {
     throw argumentError('normalizeHistory', thrown);
@@ -95,23 +95,11 @@ export function turnAt(
     : userTurn(messages, from, open, view);
 }
 
-/**
- * Checks that no call is left without a result.
- * @throws AgentError `invalid` if the history ends with such a call.
- */
-export function checkAnswered(open: readonly UnansweredCall[]): void {
-  if (open.length > 0) throw withoutResult(open[0] as UnansweredCall);
-}
-
-function withoutResult(call: UnansweredCall): AgentError {
+/** Returns the error for a call without a result. */
+export function withoutResult(call: UnansweredCall): AgentError {
   return invalidHistory(
     `The call ${JSON.stringify(call.id)} of ${call.toolName} has no result. Add its tool_result message right after the assistant message.`,
   );
-}
-
-/** Returns the side of a message. */
-export function sideOf(message: Message): Turn['side'] {
-  return message.role === 'assistant' ? 'assistant' : 'user';
 }
 
 function userTurn(

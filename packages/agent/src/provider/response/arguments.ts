@@ -17,7 +17,9 @@ export interface CallArguments {
  * text means no arguments.
  */
 export function parseArguments(text: string): CallArguments {
-  if (isTooLarge(text)) return unusable('The arguments are larger than 1 MiB. Send less in one call.');
+  // A UTF-16 code unit takes at most three bytes, so most strings can be checked without encoding them.
+  if (text.length * 3 > maxArgumentBytes && isTooLarge(text))
+    return unusable('The arguments are larger than 1 MiB. Send less in one call.');
   if (text.trim() === '') return { arguments: Object.freeze({}) };
   let value: unknown;
   try {
@@ -39,9 +41,7 @@ function unusable(problem: string): CallArguments {
 }
 
 function isTooLarge(text: string): boolean {
-  if (text.length > maxArgumentBytes) return true;
-  // A UTF-16 code unit takes at most three bytes, so most strings can be checked without encoding them.
-  return text.length * 3 > maxArgumentBytes && new TextEncoder().encode(text).length > maxArgumentBytes;
+  return text.length > maxArgumentBytes || new TextEncoder().encode(text).length > maxArgumentBytes;
 }
 
 /** Freezes parsed JSON with everything in it, or returns why it cannot be used. Recurses no deeper than the limit. */

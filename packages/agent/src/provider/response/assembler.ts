@@ -3,12 +3,11 @@ import { data } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
 import type { Seal } from '../../values/message.ts';
 import { maxAnswerBytes, maxArgumentBytes, sizeOf } from '../../values/sizes.ts';
-import { wellFormedText } from '../../values/unicode.ts';
 import type { Usage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../wire/wire.ts';
-import type { BlockKind } from './block.ts';
-import { ResponseBlock } from './block.ts';
+import type { BlockKind, ResponseBlock } from './block.ts';
+import { readCall } from './block.ts';
 import type { ResponseHead } from './complete-response.ts';
 import { completeResponse, notReleased } from './complete-response.ts';
 import { TokenCounts } from './usage-count.ts';
@@ -99,7 +98,8 @@ export class Assembly implements ResponseSink {
   }
 
   begin(at: BlockKey, kind: BlockKind): void {
-    if (!this.#takesContent()) return;
+    this.steps += 1;
+    if (this.#over || this.#size + this.#held > maxAnswerBytes) return this.#refuseContent();
     if (this.#at(at) !== undefined) return this.#invalid(`block ${at} was sent twice`);
     const block = this.#open(at, kind);
     if (block !== undefined) block.mustClose = true;
@@ -132,7 +132,8 @@ export class Assembly implements ResponseSink {
   }
 
   seal(at: BlockKey, given: Json): void {
-    if (!this.#takesContent()) return;
+    this.steps += 1;
+    if (this.#over || this.#size + this.#held > maxAnswerBytes) return this.#refuseContent();
     const known = this.#at(at);
     // Text cannot have a seal, and a closed opaque block is complete: in both cases add a new block.
     const isOther = known === undefined || (known.kind === 'opaque' && known.closed);
@@ -141,14 +142,19 @@ export class Assembly implements ResponseSink {
   }
 
   call(at: BlockKey, id: string, name: string): void {
-    if (!this.#takesContent()) return;
+    this.steps += 1;
+    if (this.#over || this.#size + this.#held > maxAnswerBytes) return this.#refuseContent();
     if (typeof id !== 'string' || typeof name !== 'string')
       throw new TypeError('the id or name of a tool call is not a string');
     const known = this.#at(at);
     // Some services give every call the same name and distinguish calls only by id.
     const isAnother = known?.kind === 'call' && id !== '' && known.id !== '' && known.id !== id;
     if (isAnother && typeof at === 'number') return this.#invalid(`block ${at} has the ids of two calls`);
-    if (isAnother) this.#forget(at, known);
+    if (isAnother) {
+      // The other call is complete.
+      this.#close(known);
+      this.#named?.delete(at);
+    }
     const block = this.#open(at, 'call');
     if (block === undefined) return;
     block.isCalled = true;
@@ -233,14 +239,17 @@ export class Assembly implements ResponseSink {
     const given = reason ?? this.#stopReason ?? (raw === undefined ? undefined : 'unknown');
     if (given === undefined) return this.#invalid('it ended without a stop reason');
     let hasCalls = false;
-    for (const block of this.#blocks) {
-      if (block.isTorn) return this.#invalid(`block ${block.index} is incomplete`);
-      if (block.kind === 'call') hasCalls = true;
+    const blocks = this.#blocks;
+    for (const { index, kind, mustClose, closed, isCalled } of blocks) {
+      // Its start or its end is missing.
+      const isTorn = (mustClose && !closed) || (kind === 'call' && !isCalled);
+      if (isTorn) return this.#invalid(`block ${index} is incomplete`);
+      if (kind === 'call') hasCalls = true;
     }
     // A response with calls requests tool use, whatever stop reason the service reports.
     const called = given === 'complete' && hasCalls ? 'tool_use' : given;
     if (called === 'tool_use' && !hasCalls) return this.#invalid('it announces tool calls but contains none');
-    for (const block of this.#blocks) if (!block.closed) this.#close(block, notReleased[called]);
+    for (const block of blocks) if (!block.closed) this.#close(block, notReleased[called]);
     this.#stopReason = called;
     this.#over = true;
     this.#last = undefined;
@@ -279,12 +288,10 @@ export class Assembly implements ResponseSink {
     this.#break({ kind: 'broken', message: `The response is invalid: ${why}.` });
   }
 
-  /** Counts a call with content. Returns false if it is too late. */
-  #takesContent(): boolean {
-    this.steps += 1;
+  /** Handles content that comes too late or exceeds the limit. */
+  #refuseContent(): void {
     if (this.#over) this.#late = lateContent;
-    else if (this.#size + this.#held > maxAnswerBytes) this.#breakTooLarge();
-    return !this.#over;
+    else this.#breakTooLarge();
   }
 
   /** Counts a delta. Returns false if it is too late or exceeds the limit. */
@@ -318,46 +325,46 @@ export class Assembly implements ResponseSink {
    * number.
    */
   #open(at: BlockKey, kind: BlockKind): ResponseBlock | undefined {
-    const known = this.#at(at);
-    if (known !== undefined && known.kind === kind && !known.closed) return this.#use(at, known);
-    if (
-      typeof at === 'number' &&
-      (known === undefined ? at !== this.#numbered.length : !known.awaitsKind(kind))
-    )
-      return this.#invalid(`block ${at} came out of order or after its end, or changed its kind`);
-    if (known?.kind === 'opaque' && kind !== 'text' && kind !== 'opaque') {
-      // The seal arrived before the block that it belongs to.
-      known.kind = kind;
-      known.closed = false;
-      return this.#use(at, known);
+    let block = this.#at(at);
+    if (block === undefined || block.kind !== kind || block.closed) {
+      const isNumber = typeof at === 'number';
+      if (isNumber && (block === undefined ? at !== this.#numbered.length : !awaitsKind(block, kind)))
+        return this.#invalid(`block ${at} came out of order or after its end, or changed its kind`);
+      if (block?.kind === 'opaque' && kind !== 'text' && kind !== 'opaque') {
+        // The seal arrived before the block that it belongs to.
+        block.kind = kind;
+        block.closed = false;
+      } else {
+        if (block !== undefined) this.#close(block);
+        block = this.#add(kind);
+        if (isNumber) this.#numbered.push(block);
+        else {
+          this.#named ??= new Map();
+          this.#named.set(at, block);
+        }
+      }
     }
-    if (known !== undefined) this.#close(known);
-    const block = this.#add(kind);
-    if (typeof at === 'number') this.#numbered[at] = block;
-    else {
-      this.#named ??= new Map();
-      this.#named.set(at, block);
-    }
-    return this.#use(at, block);
-  }
-
-  #add(kind: BlockKind): ResponseBlock {
-    const block = new ResponseBlock(this.#blocks.length, kind);
-    this.#blocks.push(block);
-    this.#held += blockBytes;
-    return block;
-  }
-
-  #use(at: BlockKey, block: ResponseBlock): ResponseBlock {
     this.#lastKey = at;
     this.#last = block;
     return block;
   }
 
-  /** Completes a call, whose key then belongs to another call. */
-  #forget(at: BlockKey, block: ResponseBlock): void {
-    this.#close(block);
-    this.#named?.delete(at);
+  #add(kind: BlockKind): ResponseBlock {
+    const block: ResponseBlock = {
+      index: this.#blocks.length,
+      kind,
+      text: '',
+      closed: false,
+      seal: undefined,
+      id: '',
+      name: '',
+      mustClose: false,
+      isCalled: false,
+      call: undefined,
+    };
+    this.#blocks.push(block);
+    this.#held += blockBytes;
+    return block;
   }
 
   #close(block: ResponseBlock, problem?: string): void {
@@ -367,10 +374,10 @@ export class Assembly implements ResponseSink {
     const { index, kind } = block;
     if (kind === 'call') {
       this.#names ??= new CallNames();
-      const call = block.readCall(this.#names.give(block.id || `call_${index + 1}`), problem);
-      this.#show({ type: 'tool_call', index, call });
+      block.call = readCall(block, this.#names.give(block.id || `call_${index + 1}`), problem);
+      this.#show({ type: 'tool_call', index, call: block.call });
     } else if (kind !== 'opaque' && block.text !== '') {
-      block.text = wellFormedText(block.text);
+      if (!block.text.isWellFormed()) block.text = block.text.toWellFormed();
       this.#show({ type: kind, index, text: block.text });
     }
   }
@@ -392,4 +399,9 @@ export class Assembly implements ResponseSink {
       this.#emit?.(event);
     } catch {}
   }
+}
+
+/** Returns whether a block is a seal that arrived before its block of this kind. */
+function awaitsKind({ kind: own, closed, mustClose }: ResponseBlock, kind: BlockKind): boolean {
+  return own === 'opaque' && !closed && !mustClose && kind !== 'text';
 }

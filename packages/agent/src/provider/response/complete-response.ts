@@ -4,6 +4,7 @@ import type { AssistantPart } from '../../values/message.ts';
 import { rememberAnswer } from '../../values/unicode.ts';
 import { noUsage } from '../../values/usage.ts';
 import type { ResponseBlock } from './block.ts';
+import { partOf } from './block.ts';
 import type { TokenCounts } from './usage-count.ts';
 
 /** What a response contains besides its stream. */
@@ -44,11 +45,19 @@ export function completeResponse(read: ReadResponse): ModelResponse {
   const toolCalls: ToolCall[] = [];
   let content = '';
   for (const block of blocks) {
-    const call = block.callUnless(problem);
-    const part = block.part(call);
-    if (call !== undefined) toolCalls.push(call);
+    const { text } = block;
+    if (block.kind === 'text') {
+      if (text !== '') parts.push(Object.freeze({ type: 'text', text }));
+      content += text;
+      continue;
+    }
+    let { call } = block;
+    if (call !== undefined) {
+      if (problem !== undefined && call.problem === undefined) call = Object.freeze({ ...call, problem });
+      toolCalls.push(call);
+    }
+    const part = partOf(block, call);
     if (part !== undefined) parts.push(part);
-    if (block.kind === 'text') content += block.text;
   }
   const isStorable =
     read.isStorable &&

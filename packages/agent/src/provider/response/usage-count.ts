@@ -28,7 +28,7 @@ export class TokenCounts {
   set(counts: Partial<Usage>): void {
     for (const key of counted) {
       const value = counts[key];
-      if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) continue;
+      if (value === undefined || !Number.isFinite(value) || value < 0) continue;
       this.isStorable &&= Number.isInteger(value) && value <= maxCount;
       this.#counts[key] = value;
     }

@@ -31,19 +31,11 @@ const ndjsonTypes = [
   'application/json-lines',
 ];
 
-/** The response that frames in their usual spelling go to directly. */
-interface Shortcut {
-  readonly wire: Pick<Wire, 'read'>;
-  readonly out: ResponseSink;
-}
-
 /** Returns the framing that a wire names or provides. */
 export function framingOf(wire: Pick<Wire, 'framing' | 'read'>): OpenFraming {
   const { framing } = wire;
-  const shortcut = (out: ResponseSink) => (wire.read === undefined ? undefined : { wire, out });
-  if (framing === 'sse') return { contentTypes: sseTypes, open: (out) => new SseFramer(shortcut(out)) };
-  if (framing === 'ndjson')
-    return { contentTypes: ndjsonTypes, open: (out) => new NdjsonFramer(shortcut(out)) };
+  if (framing === 'sse') return { contentTypes: sseTypes, open: (out) => new SseFramer(wire, out) };
+  if (framing === 'ndjson') return { contentTypes: ndjsonTypes, open: (out) => new NdjsonFramer(wire, out) };
   return {
     contentTypes: framing.contentTypes.map((type) => type.toLowerCase()),
     open: () => new OwnFramer(framing.open()),
@@ -82,10 +74,13 @@ class OwnFramer implements BodyReader {
 /** Splits a body into lines of JSON. Blank lines only show that the connection is alive. */
 export class NdjsonFramer implements BodyReader {
   readonly #lines = new LineText();
-  readonly #short: Shortcut | undefined;
+  readonly #wire: Pick<Wire, 'read'>;
+  /** The response that frames in their usual spelling go to directly. */
+  readonly #out: ResponseSink | undefined;
 
-  constructor(shortcut?: Shortcut) {
-    this.#short = shortcut;
+  constructor(wire: Pick<Wire, 'read'> = {}, out?: ResponseSink) {
+    this.#wire = wire;
+    this.#out = out;
   }
 
   push(bytes: Uint8Array, sink: PayloadSink): void {
@@ -97,18 +92,21 @@ export class NdjsonFramer implements BodyReader {
   }
 
   #split(text: string, sink: PayloadSink): void {
-    const short = this.#short;
+    const wire = this.#wire;
+    const out = this.#out;
     let at = 0;
     while (at < text.length) {
       const end = text.indexOf('\n', at);
       const line = text.slice(at, end);
-      if (line.trim() !== '' && short?.wire.read?.(line, short.out) !== true) sink.payload(parseJson(line));
+      if (line.trim() !== '' && (out === undefined || wire.read?.(line, out) !== true))
+        sink.payload(parseJson(line));
       at = end + 1;
     }
   }
 }
 
 const blank = 32;
+const lineFeed = 10;
 
 /** Matches a line that may be dropped besides a name: a comment, an id, a delay. */
 const dropped = /^(:|event$|(id|retry)(:|$))/;
@@ -120,50 +118,60 @@ const dropped = /^(:|event$|(id|retry)(:|$))/;
  */
 export class SseFramer implements BodyReader {
   readonly #lines = new LineText();
-  readonly #short: Shortcut | undefined;
+  readonly #wire: Pick<Wire, 'read'>;
+  /** The response that frames in their usual spelling go to directly. */
+  readonly #out: ResponseSink | undefined;
   /** Data lines of the incomplete event. */
   #data: string | undefined;
   /** True if the incomplete event is named as an error. */
   #isError = false;
 
-  constructor(shortcut?: Shortcut) {
-    this.#short = shortcut;
+  constructor(wire: Pick<Wire, 'read'> = {}, out?: ResponseSink) {
+    this.#wire = wire;
+    this.#out = out;
   }
 
   push(bytes: Uint8Array, sink: PayloadSink): void {
-    const text = this.#lines.push(bytes);
-    if (text !== '') this.#split(text, sink);
+    this.#split(this.#lines.push(bytes), sink);
   }
 
   /** Completes the last event; some servers omit the blank line after it. */
   end(sink: PayloadSink): void {
-    const rest = this.#lines.rest();
-    if (rest !== '' || this.#data !== undefined) this.#split(`${rest}\n`, sink);
+    if (this.#lines.length === 0 && this.#data === undefined) return;
+    this.#split(`${this.#lines.rest()}\n`, sink);
     this.#data = undefined;
   }
 
   #split(text: string, sink: PayloadSink): void {
-    const short = this.#short;
+    const wire = this.#wire;
+    const out = this.#out;
     let data = this.#data;
     let at = 0;
     while (at < text.length) {
-      const end = text.indexOf('\n', at);
-      if (end === at) {
-        if (this.#isError) sink.payload(errorIn(data));
-        else if (data !== undefined && short?.wire.read?.(data, short.out) !== true)
-          sink.payload(parsePayload(data));
-        data = undefined;
-        this.#isError = false;
-      } else if (text.startsWith('data:', at)) {
+      let end = text.indexOf('\n', at);
+      if (text.startsWith('data:', at)) {
         const line = text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end);
         data = data === undefined ? line : joined(data, line);
-      } else if (end - at === 4 && text.startsWith('data', at)) {
-        data = data === undefined ? '' : joined(data, '');
-      } else if (text.startsWith('event:', at)) {
-        this.#isError = text.startsWith('error\n', at + 7) || text.startsWith('error\n', at + 6);
-      } else if (!dropped.test(text.slice(at, end))) {
-        sink.payload(new MalformedPayload(text.slice(at, end)));
+        // Usually the event ends after one line of data.
+        if (text.charCodeAt(end + 1) === lineFeed) end += 1;
+        else {
+          at = end + 1;
+          continue;
+        }
+      } else if (end > at) {
+        if (text.startsWith('event:', at))
+          this.#isError = text.startsWith('error\n', at + 7) || text.startsWith('error\n', at + 6);
+        else if (end - at === 4 && text.startsWith('data', at))
+          data = data === undefined ? '' : joined(data, '');
+        else if (!dropped.test(text.slice(at, end))) sink.payload(new MalformedPayload(text.slice(at, end)));
+        at = end + 1;
+        continue;
       }
+      if (this.#isError) sink.payload(errorIn(data));
+      else if (data !== undefined && (out === undefined || wire.read?.(data, out) !== true))
+        sink.payload(parsePayload(data));
+      data = undefined;
+      this.#isError = false;
       at = end + 1;
     }
     this.#data = data;

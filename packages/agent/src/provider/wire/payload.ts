@@ -34,10 +34,11 @@ export function dropUnread(
   read: readonly string[],
   out: Pick<ResponseSink, 'ignore'>,
 ): void {
-  for (const name of Object.keys(fields)) {
+  for (const name in fields) {
+    if (read.includes(name)) continue;
     const value = fields[name];
     const isData = typeof value === 'string' ? value !== '' : Object.keys(value ?? {}).length > 0;
-    if (isData && !read.includes(name)) out.ignore(`${kind}.${name}`);
+    if (isData) out.ignore(`${kind}.${name}`);
   }
 }
 
