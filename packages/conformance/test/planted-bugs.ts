@@ -57,7 +57,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'result recorded for the wrong call',
     file: fold,
-    find: 'const call = openCallAt(state, event);\n  if (call === undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
+    find: 'const call = state.calls[placeOf(state, event)];\n  if (call === undefined || call.result !== undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
     replace:
       'const call = unanswered(state)[0];\n  if (call === undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
     why: 'results are assigned to the calls in the order in which they arrive',
@@ -107,7 +107,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'result written after the end',
     file: log,
-    find: 'if (this.#closed) return false;\n',
+    find: 'if (this.closed) return false;\n',
     replace: '',
     why: 'a tool result that arrives long after the end of its run is still written',
   },
@@ -165,8 +165,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'closing request allows calls',
     file: 'src/loop/request-model.ts',
-    find: "closing ? { ...config.request, toolChoice: 'none' } : config.request",
-    replace: 'config.request',
+    find: "isClosing ? { ...run.config.request, toolChoice: 'none' } : run.config.request",
+    replace: 'run.config.request',
     why: 'a run at its limit is asked for more calls in the closing request',
   },
   {
@@ -257,7 +257,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'append after a failed append',
     file: log,
-    find: 'if (this.#failure !== undefined || this.#epoch === undefined) return undefined;',
+    find: 'if (this.failure !== undefined || this.#epoch === undefined) return undefined;',
     replace: 'if (this.#epoch === undefined) return undefined;',
     why: 'events are appended although it is unknown whether the ones before them were stored',
   },

@@ -33,10 +33,14 @@ export function sameJson(one: unknown, other: unknown, depth = 0): boolean {
   if (depth > maxDepth) return false;
   if (Array.isArray(one)) {
     if (!Array.isArray(other) || one.length !== other.length) return false;
-    return one.every((item, index) => sameJson(item, other[index], depth + 1));
+    for (let index = 0; index < one.length; index += 1)
+      if (!sameJson(one[index], other[index], depth + 1)) return false;
+    return true;
   }
   if (!isObject(one) || !isObject(other)) return false;
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;
-  return keys.every((key) => Object.hasOwn(other, key) && sameJson(one[key], other[key], depth + 1));
+  for (const key of keys)
+    if (!Object.hasOwn(other, key) || !sameJson(one[key], other[key], depth + 1)) return false;
+  return true;
 }

@@ -27,7 +27,7 @@ import { ignore } from './event-groups.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
 import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
-import { hasUnanswered, unanswered } from './state.ts';
+import { unanswered } from './state.ts';
 
 /**
  * Applies an event to the state. Only this function writes messages. Invariants for any sequence of events:
@@ -174,13 +174,13 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   // If the conversation is still too long after it was shortened, shortening it again would not help.
   if (event.stopReason !== 'context_full') state.compacted = false;
   if (state.calls.length === 0) forgetRepeats(state);
-  if (state.calls.length > 0) closeCutCalls(state, event.stopReason);
-  else if (event.stopReason !== 'pause') placeSteering(state);
+  if (state.calls.length > 0) {
+    if (event.stopReason !== 'tool_use') closeCutCalls(state, event.stopReason);
+  } else if (event.stopReason !== 'pause') placeSteering(state);
 }
 
 /** Closes the calls of a response that did not stop for tools: they do not run. The stop reason still counts. */
 function closeCutCalls(state: State, stopReason: StopReason): void {
-  if (stopReason === 'tool_use') return;
   const steered = state.steering.length > 0;
   closeCalls(state, 'the answer ended before it was complete.');
   if (!steered) state.stopReason = stopReason;
@@ -190,7 +190,7 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
   state.answers += 1;
   const content = wellFormedAnswer(given);
   if (content.length === 0) return;
-  place(state, { role: 'assistant', content });
+  state.messages.push(owned({ role: 'assistant', content }));
   state.calls = [];
   for (const part of content) {
     if (part.type !== 'tool_call') continue;
@@ -242,19 +242,21 @@ function countRequests(state: State, event: EventBody): void {
 }
 
 function foldToolStarted(state: State, event: ToolStartedEvent): void {
-  const call = openCallAt(state, event);
-  if (call === undefined) return;
+  const at = placeOf(state, event);
+  const call = state.calls[at];
+  if (call === undefined || call.result !== undefined) return;
   if (!call.started) {
     state.toolCalls += 1;
     state.metrics = { ...state.metrics, toolCalls: state.metrics.toolCalls + 1 };
   }
   const { waitUntil } = event;
-  change(state, { ...call, started: true, orphaned: false, ...(waitUntil !== undefined && { waitUntil }) });
+  const started = { ...call, started: true, orphaned: false };
+  state.calls[at] = waitUntil === undefined ? started : { ...started, waitUntil };
 }
 
 function foldToolResult(state: State, event: ToolResultEvent): void {
-  const call = openCallAt(state, event);
-  if (call === undefined) return;
+  const call = state.calls[placeOf(state, event)];
+  if (call === undefined || call.result !== undefined) return;
   state.metrics = { ...state.metrics, toolMs: state.metrics.toolMs + event.durationMs };
   if (event.stopsBatch === true) {
     // Tools that run in parallel with this one have started, so their results still count.
@@ -272,8 +274,10 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
 }
 
 function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
-  const call = openCallAt(state, event);
-  if (call !== undefined) change(state, { ...call, approval: { request: event } });
+  const at = placeOf(state, event);
+  const call = state.calls[at];
+  if (call !== undefined && call.result === undefined)
+    state.calls[at] = { ...call, approval: { request: event } };
 }
 
 function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
@@ -282,7 +286,7 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + event.waitedMs };
   const { decision, message } = event;
   const approval = { ...call.approval, decision, ...defined({ message }) };
-  change(state, { ...call, approval });
+  state.calls[placeOf(state, call)] = { ...call, approval };
 }
 
 function foldCompacted(state: State, event: CompactedEvent): void {
@@ -373,14 +377,19 @@ function notRunText(state: State, call: OpenCall): string {
 function answerCall(state: State, call: OpenCall, result: ToolResultMessage): void {
   let content = partsToPlace(result.content);
   if (content.length === 0) content = [{ type: 'text', text: '(no output)' }];
-  change(state, { ...call, result: content === result.content ? result : { ...result, content } });
-  if (hasUnanswered(state)) return;
-  for (const { result } of state.calls) if (result !== undefined) place(state, result);
+  const answered = { ...call, result: content === result.content ? result : { ...result, content } };
+  state.calls[placeOf(state, call)] = answered;
+  for (const other of state.calls) if (other.result === undefined) return;
+  let isFinal = false;
+  for (const other of state.calls) {
+    if (other.result !== undefined) state.messages.push(owned(other.result));
+    if (other.final === true) isFinal = true;
+  }
   countRepeats(state);
-  if (state.calls.some((answered) => answered.final === true)) state.stopReason = 'complete';
+  if (isFinal) state.stopReason = 'complete';
   else wantAnswer(state);
   state.calls = [];
-  placeSteering(state);
+  if (state.steering.length > 0) placeSteering(state);
 }
 
 function placeSteering(state: State): void {
@@ -394,17 +403,6 @@ function placeSteering(state: State): void {
 /** Requests a new response, unless the run is closing: nothing follows a closing response, also after a resume. */
 function wantAnswer(state: State): void {
   if (state.closing === undefined) state.stopReason = undefined;
-}
-
-/** Returns the call at a position, unless it has a result. */
-function openCallAt(state: State, position: CallPosition): OpenCall | undefined {
-  const call = state.calls[placeOf(state, position)];
-  return call?.result === undefined ? call : undefined;
-}
-
-/** Replaces the call at the same position. */
-function change(state: State, call: OpenCall): void {
-  state.calls[placeOf(state, call)] = call;
 }
 
 function placeOf({ calls }: State, { turn, index }: CallPosition): number {

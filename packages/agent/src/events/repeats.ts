@@ -14,7 +14,10 @@ export function countRepeats(state: State): void {
   }
   const batch = { calls, results };
   const again = state.batch !== undefined && sameBatch(state.batch, batch);
-  if (!again) forgetRepeats(state);
+  if (!again) {
+    state.repeats = 0;
+    state.noticed = false;
+  }
   if (!again || !hasWaited(state)) state.repeats += 1;
   state.batch = batch;
   state.batchEnd = { time: state.time, modelMs: state.metrics.modelMs };

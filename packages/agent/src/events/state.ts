@@ -111,12 +111,6 @@ export function copyState(state: State): State {
   return { ...state, messages: [...state.messages], calls: [...state.calls], steering: [...state.steering] };
 }
 
-/** Returns whether a call has no result yet. */
-export function hasUnanswered(state: State): boolean {
-  for (const { result } of state.calls) if (result === undefined) return true;
-  return false;
-}
-
 /** Returns the calls that have no result yet, in the order of the response. */
 export function unanswered(state: State): OpenCall[] {
   const open: OpenCall[] = [];

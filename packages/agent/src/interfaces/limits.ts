@@ -67,6 +67,9 @@ export interface Price {
  */
 export type Pricing = (provider: string, model: string, inputTokens?: number) => Price | undefined;
 
+/** Knows no price. */
+export const noPricing: Pricing = () => undefined;
+
 /** Returns the cost of the given usage in US dollars. */
 export function costOf(usage: Usage, price: Price): number {
   const read = usage.cacheReadTokens ?? 0;
@@ -103,15 +106,11 @@ export interface Reservation {
 /** The limits that are counts. */
 export type Countable = 'turns' | 'toolCalls';
 
-/** Checks an amount: one that is not a number would remove the limit. Names its place only if it is invalid. */
-function checkAmount(value: number, place: string, field = ''): void {
-  if (typeof value !== 'number' || !(value >= 0)) read(value, amount, place + field);
-}
-
+/** Checks amounts: one that is not a number would remove the limit. Names their place only if one is invalid. */
 function checkAmounts(place: string, tokens: number, usd: number): void {
   if (typeof tokens === 'number' && tokens >= 0 && typeof usd === 'number' && usd >= 0) return;
-  checkAmount(tokens, place, '.tokens');
-  checkAmount(usd, place, '.usd');
+  read(tokens, amount, `${place}.tokens`);
+  read(usd, amount, `${place}.usd`);
 }
 
 const countable = oneOf('turns', 'toolCalls');
@@ -182,14 +181,17 @@ export class Budget {
    * @throws AgentError `limit`, with `what` as its code, if fewer are left.
    */
   take(what: Countable, count: number): (used: number) => void {
-    checkAmount(count, 'count');
-    if (count > this.left(what))
-      throw limitError(what, `limits.${what} (${this.#limits[what]}) leaves no room for ${count} more.`);
+    // False for anything but a number from 0 to what is left.
+    if (!(typeof count === 'number' && count >= 0 && count <= this.#limits[what] - this.#taken[what])) {
+      read(count, amount, 'count');
+      if (count > this.left(what))
+        throw limitError(what, `limits.${what} (${this.#limits[what]}) leaves no room for ${count} more.`);
+    }
     this.#taken[what] += count;
     let open = true;
     return (used) => {
       if (!open) return;
-      checkAmount(used, 'used');
+      if (used !== count) read(used, amount, 'used');
       open = false;
       this.#taken[what] += used - count;
     };

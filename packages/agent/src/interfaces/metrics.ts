@@ -34,7 +34,7 @@ export function countAnswer(metrics: ExecutionMetrics, answer: RequestUsage): Ex
     cacheWriteTokens: metrics.cacheWriteTokens + (usage.cacheWriteTokens ?? 0),
     reasoningTokens: metrics.reasoningTokens + (usage.reasoningTokens ?? 0),
     attempts: metrics.attempts + answer.attempts,
-    wasted: addUsage(metrics.wasted, answer.wasted),
+    wasted: answer.wasted === noUsage ? metrics.wasted : addUsage(metrics.wasted, answer.wasted),
     modelMs: metrics.modelMs + answer.durationMs,
     ...(usd !== undefined && answer.usd !== undefined && { usd: usd + answer.usd }),
   };

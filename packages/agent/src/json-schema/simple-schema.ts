@@ -41,6 +41,7 @@ const tests: Readonly<Record<string, (rule: unknown) => Test | undefined>> = {
   type(rule) {
     // Most arguments are texts.
     if (rule === 'string') return isText;
+    if (rule === 'object') return isObject;
     const types: readonly unknown[] = Array.isArray(rule) ? rule : [rule];
     return (value) => types.some((name) => isType(name, value));
   },

@@ -27,27 +27,20 @@ export function callTools(run: RunContext, calls: readonly OpenCall[]): Promise<
   let fresh = 0;
   for (const { started } of calls) if (!started) fresh += 1;
   const settleCalls = run.config.budget.take('toolCalls', fresh);
-  const settleBudget = () => {
-    settleCalls(state.toolCalls - before);
-  };
-  let called: Promise<void> | undefined;
-  try {
-    called = callAll(run, calls);
-  } finally {
-    if (called === undefined) settleBudget();
-  }
-  return called?.finally(settleBudget);
-}
-
-function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<void> | undefined {
   const planning: (Plan | Promise<Plan>)[] = [];
   const ready: Plan[] = [];
-  for (const call of calls) {
-    const plan = planCall(run, call);
-    planning.push(plan);
-    if (!(plan instanceof Promise) && plan.type !== 'ask') ready.push(plan);
+  let called: Promise<void> | undefined;
+  try {
+    for (const call of calls) {
+      const plan = planCall(run, call);
+      planning.push(plan);
+      if (!(plan instanceof Promise) && plan.type !== 'ask') ready.push(plan);
+    }
+    called = ready.length === calls.length ? callGroups(run, ready) : callDecided(run, planning);
+  } finally {
+    if (called === undefined) settleCalls(state.toolCalls - before);
   }
-  return ready.length === calls.length ? callGroups(run, ready) : callDecided(run, planning);
+  return called?.finally(() => settleCalls(state.toolCalls - before));
 }
 
 /** Performs the calls once the gate has decided about each, and users about those that need it. */
@@ -98,7 +91,12 @@ function callGroup(
     const plan = plans[at];
     // An error can skip the rest of the batch, but not the calls in it that started before a crash.
     if (plan === undefined || latest(run, plan.call).result !== undefined) continue;
-    if (group.length < maxRunning) group.push(readyPlan(run, plan));
+    if (group.length < maxRunning)
+      group.push(
+        plan.type !== 'run' || (plan.tool.mustAsk ?? plan.tool.waitUntil) === undefined
+          ? plan
+          : readyPlan(run, plan),
+      );
     else waiting.push(plan);
   }
   if (run.isStopping || run.state.calls.length === 0) return false;

@@ -31,11 +31,12 @@ export function decide(state: State, policy: Policy): Action {
   if (closing !== undefined && stopReason !== undefined) return finishAtLimit(closing, policy);
   if (stopReason !== undefined && stopReason !== 'pause') return finishAfter(stopReason);
   if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);
-  if (closing === undefined && repeatsItself(state, policy)) return limited('no_progress', policy);
+  if (closing === undefined && state.repeats >= policy.repeats && repeatsItself(state, policy))
+    return limited('no_progress', policy);
   if (!compacted && exceedsTokens(state, policy.compactAbove, policy.prefixTokens))
     return { type: 'compact' };
   if (closing !== undefined) return { type: 'request', closing };
-  const notice = repeatNotice(state, policy);
+  const notice = state.repeats > 1 ? repeatNotice(state, policy) : undefined;
   return notice === undefined ? { type: 'request' } : { type: 'request', notice };
 }
 

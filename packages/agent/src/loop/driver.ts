@@ -68,12 +68,14 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly clock: Stopwatch;
   wake = (): void => {};
+  isStopping = false;
+  sending: RunContext['sending'] = undefined;
   lastResponse: ModelResponse | undefined;
   readonly #policy: ReturnType<typeof policyOf>;
   readonly #log: Log;
   readonly #stopping = new LazyAbortSignal();
   /** Replaced and never changed. */
-  #onStop: readonly ((reason: unknown) => void)[] = noListeners;
+  #onStop: readonly ((reason: unknown) => void)[] = [];
   /** Stops waiting for what is running, because its time is over. */
   #giveUp = () => {};
   readonly #began: number;
@@ -95,6 +97,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     this.#policy = policyOf(config);
     this.#began = runtime.monotonic();
     this.#stopping.listen((reason) => {
+      this.sending?.stopWith(reason);
       for (const listener of this.#onStop) listener(reason);
     });
     this.#log = new Log(config, this);
@@ -193,10 +196,6 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     return this.#stopping.signal;
   }
 
-  get isStopping(): boolean {
-    return this.#stopping.isStopRequested;
-  }
-
   onStop(listener: (reason: unknown) => void): () => void {
     this.#onStop = [...this.#onStop, listener];
     return () => {
@@ -275,7 +274,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     let left = actions;
     while (!this.#log.closed) {
       const action =
-        this.#storeFailed() ?? decide(this.state, withLimits(this.#policy, this.config, this.state));
+        (this.#log.failure && this.#storeFailed()) ??
+        decide(this.state, withLimits(this.#policy, this.config, this.state));
       if (action.type !== 'finish') left -= 1;
       if (left < 0) return;
       const { seq } = this.state;
@@ -400,13 +400,12 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
       this.#isOverdue = true;
       this.#giveUp();
     });
+    this.isStopping = true;
     this.#stopping.ask(reason);
     this.wake();
     this.#approvals?.release();
   }
 }
-
-const noListeners: readonly never[] = [];
 
 function finishAsFailed(thrown: unknown): Finish {
   return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };

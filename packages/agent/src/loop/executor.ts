@@ -1,6 +1,6 @@
 import { allowAll } from '../interfaces/gate.ts';
 import type { Limits } from '../interfaces/limits.ts';
-import { Budget, defaultLimits } from '../interfaces/limits.ts';
+import { Budget, defaultLimits, noPricing } from '../interfaces/limits.ts';
 import { planOutput } from '../interfaces/output.ts';
 import type { Tool, ToolContext } from '../interfaces/tool.ts';
 import { readTool } from '../interfaces/tool.ts';
@@ -89,7 +89,7 @@ export class Executor<Tools extends Tool = Tool> {
       gate: allowAll,
       hooks: [],
       attended: false,
-      pricing: () => undefined,
+      pricing: noPricing,
       allowUnpriced: false,
       store: given.store ?? memoryStore({ keepLast: maxInMemory }),
       storeTimeoutMs: 5000,

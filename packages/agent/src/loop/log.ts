@@ -73,9 +73,12 @@ export class Log {
   #inFlight: readonly Event[] = [];
   #draining: Promise<void> = Promise.resolve();
   #opened = false;
-  #busy = false;
-  #closed = false;
-  #failure: AgentError | undefined;
+  /** True if events wait to be stored and folded. Only the log changes it, as well as the next two. */
+  busy = false;
+  /** True once the run has ended or is left. */
+  closed = false;
+  /** The reason why the log accepts no more events, if it has failed. */
+  failure: AgentError | undefined = undefined;
   #epoch: number | undefined;
   /** True if the queued events must be durable. */
   #durable = false;
@@ -83,21 +86,6 @@ export class Log {
   constructor(config: LogConfig, owner: LogOwner) {
     this.#config = config;
     this.#owner = owner;
-  }
-
-  /** The reason why the log accepts no more events, if it has failed. */
-  get failure(): AgentError | undefined {
-    return this.#failure;
-  }
-
-  /** True once the run has ended or is left. */
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  /** True if events wait to be stored and folded. */
-  get busy(): boolean {
-    return this.#busy;
   }
 
   /** Claims the session and writes the first events of the run. */
@@ -110,12 +98,12 @@ export class Log {
    * if the run has ended and nothing was written, or if the log has failed.
    */
   async append(events: readonly EventBody[], { durable = false }: AppendOptions = {}): Promise<boolean> {
-    if (this.#closed) return false;
+    if (this.closed) return false;
     this.#queue.push(...events);
     this.#durable ||= durable;
-    if (!this.#busy) this.#draining = this.#drain();
+    if (!this.busy) this.#draining = this.#drain();
     await this.#draining;
-    return this.#failure === undefined;
+    return this.failure === undefined;
   }
 
   /**
@@ -123,9 +111,9 @@ export class Log {
    * Listeners are then called before it returns, so a listener must not call it.
    */
   record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean> {
-    if (this.#closed || this.#busy || !this.#opened) return this.append(events, options);
-    if (events.length === 0) return this.#failure === undefined;
-    this.#busy = true;
+    if (this.closed || this.busy || !this.#opened) return this.append(events, options);
+    if (events.length === 0) return this.failure === undefined;
+    this.busy = true;
     if (options?.durable === true) this.#durable = true;
     const batch = this.#stamp(events, this.#owner.state.seq);
     const pending = this.#commit(batch);
@@ -133,26 +121,26 @@ export class Log {
     this.#take(batch);
     // A listener may have appended an event.
     if (this.#queue.length > 0) return this.#drainAfter(undefined);
-    this.#busy = false;
-    return this.#failure === undefined;
+    this.busy = false;
+    return this.failure === undefined;
   }
 
   async #drainAfter(taken: Promise<void> | undefined): Promise<boolean> {
     this.#draining = taken === undefined ? this.#drain() : taken.then(() => this.#drain());
     await this.#draining;
-    return this.#failure === undefined;
+    return this.failure === undefined;
   }
 
   /** Appends the last event of the run. Nothing can be written after it, however slow the store is. */
   async finish(event: FinishedEvent): Promise<void> {
     const written = this.append([event]);
-    this.#closed = true;
+    this.closed = true;
     await written;
   }
 
   /** Accepts no more events: the run is left, to be continued later. */
   close(): void {
-    this.#closed = true;
+    this.closed = true;
   }
 
   /** Stops waiting: an end that the store has not accepted by now is a failure. */
@@ -178,7 +166,7 @@ export class Log {
   }
 
   async #drain(): Promise<void> {
-    this.#busy = true;
+    this.busy = true;
     if (!this.#opened) await this.#begin();
     while (this.#queue.length > 0) {
       const batch = this.#stamp(this.#queue.splice(0), this.#owner.state.seq);
@@ -186,7 +174,7 @@ export class Log {
       await this.#commit(batch);
       this.#take(batch);
     }
-    this.#busy = false;
+    this.busy = false;
   }
 
   /** Folds and shows a batch after the store has responded. */
@@ -194,20 +182,24 @@ export class Log {
     const { state } = this.#owner;
     this.#inFlight = nothing;
     for (const event of batch) {
+      if (this.failure === undefined) {
+        fold(state, event);
+        this.#owner.publish(event);
+        continue;
+      }
       const unstored = this.#foldOffered(state, event);
-      if (unstored === undefined) this.#owner.publish(event);
-      else if (unstored.type === 'finished') this.#owner.publish(unstored);
+      if (unstored?.type === 'finished') this.#owner.publish(unstored);
     }
     this.#offerSnapshot();
   }
 
   /** Folds an event that was offered to the store. If the store has failed, folds and returns it without a position. */
   #foldOffered(state: State, offered: Event): UnstoredEvent | undefined {
-    if (this.#failure === undefined) {
+    if (this.failure === undefined) {
       fold(state, offered);
       return undefined;
     }
-    const unstored = asUnstored(offered, this.#failure);
+    const unstored = asUnstored(offered, this.failure);
     foldUnstored(state, unstored);
     return unstored;
   }
@@ -249,7 +241,7 @@ export class Log {
   /** Passes events to the store. A returned promise resolves when the store has responded; it never rejects. */
   #commit(batch: readonly Event[]): Promise<void> | undefined {
     this.#inFlight = batch;
-    if (this.#failure !== undefined || this.#epoch === undefined) return undefined;
+    if (this.failure !== undefined || this.#epoch === undefined) return undefined;
     const { store, sessionId } = this.#config;
     const durable = this.#durable;
     this.#durable = false;
@@ -275,7 +267,7 @@ export class Log {
     const { store, sessionId } = this.#config;
     const epoch = this.#epoch;
     try {
-      if (store.keepSnapshot === undefined || epoch === undefined || this.#failure !== undefined) return;
+      if (store.keepSnapshot === undefined || epoch === undefined || this.failure !== undefined) return;
       store.keepSnapshot(sessionId, frozen(copyState(this.#owner.state)), { epoch });
     } catch {
       // A snapshot only saves time.
@@ -294,8 +286,8 @@ export class Log {
   }
 
   #fail(error: AgentError): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = error;
+    if (this.failure !== undefined) return;
+    this.failure = error;
     this.#owner.onFailure(error);
   }
 }

@@ -36,9 +36,17 @@ interface TurnStart {
 }
 
 function requestTurn(run: RunContext, isClosing: boolean): Promise<void> {
-  const { agent, budget, runtime, hooks } = run.config;
+  const { agent, budget, runtime, hooks, tools, system } = run.config;
   const began = runtime.monotonic();
-  const asked: PendingRequest = { agent, request: requestOf(run, isClosing), emit: run.emit };
+  const output = run.config.output?.shape;
+  const request: ModelRequest = {
+    messages: Object.freeze([...run.state.messages]),
+    tools,
+    config: isClosing ? { ...run.config.request, toolChoice: 'none' } : run.config.request,
+    ...(system !== undefined && { system }),
+    ...(output !== undefined && { output }),
+  };
+  const asked: PendingRequest = { agent, request, emit: run.emit };
   const turn = { began, isClosing, settle: isClosing ? undefined : budget.take('turns', 1) };
   if (hooks.length > 0) return requestWithHooks(run, asked, turn);
   return new Promise((resolve) => {
@@ -123,18 +131,6 @@ async function changedByHooks(run: RunContext, { request, emit }: PendingRequest
   // The count of the last request is not one of these tools and instructions.
   const uncounted = { messages: [...run.state.messages], contextTokens: 0, contextMessages: 0 };
   return { ...changed, inputTokens: () => inputBound(uncounted, changed.request), emit };
-}
-
-function requestOf({ state, config }: RunContext, closing: boolean): ModelRequest {
-  const { tools, system } = config;
-  const output = config.output?.shape;
-  return {
-    messages: Object.freeze([...state.messages]),
-    tools,
-    config: closing ? { ...config.request, toolChoice: 'none' } : config.request,
-    ...(system !== undefined && { system }),
-    ...(output !== undefined && { output }),
-  };
 }
 
 /** Returns the cost of the attempts of a failed request; absent if nothing was used or the price is unknown. */

@@ -16,6 +16,8 @@ export interface RunContext {
   readonly isStopping: boolean;
   /** Aborted when the run must stop. Created when it is first read: `isStopping` and `onStop` need none. */
   readonly signal: AbortSignal;
+  /** The request that is being sent, which stops with the run before the listeners are called. */
+  sending: { stopWith(reason: unknown): void } | undefined;
   /**
    * Calls the listener when the run must stop, before the listeners of the signal. Returns a function that removes
    * it.

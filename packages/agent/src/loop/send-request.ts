@@ -1,7 +1,7 @@
 import { inputBound } from '../context/context.ts';
 import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from '../interfaces/agent.ts';
 import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
-import { costOf, dearestInput, limitError } from '../interfaces/limits.ts';
+import { costOf, dearestInput, limitError, noPricing } from '../interfaces/limits.ts';
 import { ownContext } from '../interfaces/own-context.ts';
 import { isOwnResponse } from '../interfaces/own-response.ts';
 import { assistantContent } from '../run/content.ts';
@@ -73,7 +73,7 @@ export class SentRequest {
   #held: Reservation | undefined;
   /** True once the agent has ended or the run must stop: later events are dropped. */
   #isOver = false;
-  #stopWatching: (() => void) | undefined;
+  readonly #stop = new LazyAbortSignal();
   #cancelGrace: (() => void) | undefined;
 
   constructor(run: RunContext, asked: PendingRequest, settle: Settle) {
@@ -90,12 +90,7 @@ export class SentRequest {
       this.#held = held;
       show({ type: 'status', state: 'thinking' });
       if (run.isStopping) return this.#giveUp();
-      const stop = new LazyAbortSignal();
-      this.#stopWatching = run.onStop((reason) => {
-        this.#isOver = true;
-        this.#cancelGrace = run.config.runtime.timer(graceMs, () => this.#giveUp());
-        stop.ask(reason);
-      });
+      run.sending = this;
       const emit = (event: AgentEvent) => {
         try {
           if (!this.#isOver) show(event);
@@ -109,13 +104,20 @@ export class SentRequest {
         return held.again(tokensOf(wasted), usdOf(wasted, price));
       };
       // Starts immediately, because the run may be stopped a moment later.
-      Promise.resolve(agent.run(request, ownContext(stop, emit, mayRetry))).then(
+      Promise.resolve(agent.run(request, ownContext(this.#stop, emit, mayRetry))).then(
         (response) => this.#answered(response, held, shortenedBy),
         (error) => this.#failed(error),
       );
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  /** Called when the run must stop. */
+  stopWith(reason: unknown): void {
+    this.#isOver = true;
+    this.#cancelGrace = this.#run.config.runtime.timer(graceMs, () => this.#giveUp());
+    this.#stop.ask(reason);
   }
 
   #giveUp(): void {
@@ -126,10 +128,12 @@ export class SentRequest {
   #answered(given: unknown, held: Reservation, shortenedBy: LimitName | undefined): void {
     const { agent } = this.#asked;
     try {
-      const response = checkResponse(given, agent);
+      const response = isOwnResponse(given) ? given : checkResponse(given, agent);
       const { usage, wasted } = response;
-      const price = priceOf(this.#run, agent, response.model, usage.inputTokens);
-      held.settle(tokensOf(usage) + tokensOf(wasted), usdOf(usage, price) + usdOf(wasted, price));
+      const isPriced = this.#run.config.pricing !== noPricing;
+      const price = isPriced ? priceOf(this.#run, agent, response.model, usage.inputTokens) : undefined;
+      const tokens = usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens;
+      held.settle(tokens, price === undefined ? 0 : costOf(usage, price) + costOf(wasted, price));
       // Each call can wait for a user, with a preview of what it would do.
       if (response.message.content.length > maxCalls) checkCalls(response);
       this.#end({ response, price, shortenedBy });
@@ -153,7 +157,7 @@ export class SentRequest {
     this.#settle = undefined;
     this.#isOver = true;
     this.#cancelGrace?.();
-    this.#stopWatching?.();
+    if (this.#run.sending === this) this.#run.sending = undefined;
     settle?.(outcome);
   }
 }
@@ -163,7 +167,6 @@ export class SentRequest {
  * @throws AgentError `agent`, code `bad_answer`, if it has no content or no token counts.
  */
 function checkResponse(given: unknown, { model }: Agent): ModelResponse {
-  if (isOwnResponse(given)) return given;
   const { message, stopReason, ...rest } = read(given, responseFields, 'response', 'bad_answer');
   const content = frozen(wellFormedAnswer(message.content));
   return Object.freeze({

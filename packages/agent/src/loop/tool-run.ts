@@ -69,7 +69,8 @@ export function runTool(
   try {
     // Starts immediately, because a parallel tool may stop the run a moment later.
     returned = job.tool.execute(job.valid, contextOf(run, job, stop, wait));
-    if (isThenable(returned)) return inTime(run, job.tool, maxBytes, { stop, pending: returned });
+    if (typeof returned !== 'string' && isThenable(returned))
+      return inTime(run, job.tool, maxBytes, { stop, pending: returned });
   } catch (thrown) {
     stop.isOver = true;
     return failure(summarize(thrown).message, maxBytes);
@@ -259,6 +260,6 @@ function withoutStack(message: string): string {
 }
 
 function text(value: string, limit: number): readonly ToolResultPart[] {
-  const whole = value.trim() === '' ? '(no output)' : wellFormedText(value);
+  const whole = value.trim() === '' ? '(no output)' : value.toWellFormed();
   return [{ type: 'text', text: cap(whole, limit) }];
 }

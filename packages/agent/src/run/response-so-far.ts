@@ -115,6 +115,8 @@ export class AnswerSoFar {
 
   /** Returns the block that a delta extends. The blocks of one response can be interleaved. */
   #openBlock(type: TextBlock['type'], index: number): TextBlock | undefined {
+    const latest = this.#latest;
+    if (latest?.type === type && latest.index === index && !latest.isWhole) return latest;
     const last = this.#blocks.findLast((block) => block.type === type && block.index === index);
     return last?.type === type && !last.isWhole ? last : undefined;
   }

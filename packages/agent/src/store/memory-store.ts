@@ -55,6 +55,23 @@ const readRetention: Reader<Retention> = (value) => {
 
 const writerFields = record<Writer>({ epoch: any, durable: flag, release: flag }, ['epoch']);
 
+/** Reads a writer once. A valid one, which each append has, needs no reader that could name what is invalid. */
+function ownWriter(writer: Writer): Pick<Writer, 'epoch'> & { readonly release: boolean | undefined } {
+  try {
+    const { epoch, durable, release } = writer;
+    if (
+      typeof epoch === 'number' &&
+      (durable === undefined || typeof durable === 'boolean') &&
+      (release === undefined || typeof release === 'boolean')
+    )
+      return { epoch, release };
+  } catch {
+    // The reader below names what cannot be read.
+  }
+  const { epoch, release } = read(writer, writerFields, 'writer');
+  return { epoch, release };
+}
+
 interface StoredSession extends ListCursor, HeldSession {
   readonly created: number;
   updated: number;
@@ -99,14 +116,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return epochs;
     },
     append(sessionId, events, writer) {
-      const { epoch, release } = read(writer, writerFields, 'writer');
+      const { epoch, release } = ownWriter(writer);
       const session = held.get(sessionId);
       if (session === undefined || epoch !== session.epoch) throw writerReplaced(sessionId);
-      const check = () => {
-        const wrong = invalidPosition(events, session.events.length);
-        if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
-      };
-      read(events, check, 'events');
+      const wrong = invalidPosition(events, session.events.length);
+      if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
       memory.append(session, events);
       if (!session.hasAppended || release === true || hasEnded(session)) session.updated = now();
       session.hasAppended ||= events.length > 0;

@@ -219,7 +219,12 @@ export function badCursor(cursor: string): AgentError {
 /** Returns the first event whose sequence number does not follow the event `last`, if any. */
 export function invalidPosition(events: readonly Event[], last: number): Event | undefined {
   try {
-    return events.find(({ seq }, offset) => seq !== last + offset + 1);
+    let expected = last;
+    for (const event of events) {
+      expected += 1;
+      if (event.seq !== expected) return event;
+    }
+    return undefined;
   } catch (thrown) {
     throw argumentError('invalidPosition(events)', thrown);
   }

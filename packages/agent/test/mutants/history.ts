@@ -79,8 +79,8 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'for (const { result } of state.calls) if (result !== undefined)',
-    replace: 'for (const { result } of state.calls.toReversed()) if (result !== undefined)',
+    find: 'for (const other of state.calls) {',
+    replace: 'for (const other of state.calls.toReversed()) {',
     why: 'results are not in the order of their calls',
     breaks: ['P12'],
     by: 'test/events/fold.test.ts',
@@ -135,8 +135,8 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: "if (stopReason === 'tool_use') return;",
-    replace: 'return;',
+    find: "if (event.stopReason !== 'tool_use') closeCutCalls(state, event.stopReason);",
+    replace: '',
     why: 'calls of a response that was cut off stay open',
     breaks: ['P9', 'P12'],
     by: 'test/events/fold.test.ts',

@@ -9,8 +9,8 @@ const send = 'src/loop/send-request.ts';
 export const loopMutants: readonly Mutant[] = [
   {
     file: ask,
-    find: 'Object.freeze([...state.messages])',
-    replace: 'state.messages',
+    find: 'Object.freeze([...run.state.messages])',
+    replace: 'run.state.messages',
     why: 'an agent that changes the messages of its request changes the conversation',
     breaks: ['P26'],
     by: 'executor: untyped callers',
@@ -177,7 +177,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'this.#cancelGrace = run.config.runtime.timer(graceMs, () => this.#giveUp());',
+    find: 'this.#cancelGrace = this.#run.config.runtime.timer(graceMs, () => this.#giveUp());',
     replace: '',
     why: 'an agent that ignores its signal delays the end of the run',
     breaks: ['P3'],
@@ -185,7 +185,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'this.#stopWatching?.();',
+    find: 'if (this.#run.sending === this) this.#run.sending = undefined;',
     replace: '',
     why: 'every ended request is notified when its run must stop',
     breaks: ['P18'],

@@ -97,8 +97,8 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'held.settle(tokensOf(usage) + tokensOf(wasted), usdOf(usage, price) + usdOf(wasted, price));',
-    replace: 'held.settle(tokensOf(usage), usdOf(usage, price));',
+    find: 'usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens',
+    replace: 'usage.inputTokens + usage.outputTokens',
     why: 'the failed attempts of a response are not charged',
     breaks: ['B2', 'P14'],
     by: 'test/loop/left-behind.test.ts',

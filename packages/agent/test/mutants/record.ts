@@ -8,7 +8,7 @@ const soFar = 'src/run/response-so-far.ts';
 export const recordMutants: readonly Mutant[] = [
   {
     file: log,
-    find: 'if (this.#closed) return false;',
+    find: 'if (this.closed) return false;',
     replace: '',
     why: 'events are written after the end',
     breaks: ['L5', 'P12'],
@@ -24,7 +24,7 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: log,
-    find: 'if (this.#failure !== undefined || this.#epoch === undefined) return undefined;',
+    find: 'if (this.failure !== undefined || this.#epoch === undefined) return undefined;',
     replace: 'if (this.#epoch === undefined) return undefined;',
     why: 'a failed store receives more events, and its history has a gap',
     breaks: ['L4', 'P13'],
@@ -32,8 +32,8 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: log,
-    find: 'if (this.#closed || this.#busy || !this.#opened) return this.append',
-    replace: 'if (this.#closed || !this.#opened) return this.append',
+    find: 'if (this.closed || this.busy || !this.#opened) return this.append',
+    replace: 'if (this.closed || !this.#opened) return this.append',
     why: 'a step is sent to the store while an append is in flight',
     breaks: ['L2'],
     by: 'test/loop/log.test.ts',
@@ -64,16 +64,16 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: log,
-    find: "else if (unstored.type === 'finished') this.#owner.publish(unstored);",
-    replace: 'else publish(unstored);',
+    find: "if (unstored?.type === 'finished') this.#owner.publish(unstored);",
+    replace: 'this.#owner.publish(unstored);',
     why: 'events that the store did not accept are shown',
     breaks: ['L4', 'P13'],
     by: 'test/loop/log.test.ts',
   },
   {
     file: log,
-    find: 'const unstored = asUnstored(offered, this.#failure);',
-    replace: 'const unstored = { ...offered, ...asUnstored(offered, this.#failure) };',
+    find: 'const unstored = asUnstored(offered, this.failure);',
+    replace: 'const unstored = { ...offered, ...asUnstored(offered, this.failure) };',
     why: 'the end of a run has a position that the store did not assign',
     breaks: ['P13'],
     by: 'executor: store',

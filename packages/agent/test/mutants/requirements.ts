@@ -33,8 +33,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: 'Object.freeze([...state.messages])',
-    replace: 'Object.freeze(state.messages.slice(0, 1))',
+    find: 'Object.freeze([...run.state.messages])',
+    replace: 'Object.freeze(run.state.messages.slice(0, 1))',
     why: 'the model never receives the results of its calls',
     breaks: ['S0.11'],
     by,

@@ -180,7 +180,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: toolRun,
-    find: "const whole = value.trim() === '' ? '(no output)' : wellFormedText(value);",
+    find: "const whole = value.trim() === '' ? '(no output)' : value.toWellFormed();",
     replace: "const whole = value.trim() === '' ? '(no output)' : value;",
     why: 'tool output keeps lone surrogates',
     breaks: ['P10', 'P12'],
