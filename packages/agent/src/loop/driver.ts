@@ -14,7 +14,7 @@ import type { ApprovalDecision } from '../run/approvals.ts';
 import { Approvals } from '../run/approvals.ts';
 import { Feed } from '../run/feed.ts';
 import type { RunConfig } from '../run/options.ts';
-import { checkWaiting } from '../run/prompt.ts';
+import { checkWaiting, saysSomething } from '../run/prompt.ts';
 import { lastText, outcomeOf } from '../run/result.ts';
 import type { Advance, RunControl, RunResult } from '../run/run.ts';
 import { errorOf, Run } from '../run/run.ts';
@@ -22,7 +22,6 @@ import { openSession, readEvents } from '../store/open-session.ts';
 import { assertNever } from '../values/assert-never.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
-import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { AssistantPart, UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Action, Finish } from './action.ts';
@@ -67,20 +66,21 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   readonly state: State = emptyState();
   readonly tools: ReadonlyMap<string, Tool>;
   readonly clock: Stopwatch;
-  wake = (): void => {};
+  wake = nothing;
   isStopping = false;
   sending: RunContext['sending'] = undefined;
   lastResponse: ModelResponse | undefined;
   readonly #policy: ReturnType<typeof policyOf>;
   readonly #log: Log;
-  readonly #stopping = new LazyAbortSignal();
+  #controller: AbortController | undefined;
+  #stopReason: unknown;
   /** Replaced and never changed. */
   #onStop: readonly ((reason: unknown) => void)[] = [];
   /** Stops waiting for what is running, because its time is over. */
-  #giveUp = () => {};
+  #giveUp = nothing;
   readonly #began: number;
   #approvals: Approvals | undefined;
-  #stopWaiting = () => {};
+  #stopWaiting = nothing;
   /** Messages that the log has not folded yet. */
   readonly #steered: (readonly UserPart[])[] = [];
   #isOver = false;
@@ -96,20 +96,17 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     this.tools = toolsByName(tools);
     this.#policy = policyOf(config);
     this.#began = runtime.monotonic();
-    this.#stopping.listen((reason) => {
-      this.sending?.stopWith(reason);
-      for (const listener of this.#onStop) listener(reason);
-    });
     this.#log = new Log(config, this);
     this.clock = new Stopwatch(runtime, limits.ms, () => this.stop('timeout'));
   }
 
   /** Performs actions until the run has ended. Never rejects. */
   async run(): Promise<RunResult<Output>> {
-    await this.#session(
+    const stopListening = this.#begin(
       (reason) => void this.stop(summarize(reason).name === 'TimeoutError' ? 'timeout' : 'cancelled'),
-      () => this.#performUpTo(Number.POSITIVE_INFINITY),
     );
+    await this.#inTime(this.#runOpened(false));
+    await this.#settle(stopListening);
     return this.#result();
   }
 
@@ -119,23 +116,13 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    * @throws AgentError if the store failed, or if the run was left during an action.
    */
   async advance(): Promise<Advance<Output>> {
-    const { runtime, waitEnded } = this.config;
-    await this.#session(
-      (reason) =>
-        isCancel(reason)
-          ? void this.stop('cancelled')
-          : this.#leave(AgentError.from(reason, 'agent', 'run_stopped')),
-      async () => {
-        const { finished } = this.state;
-        // Another process asks too early, which must not leave anything in the log.
-        const isEarly = waitEnded === undefined && (waitingUntil(this.state) ?? 0) > runtime.now();
-        if (finished === undefined) await this.#performUpTo(isEarly ? 0 : 1);
-        else await this.#readOutput({ type: 'finish', status: finished.status });
-        if (this.#log.closed) return;
-        this.#log.close();
-        this.feed.end();
-      },
+    const stopListening = this.#begin((reason) =>
+      AgentError.is(reason) && reason.code === 'cancelled'
+        ? void this.stop('cancelled')
+        : this.#leave(AgentError.from(reason, 'agent', 'run_stopped')),
     );
+    await this.#inTime(this.#runOpened(true));
+    await this.#settle(stopListening);
     const { failure } = this.#log;
     // Recorded events stay recorded, so a retry is safe unless another process has claimed the session.
     if (failure !== undefined)
@@ -193,7 +180,9 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   }
 
   get signal(): AbortSignal {
-    return this.#stopping.signal;
+    this.#controller ??= new AbortController();
+    if (this.isStopping) this.#controller.abort(this.#stopReason);
+    return this.#controller.signal;
   }
 
   onStop(listener: (reason: unknown) => void): () => void {
@@ -218,23 +207,28 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     this.#abort(reason);
   }
 
-  /** Claims the session, does the work and waits, for a limited time, until everything is written. Never rejects. */
-  async #session(onAbort: (reason: unknown) => void, work: () => Promise<void>): Promise<void> {
+  /** Claims the session. Returns a function that stops listening to the signal of the caller. */
+  #begin(onAbort: (reason: unknown) => void): () => void {
     const { signal, onEvent, sessionId, runId } = this.config;
     if (onEvent !== undefined) this.feed.listen(onEvent);
     this.feed.publish({ type: 'started', v: 1, sessionId, runId });
-    const abort = () => onAbort(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
     this.#log.open();
-    if (signal?.aborted) abort();
-    await this.#inTime(this.#runOpened(work));
+    if (signal === undefined) return nothing;
+    const abort = () => onAbort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    return () => signal.removeEventListener('abort', abort);
+  }
+
+  /** Ends a run that its work has not ended, and waits, for a limited time, until everything is written. */
+  async #settle(stopListening: () => void): Promise<void> {
     if (!this.#log.closed) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
     await this.#inTime(this.#written);
     this.#log.leave();
     this.#isOver = true;
     this.clock.stop();
     this.#stopWaiting();
-    signal?.removeEventListener('abort', abort);
+    stopListening();
   }
 
   /** Resolves when the work has ended, or when its time is over. */
@@ -256,35 +250,42 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     return { epoch, state: await openSession(store, sessionId) };
   }
 
-  async #runOpened(work: () => Promise<void>): Promise<void> {
+  /**
+   * Performs actions until the run has ended, or one action, and the end of the run if it follows. An action starts in the
+   * same turn of the event loop as the decision, because another run could use up the shared budget in the meantime. Never
+   * rejects. The only frame of the driver that waits with a request.
+   */
+  async #runOpened(isStep: boolean): Promise<void> {
     try {
-      await this.#untilSettled();
+      if (this.#log.busy) await this.#untilSettled();
       chargePast(this.config, this.state);
-      await work();
+      const { runtime, waitEnded } = this.config;
+      // Another process can ask for a step too early, which must not leave anything in the log.
+      const isEarly = waitEnded === undefined && (waitingUntil(this.state) ?? 0) > runtime.now();
+      let left = isStep ? Number(!isEarly) : Number.POSITIVE_INFINITY;
+      if (isStep && this.state.finished !== undefined)
+        await this.#readOutput({ type: 'finish', status: this.state.finished.status });
+      else
+        while (!this.#log.closed) {
+          const action =
+            (this.#log.failure && this.#storeFailed()) ??
+            decide(this.state, withLimits(this.#policy, this.config, this.state));
+          if (action.type !== 'finish') left -= 1;
+          if (left < 0) break;
+          const { seq } = this.state;
+          const performed = this.#perform(action);
+          // An action whose gate, tools and store answer at once has ended already.
+          if (performed !== undefined) await performed;
+          if (this.#log.busy) await this.#untilSettled();
+          const isStuck =
+            action.type !== 'finish' && this.state.seq === seq && this.#log.failure === undefined;
+          if (isStuck) throw stuck(action.type);
+        }
+      if (!isStep || this.#log.closed) return;
+      this.#log.close();
+      this.feed.end();
     } catch (thrown) {
       this.#end(finishAsFailed(thrown));
-    }
-  }
-
-  /**
-   * Performs that many actions, and the end of the run if it follows. An action starts in the same turn of the event loop
-   * as the decision, because another run could use up the shared budget in the meantime.
-   */
-  async #performUpTo(actions: number): Promise<void> {
-    let left = actions;
-    while (!this.#log.closed) {
-      const action =
-        (this.#log.failure && this.#storeFailed()) ??
-        decide(this.state, withLimits(this.#policy, this.config, this.state));
-      if (action.type !== 'finish') left -= 1;
-      if (left < 0) return;
-      const { seq } = this.state;
-      const performed = this.#perform(action);
-      // An action whose gate, tools and store answer at once has ended already.
-      if (performed !== undefined) await performed;
-      if (this.#log.busy) await this.#untilSettled();
-      const isStuck = action.type !== 'finish' && this.state.seq === seq && this.#log.failure === undefined;
-      if (isStuck) throw stuck(action.type);
     }
   }
 
@@ -401,20 +402,17 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
       this.#giveUp();
     });
     this.isStopping = true;
-    this.#stopping.ask(reason);
+    this.#stopReason = reason;
+    this.sending?.stopWith(reason);
+    for (const listener of this.#onStop) listener(reason);
+    this.#controller?.abort(reason);
     this.wake();
     this.#approvals?.release();
   }
 }
 
+const nothing = (): void => {};
+
 function finishAsFailed(thrown: unknown): Finish {
   return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
-}
-
-function isCancel(reason: unknown): boolean {
-  return AgentError.is(reason) && reason.code === 'cancelled';
-}
-
-function saysSomething(content: readonly UserPart[]): boolean {
-  return content.some((part) => part.type !== 'text' || part.text.trim() !== '');
 }

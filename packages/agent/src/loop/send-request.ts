@@ -70,7 +70,9 @@ export class SentRequest {
   readonly #asked: PendingRequest;
   /** Undefined once the request has its outcome. */
   #settle: Settle | undefined;
+  /** Absent while nothing is charged, unless tokens or money are limited. */
   #held: Reservation | undefined;
+  #shortenedBy: LimitName | undefined;
   /** True once the agent has ended or the run must stop: later events are dropped. */
   #isOver = false;
   readonly #stop = new LazyAbortSignal();
@@ -86,8 +88,9 @@ export class SentRequest {
     const run = this.#run;
     const { agent, emit: show } = this.#asked;
     try {
-      const { request, reservation: held, shortenedBy } = reserve(run, this.#asked);
-      this.#held = held;
+      const { request, reservation, shortenedBy } = reserve(run, this.#asked);
+      this.#held = reservation;
+      this.#shortenedBy = shortenedBy;
       show({ type: 'status', state: 'thinking' });
       if (run.isStopping) return this.#giveUp();
       run.sending = this;
@@ -101,11 +104,11 @@ export class SentRequest {
       // A failed attempt has a cost too, and the next one may cost the worst case again.
       const mayRetry = (wasted: Usage) => {
         const price = priceOf(run, agent, agent.model, wasted.inputTokens);
-        return held.again(tokensOf(wasted), usdOf(wasted, price));
+        return this.#reservation.again(tokensOf(wasted), usdOf(wasted, price));
       };
       // Starts immediately, because the run may be stopped a moment later.
       Promise.resolve(agent.run(request, ownContext(this.#stop, emit, mayRetry))).then(
-        (response) => this.#answered(response, held, shortenedBy),
+        (response) => this.#answered(response),
         (error) => this.#failed(error),
       );
     } catch (error) {
@@ -125,7 +128,12 @@ export class SentRequest {
     this.#failed(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
   }
 
-  #answered(given: unknown, held: Reservation, shortenedBy: LimitName | undefined): void {
+  get #reservation(): Reservation {
+    this.#held ??= this.#run.config.budget.reserve(0, 0);
+    return this.#held;
+  }
+
+  #answered(given: unknown): void {
     const { agent } = this.#asked;
     try {
       const response = isOwnResponse(given) ? given : checkResponse(given, agent);
@@ -133,10 +141,13 @@ export class SentRequest {
       const isPriced = this.#run.config.pricing !== noPricing;
       const price = isPriced ? priceOf(this.#run, agent, response.model, usage.inputTokens) : undefined;
       const tokens = usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens;
-      held.settle(tokens, price === undefined ? 0 : costOf(usage, price) + costOf(wasted, price));
+      this.#reservation.settle(
+        tokens,
+        price === undefined ? 0 : costOf(usage, price) + costOf(wasted, price),
+      );
       // Each call can wait for a user, with a preview of what it would do.
       if (response.message.content.length > maxCalls) checkCalls(response);
-      this.#end({ response, price, shortenedBy });
+      this.#end({ response, price, shortenedBy: this.#shortenedBy });
     } catch (thrown) {
       this.#failed(thrown);
     }
@@ -147,7 +158,8 @@ export class SentRequest {
     const error = AgentError.from(thrown, 'agent', 'bad_answer');
     const { wasted = noUsage } = error;
     const price = priceOf(this.#run, agent, agent.model, wasted.inputTokens);
-    this.#held?.settle(tokensOf(wasted), usdOf(wasted, price));
+    if (wasted !== noUsage || this.#held !== undefined)
+      this.#reservation.settle(tokensOf(wasted), usdOf(wasted, price));
     this.#end(error);
   }
 
@@ -241,7 +253,7 @@ export function priceOf(
 /** A request that fits the budget. */
 interface ReservedRequest {
   readonly request: ModelRequest;
-  readonly reservation: Reservation;
+  readonly reservation?: Reservation;
   /** The limit that leaves less room for the response than requested. */
   readonly shortenedBy?: LimitName;
 }
@@ -255,7 +267,7 @@ function reserve(run: RunContext, asked: PendingRequest): ReservedRequest {
   const { agent, request } = asked;
   const { budget } = run.config;
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
-    return { request, reservation: budget.reserve(0, 0) };
+    return { request };
   }
   const inputTokens = asked.inputTokens?.() ?? inputBound(run.state, request);
   const price = priceOf(run, agent, agent.model, inputTokens);

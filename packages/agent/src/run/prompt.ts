@@ -88,3 +88,8 @@ function roleAdvice(role: unknown): string {
   if (role === 'tool' || role === 'function') return 'Use "tool_result", with the toolCallId of its call';
   return 'Use "user", "assistant" or "tool_result"';
 }
+
+/** Returns whether a message contains anything but white space. */
+export function saysSomething(content: readonly UserPart[]): boolean {
+  return content.some((part) => part.type !== 'text' || part.text.trim() !== '');
+}

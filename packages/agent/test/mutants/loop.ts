@@ -105,8 +105,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: 'await this.#inTime(this.#runOpened(work));',
-    replace: 'await this.#runOpened(work);',
+    find: 'await this.#inTime(this.#runOpened(false));',
+    replace: 'await this.#runOpened(false);',
     why: 'a tool that hangs delays the end of a cancelled run',
     breaks: ['P2', 'P3'],
     by: 'executor: cancel',
@@ -137,8 +137,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: "signal?.removeEventListener('abort', abort);",
-    replace: '',
+    find: "signal.removeEventListener('abort', abort);",
+    replace: '{}',
     why: 'every run leaves a listener on its signal',
     breaks: ['P18'],
     by: 'test/loop/left-behind.test.ts',

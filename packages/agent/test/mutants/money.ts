@@ -105,8 +105,8 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'this.#held?.settle(tokensOf(wasted), usdOf(wasted, price));',
-    replace: 'reservation?.settle(0, 0);',
+    find: 'this.#reservation.settle(tokensOf(wasted), usdOf(wasted, price));',
+    replace: 'this.#reservation.settle(0, 0);',
     why: 'a failed request is not charged',
     breaks: ['B2', 'P14'],
     by: 'executor: limits',

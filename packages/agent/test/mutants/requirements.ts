@@ -97,7 +97,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/driver.ts',
-    find: "signal?.addEventListener('abort', abort, { once: true });",
+    find: "signal.addEventListener('abort', abort, { once: true });",
     replace: '',
     why: "the caller's signal is ignored",
     breaks: ['S0.23'],
