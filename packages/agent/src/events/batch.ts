@@ -1,4 +1,3 @@
-import { isObject } from '../values/json.ts';
 import type { ToolCallPart, ToolResultMessage } from '../values/message.ts';
 
 /** The calls of one turn and their results, in the order of the calls. */
@@ -30,17 +29,14 @@ const maxDepth = 200;
 /** Returns whether two JSON values are equal, regardless of the order of their keys. */
 export function sameJson(one: unknown, other: unknown, depth = 0): boolean {
   if (one === other) return true;
-  if (depth > maxDepth) return false;
-  if (Array.isArray(one)) {
-    if (!Array.isArray(other) || one.length !== other.length) return false;
-    for (let index = 0; index < one.length; index += 1)
-      if (!sameJson(one[index], other[index], depth + 1)) return false;
-    return true;
-  }
-  if (!isObject(one) || !isObject(other)) return false;
+  if (depth > maxDepth || !isContainer(one) || !isContainer(other)) return false;
   const keys = Object.keys(one);
-  if (keys.length !== Object.keys(other).length) return false;
+  if (Array.isArray(one) !== Array.isArray(other) || keys.length !== Object.keys(other).length) return false;
   for (const key of keys)
     if (!Object.hasOwn(other, key) || !sameJson(one[key], other[key], depth + 1)) return false;
   return true;
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

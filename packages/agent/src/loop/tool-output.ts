@@ -23,9 +23,7 @@ export function shownBytes(tool: Tool): number {
  * Returns the maximum number of bytes of this tool's output that are kept: more than the model sees if it can be offloaded.
  */
 export function usefulBytes(run: RunContext, tool: Tool): number {
-  const { context } = run.config;
-  if (context?.offload !== undefined && context.offload.tool !== tool) return maxKept;
-  return Math.min(tool.maxOutputBytes ?? maxOutputBytes, maxOutputBytes);
+  return offloadFor(run, tool) === undefined ? shownBytes(tool) : maxKept;
 }
 
 /** Returns the offload for a tool. The output of the reading tool is not offloaded again. */

@@ -55,21 +55,16 @@ const readRetention: Reader<Retention> = (value) => {
 
 const writerFields = record<Writer>({ epoch: any, durable: flag, release: flag }, ['epoch']);
 
-/** Reads a writer once. A valid one, which each append has, needs no reader that could name what is invalid. */
-function ownWriter(writer: Writer): Pick<Writer, 'epoch'> & { readonly release: boolean | undefined } {
+/** Reads a writer once. A valid one, which each append has, needs no reader that names what is invalid. */
+function ownWriter(writer: Writer): Pick<Writer, 'epoch' | 'release'> {
   try {
-    const { epoch, durable, release } = writer;
-    if (
-      typeof epoch === 'number' &&
-      (durable === undefined || typeof durable === 'boolean') &&
-      (release === undefined || typeof release === 'boolean')
-    )
+    const { epoch, durable = false, release = false } = writer;
+    if (typeof epoch === 'number' && typeof durable === 'boolean' && typeof release === 'boolean')
       return { epoch, release };
   } catch {
-    // The reader below names what cannot be read.
+    // It cannot be read, which the reader says.
   }
-  const { epoch, release } = read(writer, writerFields, 'writer');
-  return { epoch, release };
+  return read(writer, writerFields, 'writer');
 }
 
 interface StoredSession extends ListCursor, HeldSession {

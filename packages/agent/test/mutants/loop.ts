@@ -241,8 +241,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/driver.ts',
-    find: 'isCancel(reason)\n',
-    replace: 'isCancel(reason) || true\n',
+    find: "AgentError.is(reason) && reason.code === 'cancelled'\n",
+    replace: 'true\n',
     why: 'an engine that closes cancels its runs in progress',
     breaks: ['P13'],
     by: 'test/loop/advance.test.ts',
