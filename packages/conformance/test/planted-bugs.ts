@@ -215,8 +215,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'response without its end accepted after a complete call',
     file: 'src/provider/exchange.ts',
     find: 'if (this.#assembly.hasEnded) return this.#succeed();',
-    replace:
-      "this.#assembly.end('tool_use');\n      if (this.#assembly.hasEnded) return this.#succeed();",
+    replace: "this.#assembly.end('tool_use');\n      if (this.#assembly.hasEnded) return this.#succeed();",
     why: 'a response that stops between two blocks counts as complete',
   },
   {

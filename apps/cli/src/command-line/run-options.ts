@@ -78,7 +78,7 @@ export const taskGroups: readonly OptionGroup[] = [
       { flags: '--max-turns <n>', text: 'maximum requests to the model (default 100)' },
       {
         flags: '--max-repeats <n>',
-        text: 'end the run after this many identical calls with identical results, or never (default 6)',
+        text: 'end the run after this many identical turns, or `never` (default 6)',
         completes: ['never'],
       },
       { flags: '--max-usd <amount>', text: 'maximum cost in US dollars' },

@@ -108,7 +108,7 @@ function investigationStep(done: readonly FinishedCall[], tests: TestRun): DemoS
     };
   }
   return {
-    text: '`total` adds the price of each job once and forgets its `count`. I will multiply.',
+    text: '`total` adds the price of each job once and ignores its `count`. I will multiply the two.',
     calls: [call('edit_file', { path: String(found.input['path']), old_text: bug, new_text: repair })],
   };
 }

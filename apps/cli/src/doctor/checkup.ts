@@ -205,7 +205,7 @@ async function checkMcp({ file }: Pick<Settings, 'file'>, io: Io): Promise<Check
     await mcp.close();
   } catch (error) {
     const found = AgentError.from(error).message;
-    checks.push({ name: 'mcp', ok: false, found, repair: `correct the setting mcp in ${path}` });
+    checks.push({ name: 'mcp', ok: false, found, repair: `correct the setting "mcp" in ${path}` });
   }
   return checks;
 }

@@ -61,7 +61,7 @@ export const assistant: Area = {
     {
       code: 'not_done',
       kinds: ['network', 'timeout'],
-      what: 'Telegram is unreachable or did not perform the request. The assistant retries it, which is safe.',
+      what: 'Telegram is unreachable or did not process the request. The assistant tries again.',
       todo: 'Wait. If the error persists, check the network connection of the machine.',
     },
     {
@@ -99,7 +99,7 @@ export const assistant: Area = {
     {
       code: 'recall',
       kinds: ['timeout'],
-      what: 'The memory did not respond in time. The reply was written without it.',
+      what: 'The search of the memory took too long. The reply was written without it.',
       todo: 'Ignore a single occurrence. If it happens often, check the embedder.',
       see: 'docs/assistant.md',
     },

@@ -74,7 +74,7 @@ export const tools: Area = {
       code: 'not_found',
       kinds: ['tool'],
       what: 'The file does not exist. The message suggests similar names.',
-      todo: 'Correct the path, relative to the workspace.',
+      todo: 'Correct the path. It must be relative to the workspace.',
     },
     {
       code: 'is_directory',

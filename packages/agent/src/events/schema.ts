@@ -99,7 +99,7 @@ const bodies = [
   ),
   withTypeName(
     'ToolResultEvent',
-    'The result of a call: from its tool, or an error because permission was denied or the arguments were invalid.',
+    'The result of a call: the output of its tool, or an error if permission was denied or the arguments were invalid.',
     z.looseObject({
       ...place,
       ...subject,

@@ -85,7 +85,7 @@ export interface ToolStartedEvent {
 }
 
 /**
- * The result of a call: from its tool, or an error because permission was denied or the arguments were
+ * The result of a call: the output of its tool, or an error if permission was denied or the arguments were
  * invalid.
  */
 export interface ToolResultEvent {

@@ -181,6 +181,7 @@ export class Budget {
    * @throws AgentError `limit`, with `what` as its code, if fewer are left.
    */
   take(what: Countable, count: number): (used: number) => void {
+    if (what !== 'turns' && what !== 'toolCalls') read(what, countable, 'what');
     // False for anything but a number from 0 to what is left.
     if (!(typeof count === 'number' && count >= 0 && count <= this.#limits[what] - this.#taken[what])) {
       read(count, amount, 'count');
