@@ -5,6 +5,7 @@ export default bundle(
     index: 'src/index.ts',
     'events/index': 'src/events/index.ts',
     'harness/index': 'src/harness/index.ts',
+    'budgets/index': 'src/budgets/index.ts',
     'context/index': 'src/context/index.ts',
     'interfaces/resolve-agent': 'src/interfaces/resolve-agent.ts',
     'runner/index': 'src/runner/index.ts',
@@ -20,6 +21,7 @@ export default bundle(
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',
     'node/sqlite-runner/sqlite-runner': 'src/node/sqlite-runner/sqlite-runner.ts',
+    'node/sqlite-budgets/sqlite-budgets': 'src/node/sqlite-budgets/sqlite-budgets.ts',
     'remote/index': 'src/remote/index.ts',
     'testing/index': 'src/testing/index.ts',
     // The two ends of `#transport`, which the importing program's conditions choose between.

@@ -33,6 +33,7 @@ export const groups: readonly Group[] = [
       'docs/gate.md',
       'docs/hooks.md',
       'docs/limits.md',
+      'docs/budgets.md',
       'docs/sessions.md',
       'docs/long-work.md',
       'docs/testing.md',

@@ -1,4 +1,5 @@
 import { askingMutants } from './mutants/asking.ts';
+import { budgetMutants } from './mutants/budgets.ts';
 import { edgeMutants } from './mutants/edges.ts';
 import { frameMutants } from './mutants/frames.ts';
 import { historyMutants } from './mutants/history.ts';
@@ -51,6 +52,7 @@ export const mutants: readonly Mutant[] = [
   ...loopMutants,
   ...toolMutants,
   ...moneyMutants,
+  ...budgetMutants,
   ...recordMutants,
   ...keepingMutants,
   ...longWorkMutants,

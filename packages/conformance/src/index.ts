@@ -1,5 +1,5 @@
 /**
- * The contracts that providers, stores, runners, gates, harnesses and executors must pass.
+ * The contracts that providers, stores, budgets, runners, gates, harnesses and executors must pass.
  *
  * @module
  */
@@ -8,6 +8,8 @@ export { type AgentContractOptions, agentContract } from './agent/agent-contract
 export type { Seeds } from './agent/laws/laws.ts';
 export type { AgentLink, ContractNetwork, ContractSubject } from './agent/setup/subject.ts';
 export { wireCases } from './agent/wire-cases.ts';
+export { budgetStoreContract } from './budgets/budget-store-contract.ts';
+export type { BudgetInstance, BudgetSubject } from './budgets/case.ts';
 export { type CancelDrillOptions, type CancelFigures, drillCancels } from './drill/cancel-drill.ts';
 export {
   type ExecutorContractOptions,

@@ -1,6 +1,8 @@
-import { memoryStore } from '@cobbler/agent';
+import { memoryStore, systemRuntime } from '@cobbler/agent';
+import { memoryBudgets } from '@cobbler/agent/budgets';
 import type { ContractCase } from '@cobbler/agent/testing';
 import { agentContract } from '../src/agent/agent-contract.ts';
+import { budgetStoreContract } from '../src/budgets/budget-store-contract.ts';
 import { executorContract } from '../src/executor/executor-contract.ts';
 import { gateContract } from '../src/gate/gate-contract.ts';
 import { harnessContract } from '../src/harness/harness-contract.ts';
@@ -25,6 +27,15 @@ export const checks: readonly Check[] = [
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
   { name: 'harness', cases: () => harnessContract(local) },
   { name: 'gate', cases: () => gateDoors.flatMap((door) => gateContract(door)) },
+  {
+    name: 'budgets',
+    cases: () =>
+      budgetStoreContract({
+        name: 'memory',
+        place: (now) => ({ open: () => memoryBudgets({ runtime: { ...systemRuntime, now } }) }),
+        forgets: 'the budgets are only in memory',
+      }),
+  },
   { name: 'runner', cases: () => runnerContract(sqliteStand) },
   {
     name: 'fetch',

@@ -213,6 +213,20 @@ export const stores: Area = {
       todo: 'Close a store only after closing everything that uses it, or open it again.',
     },
     {
+      code: 'budget',
+      kinds: ['invalid'],
+      what: 'The budget does not exist, or its definition names a parent that does not exist, is below the budget, or is too far from the root.',
+      todo: 'Define each budget after its parent, in a tree of at most 16 levels.',
+      see: 'docs/budgets.md',
+    },
+    {
+      code: 'budget_limit',
+      kinds: ['limit'],
+      what: 'A budget leaves less than the request needs: the rest of its limit is spent, or other requests had reserved it for as long as this one could wait.',
+      todo: 'Raise the limit with `define`, or wait for the next period. The message names the budget, its limit and the start of the period.',
+      see: 'docs/budgets.md',
+    },
+    {
       code: 'too_large',
       kinds: ['invalid'],
       what: 'A value exceeds the size limit. Nothing was written.',

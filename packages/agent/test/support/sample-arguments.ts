@@ -1,3 +1,5 @@
+import type { BudgetStore } from '../../src/budgets/index.ts';
+import { memoryBudgets } from '../../src/budgets/index.ts';
 import { memoryBlobs } from '../../src/context/index.ts';
 import { emptyItems, emptyState } from '../../src/events/index.ts';
 import type { Executor } from '../../src/index.ts';
@@ -45,6 +47,25 @@ import {
   user,
   workflow,
 } from './sample-values.ts';
+
+const amounts = { usd: 1, tokens: 1, requests: 1 };
+const reservation = {
+  ...{ id: 'request-1', budget: 'team', sessionId: 'session-1', runId: 'run-1', isLast: true },
+  ...{ wanted: amounts, least: amounts },
+};
+
+/** Returns budgets with the budget of the reservation. */
+function teamBudgets(): BudgetStore {
+  const store = memoryBudgets();
+  void store.define({ name: 'team', limits: {} });
+  return store;
+}
+
+/** Returns a reservation, after defining its budget. */
+async function ofTeam(owner: BudgetStore): Promise<readonly unknown[]> {
+  await owner.define({ name: 'team', limits: {} });
+  return [reservation];
+}
 
 const samples: Readonly<Record<string, Sample>> = {
   mcpProblem: () => [{ files: { command: 'files', args: ['.'] } }],
@@ -311,6 +332,37 @@ const samples: Readonly<Record<string, Sample>> = {
   'runnerHarness().prompt': () => ['Go.', { runId: newId('prompt') }],
   'runnerHarness().steer': () => ['Stop.'],
   'runnerHarness().fork': () => [{ upToSeq: 1 }],
+
+  'new BudgetClient': () => [{ store: teamBudgets(), waitMs: 10, runtime: fakeRuntime() }],
+  'new BudgetClient().reserve': () => [reservation],
+  'new BudgetClient().cancel': () => ['request-1'],
+  'new BudgetClient().settle': () => ['request-1', amounts],
+  budgetSchema: () => ['', 'INTEGER PRIMARY KEY'],
+  memoryBudgets: () => [{ runtime: systemRuntime }],
+  'memoryBudgets().define': () => [{ name: 'team', per: 'day', timeZone: 'UTC', limits: { usd: 1 } }],
+  'memoryBudgets().reserve': ofTeam,
+  'memoryBudgets().settle': () => ['request-1', amounts],
+  'memoryBudgets().unsettled': () => ['session-1'],
+  'memoryBudgets().balances': () => [[], 'run-1'],
+  sqlBudgets: () => [
+    {
+      runtime: fakeRuntime(),
+      leaseMs: 10,
+      transaction: async () => ({ state: 'held', amounts }),
+      onClose: async () => {},
+    },
+  ],
+  'sqlBudgets().define': () => [{ name: 'team', limits: { usd: 1 } }],
+  'sqlBudgets().reserve': () => [reservation],
+  'sqlBudgets().settle': () => ['request-1', amounts],
+  'sqlBudgets().unsettled': () => ['session-1'],
+  'sqlBudgets().balances': () => [[], 'run-1'],
+  sqliteBudgets: () => [{ file: newFile(), runtime: systemRuntime, leaseMs: 10, busyMs: 10 }],
+  'sqliteBudgets().define': () => [{ name: 'team', limits: { usd: 1 } }],
+  'sqliteBudgets().reserve': ofTeam,
+  'sqliteBudgets().settle': () => ['request-1', amounts],
+  'sqliteBudgets().unsettled': () => ['session-1'],
+  'sqliteBudgets().balances': () => [[], 'run-1'],
 
   backoff: () => [{ baseMs: 1, maxMs: 10 }, 1, 1],
   defined: () => [{ a: 1, b: undefined }],

@@ -1,0 +1,121 @@
+import { AgentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { flag, record } from '../values/input.ts';
+import type { Amounts, BudgetDefinition } from './definition.ts';
+import { readAmounts, readName } from './definition.ts';
+
+/** A request for a reservation. */
+export interface ReservationRequest {
+  /**
+   * Unique id of at most 200 characters, like the other ids. The same id again asks again for the same reservation, and
+   * keeps its place among those that wait if it asks at least every 10 seconds.
+   */
+  readonly id: string;
+  /** The budget that the request counts toward. */
+  readonly budget: string;
+  readonly sessionId: string;
+  readonly runId: string;
+  /** The worst case of the request. */
+  readonly wanted: Amounts;
+  /** The minimum that makes the request useful. */
+  readonly least: Amounts;
+  /** True to wait no longer: the result is then `held`, with whatever room there is, or `refused`. Default false. */
+  readonly isLast?: boolean;
+}
+
+/** The result of a request for a reservation. */
+export type ReservationResult =
+  /** The amounts are reserved: at most what was wanted, at least the minimum. */
+  | { readonly state: 'held'; readonly amounts: Amounts }
+  /** Other requests have reserved the room in this budget, or wait for it. Ask again with the same id. */
+  | { readonly state: 'waiting'; readonly budget: string }
+  /** The limit of this budget leaves too little. `endsAt` is the start of its next period, in milliseconds since 1970. */
+  | {
+      readonly state: 'refused';
+      readonly budget: string;
+      readonly limit: keyof Amounts;
+      /** The maximum in one period. */
+      readonly max: number;
+      readonly endsAt?: number;
+    };
+
+/** A budget and its current period. */
+export interface BudgetBalance {
+  readonly definition: BudgetDefinition;
+  /** The period, such as `2026-01-31`; empty for a budget without periods. */
+  readonly period: string;
+  /** What is spent. Contains estimates for requests whose process crashed before it knew their usage. */
+  readonly settled: Amounts;
+  /** What running requests have reserved. */
+  readonly reserved: Amounts;
+}
+
+/** A reservation without a known outcome. */
+export interface OpenReservation {
+  readonly id: string;
+  readonly runId: string;
+  readonly amounts: Amounts;
+}
+
+/**
+ * Stores budgets and what is spent and reserved in each, for one or several processes.
+ *
+ * U1 settled and reserved amounts together never exceed a limit, except by what a request used beyond its reservation;
+ * U2 every request counts once, in its own budget and in all budgets above it, in the periods in which it was reserved;
+ * U3 a reservation whose process crashed counts as spent in full until `settle` is called for it;
+ * U4 requests that wait for the same budget get their turn in the order in which they first asked.
+ *
+ * An implementation must pass `budgetStoreContract`.
+ */
+export interface BudgetStore {
+  /**
+   * Defines a budget, or changes its parent, period and limits for all processes. What is spent stays.
+   * @throws AgentError `invalid`, code `budget`, if its parent is unknown or below it, or above 16 levels.
+   */
+  define(definition: BudgetDefinition): Promise<void>;
+  /**
+   * Reserves the worst case of a request in its budget and all budgets above it, in one step.
+   * @throws AgentError `invalid`, code `budget`, if the budget is unknown.
+   */
+  reserve(request: ReservationRequest): Promise<ReservationResult>;
+  /**
+   * Replaces a reservation by what was used: zero for a request that was never sent. For a request that waits, ends the
+   * wait. Does nothing if the reservation is unknown or was settled before.
+   */
+  settle(id: string, used: Amounts): Promise<void>;
+  /** Returns the reservations of a session that are not settled, oldest first, without those that wait. */
+  unsettled(sessionId: string): Promise<readonly OpenReservation[]>;
+  /** Returns the balances of all budgets, sorted by name, or of the given ones. `runId` selects the run of budgets per run. */
+  balances(names?: readonly string[], runId?: string): Promise<readonly BudgetBalance[]>;
+  /** Ends the use of the store. What this process has reserved and not settled is charged, as after a crash. */
+  close(): Promise<void>;
+}
+
+/** Reads a request for a reservation. */
+export const readRequest: Reader<ReservationRequest> = record<ReservationRequest>(
+  {
+    id: readName,
+    budget: readName,
+    sessionId: readName,
+    runId: readName,
+    wanted: readAmounts,
+    least: readAmounts,
+    isLast: flag,
+  },
+  ['id', 'budget', 'sessionId', 'runId', 'wanted', 'least'],
+);
+
+/** Maximum number of budgets from a request to the root. */
+export const maxDepth = 16;
+
+/** Creates the error for a budget that does not exist. */
+export function unknownBudget(name: string): AgentError {
+  const message = `There is no budget named ${JSON.stringify(name)}. Define it first.`;
+  return new AgentError({ kind: 'invalid', code: 'budget', message });
+}
+
+/** Creates the error for a definition whose parent is below it, or too far from the root. */
+export function invalidParent(name: string, parent: string): AgentError {
+  const message = `Budget ${JSON.stringify(name)} cannot be below ${JSON.stringify(parent)}: a budget cannot be its own parent, and the tree has at most ${maxDepth} levels.`;
+  return new AgentError({ kind: 'invalid', code: 'budget', message });
+}
