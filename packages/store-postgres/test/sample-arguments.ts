@@ -20,6 +20,9 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
       ...{ statementMs: 10, pollMs: 10, slowPollMs: 10, now: () => 1 },
     },
   ],
+  postgresBudgets: () => [
+    { url, schema: 'cobbler', leaseMs: 100, connections: 1, busyMs: 1, statementMs: 10, runtime },
+  ],
   postgresRunner: () => [
     {
       ...{ workflow: async () => 'Done.', url, schema: 'cobbler', leaseMs: 100, lookMs: 10, connections: 1 },
