@@ -1,5 +1,5 @@
-import type { Store } from '@cobbler/agent';
-import { AgentError, Executor, memoryStore } from '@cobbler/agent';
+import type { Runtime, Store } from '@cobbler/agent';
+import { AgentError, Executor, memoryStore, systemRuntime } from '@cobbler/agent';
 import { memoryRunner, sessionWorkflow } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +32,45 @@ describe('two harnesses of one session with a runner', () => {
     expect((await run.result).status).toBe('cancelled');
     expect((await joined?.run.result)?.status).toBe('cancelled');
     await runner.close();
+  });
+});
+
+describe('a prompt right after the end of a run', () => {
+  /** Prompts twice; the runner releases the session after the given number of attempts to start the second run. */
+  async function promptedTwice(attempts: number) {
+    const store = memoryStore();
+    const executor = new Executor({ ...harnessFixture(), store });
+    const runner = memoryRunner({ workflow: sessionWorkflow({ store, executor: () => executor }) });
+    const first = runnerHarness({ runner, store, executor, sessionId: 'one', pollMs: 1 });
+    await first.prompt('say Hi.').result;
+    let left = attempts;
+    const start = runner.start.bind(runner);
+    runner.start = async (...given) => {
+      left -= 1;
+      if (left >= 0) throw new AgentError({ kind: 'invalid', code: 'busy', message: 'The key is in use.' });
+      return await start(...given);
+    };
+    // Time passes only while the harness waits.
+    let time = 0;
+    const timer: Runtime['timer'] = (ms, fire) => {
+      time += ms;
+      setImmediate(fire);
+      return () => {};
+    };
+    const runtime = { ...systemRuntime, timer, monotonic: () => time };
+    const second = runnerHarness({ runner, store, executor, sessionId: 'one', pollMs: 100, runtime });
+    const result = await second.prompt('say Hi again.').result;
+    await runner.close();
+    return result;
+  }
+
+  it('waits until the runner has released the session', async () => {
+    expect((await promptedTwice(3)).status).toBe('complete');
+  });
+
+  it('is refused if the runner does not release the session within 5 seconds', async () => {
+    expect((await promptedTwice(51)).error?.code).toBe('busy');
+    expect((await promptedTwice(50)).status).toBe('complete');
   });
 });
 

@@ -235,9 +235,21 @@ class FollowingHarness implements RunnerHarness {
   async #begin(followed: FollowedRun): Promise<void> {
     const { runner, store } = this.#options;
     const { runId, work } = followed;
-    followed.seq = (await openSession(store, this.sessionId)).seq;
     const key = `session:${this.sessionId}`;
-    await runner.start(work as unknown as Json, { runId, key, whenBusy: 'reject' });
+    const since = this.#runtime.monotonic();
+    for (;;) {
+      const { seq, finished } = await openSession(store, this.sessionId);
+      followed.seq = seq;
+      try {
+        await runner.start(work as unknown as Json, { runId, key, whenBusy: 'reject' });
+        break;
+      } catch (thrown) {
+        // The log contains the end of a run before the runner releases its key, and a client may have seen that end.
+        const isEnding = AgentError.from(thrown).code === 'busy' && finished !== undefined;
+        if (!isEnding || this.#runtime.monotonic() - since >= releaseTimeoutMs) throw thrown;
+        await this.#pause(followed);
+      }
+    }
     if (followed.wantsCancel) await runner.cancel(runId);
   }
 
@@ -330,6 +342,9 @@ class FollowingHarness implements RunnerHarness {
     });
   }
 }
+
+/** Maximum time in milliseconds in which a runner releases the key of a run whose end is in the log. */
+const releaseTimeoutMs = 5_000;
 
 /** Creates the error for a run that the runner has ended but whose log has no end. */
 function notSeenTo(runId: string, ending: object): AgentError {
