@@ -7,6 +7,7 @@ export default bundle(
     'harness/index': 'src/harness/index.ts',
     'budgets/index': 'src/budgets/index.ts',
     'context/index': 'src/context/index.ts',
+    'compose/index': 'src/compose/index.ts',
     'interfaces/resolve-agent': 'src/interfaces/resolve-agent.ts',
     'runner/index': 'src/runner/index.ts',
     'runner/runner-harness': 'src/runner/runner-harness.ts',

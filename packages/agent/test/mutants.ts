@@ -1,5 +1,6 @@
 import { askingMutants } from './mutants/asking.ts';
 import { budgetMutants } from './mutants/budgets.ts';
+import { composeMutants } from './mutants/compose.ts';
 import { edgeMutants } from './mutants/edges.ts';
 import { frameMutants } from './mutants/frames.ts';
 import { historyMutants } from './mutants/history.ts';
@@ -53,6 +54,7 @@ export const mutants: readonly Mutant[] = [
   ...toolMutants,
   ...moneyMutants,
   ...budgetMutants,
+  ...composeMutants,
   ...recordMutants,
   ...keepingMutants,
   ...longWorkMutants,

@@ -84,7 +84,7 @@ function summaryRequest(messages: readonly Message[], agent: Agent, maxTokens: n
     tools: [],
     system: instructions,
     // This text is not sent again, so caching it would not pay off.
-    config: { maxTokens, effort: 'low', cache: false },
+    config: { maxTokens, effort: 'low', cache: false, purpose: 'summary' },
   };
 }
 

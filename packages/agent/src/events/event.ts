@@ -1,4 +1,4 @@
-import type { CacheBreak } from '../interfaces/agent.ts';
+import type { CacheBreak, ModelRef } from '../interfaces/agent.ts';
 import type { ErrorData } from '../values/stored-values.ts';
 import type { EventBody } from './stored-events.ts';
 
@@ -72,6 +72,8 @@ export type LiveEvent =
        * Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead.
        */
       readonly leftMs?: number;
+      /** The model that is asked next, if it is another one. */
+      readonly next?: ModelRef;
     }
   | CacheBreak
   | {

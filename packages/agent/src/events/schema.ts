@@ -11,6 +11,7 @@ import {
   requestUsage,
   stopReason,
   toolResultContent,
+  tried,
   usage,
   userContent,
   withTypeName,
@@ -61,6 +62,7 @@ const bodies = [
       wasted: usage,
       durationMs: z.number(),
       usd: usd.describe('Cost of the response in US dollars; absent if the price is unknown.'),
+      tried: tried.describe('The models that failed first or were skipped, in order.'),
     }),
   ),
   withTypeName(

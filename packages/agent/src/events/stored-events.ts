@@ -8,6 +8,7 @@ import type {
   RequestUsage,
   StopReason,
   ToolResultPart,
+  TriedModel,
   Usage,
   UserPart,
 } from '../values/stored-values.ts';
@@ -54,6 +55,8 @@ export interface AssistantEvent {
   readonly durationMs: number;
   /** Cost of the response in US dollars; absent if the price is unknown. */
   readonly usd?: number;
+  /** The models that failed first or were skipped, in order. */
+  readonly tried?: readonly TriedModel[];
 }
 
 /** A model request failed after all retries, or the conversation could not be shortened. */

@@ -154,6 +154,23 @@ const errorKind = withTypeName(
   z.enum(['agent', 'tool', 'timeout', 'rate_limit', 'network', 'invalid', 'auth', 'aborted', 'limit']),
 );
 
+const triedModel = withTypeName(
+  'TriedModel',
+  'A model that did not respond, so that the request went to another one.',
+  z.looseObject({
+    provider: z.string(),
+    model: z.string(),
+    kind: errorKind,
+    code: z.string().optional(),
+    message: z.string().describe('The reason why it failed.'),
+    skipped: flag.describe('True if it was not asked, because it had failed shortly before.'),
+    attempts: some.describe('Number of requests sent to it.'),
+    wasted: usage.optional().describe('Tokens that it used.'),
+  }),
+);
+
+export const tried: z.ZodType = z.array(triedModel).optional();
+
 export const error: z.ZodType = withTypeName(
   'ErrorData',
   'The plain data of an {@link AgentError}: stored in events and sent to other processes.',
@@ -173,6 +190,7 @@ export const error: z.ZodType = withTypeName(
     requestId: z.string().optional().describe("The service's id of the failed request."),
     attempts: some.describe('Number of requests sent, including the failed one.'),
     wasted: usage.optional().describe('Tokens used by failed attempts.'),
+    tried: tried.describe('The models that failed or were skipped, if the agent has several, in order.'),
     cause: withTypeName(
       'CauseSummary',
       'A plain summary of an underlying error. Vendor errors contain headers and requests, so they are not stored in full.',

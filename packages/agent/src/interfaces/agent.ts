@@ -3,11 +3,11 @@ import type { Reader } from '../values/input.ts';
 import { amount, callable, flag, listOf, oneOf, record, text } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { AssistantMessage, Message } from '../values/message.ts';
-import type { StopReason } from '../values/stored-values.ts';
+import type { StopReason, TriedModel } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
 import type { Tool } from './tool.ts';
 
-export type { StopReason } from '../values/stored-values.ts';
+export type { StopReason, TriedModel } from '../values/stored-values.ts';
 
 /** A model's request to run a tool, as the executor sees it. */
 export interface ToolCall {
@@ -40,6 +40,8 @@ export interface RequestConfig {
    * costs more than plain input and pays off only with the next request. Default true.
    */
   readonly cache?: boolean;
+  /** `summary`: the request summarizes a conversation. For agents that choose a model; services do not receive it. */
+  readonly purpose?: 'summary';
 }
 
 /** One request to one model. It contains everything the model needs, because an agent keeps no history. */
@@ -50,6 +52,12 @@ export interface ModelRequest {
   readonly system?: string | readonly string[];
   readonly config?: RequestConfig;
   readonly output?: OutputShape;
+}
+
+/** A model and its provider. */
+export interface ModelRef {
+  readonly provider: string;
+  readonly model: string;
 }
 
 /** One complete response of a model. */
@@ -71,6 +79,10 @@ export interface ModelResponse {
   readonly requestId?: string;
   /** Rate-limit headers of the response as sent, with lower-case names. */
   readonly rateLimits?: Readonly<Record<string, string>>;
+  /** The model that was asked, if it is not that of the agent. It determines the price. */
+  readonly servedBy?: ModelRef;
+  /** The models that failed first or were skipped, in order. `wasted` and `attempts` include theirs. */
+  readonly tried?: readonly TriedModel[];
 }
 
 /**
@@ -115,6 +127,8 @@ export type AgentEvent =
        * Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead.
        */
       readonly leftMs?: number;
+      /** The model that is asked next, if it is another one. */
+      readonly next?: ModelRef;
     }
   | CacheBreak;
 
@@ -159,9 +173,20 @@ export interface Agent {
    * or money reserves this amount before a request.
    */
   readonly maxTokens?: number;
+  /**
+   * The models that a request may use, if there are several. A limit on money reserves the price of the dearest.
+   * Absent: only `model`.
+   */
+  readonly candidates?: readonly ModelRef[];
   /** Resolves with one complete response and rejects only with {@link AgentError}. Handles retries itself. */
   run(request: ModelRequest, context?: RequestContext): Promise<ModelResponse>;
 }
+
+/** Reads a model and its provider. */
+export const readModelRef: Reader<ModelRef> = record<ModelRef>({ provider: text, model: text }, [
+  'provider',
+  'model',
+]);
 
 /** Reads an agent. Later changes to its capabilities or its function have no effect. */
 export const readAgent: Reader<Agent> = record<Agent>(
@@ -178,6 +203,7 @@ export const readAgent: Reader<Agent> = record<Agent>(
       contextTokens: amount,
     }),
     maxTokens: amount,
+    candidates: listOf(readModelRef),
     run: callable,
   },
   ['provider', 'model', 'capabilities', 'run'],

@@ -4,7 +4,6 @@ import type { EventBody } from '../events/event.ts';
 import { safeCut } from '../events/fold.ts';
 import { addUsd } from '../events/spending.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
-import { costOf } from '../interfaces/limits.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
 import { readTool } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
@@ -13,10 +12,12 @@ import { maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
-import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
+import { addUsage, noUsage } from '../values/usage.ts';
 import { changedSummary, skipsCompaction } from './hooks.ts';
+import type { RequestSpending } from './request-cost.ts';
+import { requestCost } from './request-cost.ts';
 import type { RunContext } from './run-context.ts';
-import { askWithin, priceOf } from './send-request.ts';
+import { askWithin } from './send-request.ts';
 
 /**
  * Shortens the conversation. If nothing can be left out, that is recorded too: the run then continues with the full
@@ -86,11 +87,10 @@ class Account {
       const asked = { agent, request, inputTokens: bound, emit: () => {} };
       const { response } = await askWithin(run, asked);
       this.#spent.answers += 1;
-      this.#book(agent, response.model, response);
+      this.#book(agent, response);
       return response;
     } catch (thrown) {
-      const { wasted = noUsage, attempts = 0 } = AgentError.from(thrown);
-      this.#book(agent, agent.model, { usage: noUsage, wasted, attempts });
+      this.#book(agent, AgentError.from(thrown));
       throw thrown;
     } finally {
       this.#spent.durationMs += run.config.runtime.monotonic() - began;
@@ -113,15 +113,12 @@ class Account {
     return attempts === 0 ? {} : { wasted: addUsage(usage, wasted), attempts };
   }
 
-  #book(agent: Agent, model: string, used: Pick<ModelResponse, 'usage' | 'wasted' | 'attempts'>): void {
+  #book(agent: Agent, used: RequestSpending & { readonly attempts?: number }): void {
     const spent = this.#spent;
-    spent.usage = addUsage(spent.usage, used.usage);
-    spent.wasted = addUsage(spent.wasted, used.wasted);
-    spent.attempts += used.attempts;
-    for (const usage of [used.usage, used.wasted]) {
-      if (isNoUsage(usage)) continue;
-      const price = priceOf(this.#run, agent, model, usage.inputTokens);
-      this.#usd = addUsd(this.#usd, price && costOf(usage, price));
-    }
+    const { usage, wasted = noUsage, attempts = 0 } = used;
+    if (usage !== undefined) spent.usage = addUsage(spent.usage, usage);
+    spent.wasted = addUsage(spent.wasted, wasted);
+    spent.attempts += attempts;
+    this.#usd = addUsd(this.#usd, requestCost(this.#run, agent, used).usd);
   }
 }

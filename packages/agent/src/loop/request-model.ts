@@ -1,15 +1,14 @@
 import { inputBound } from '../context/context.ts';
 import type { EventBody } from '../events/event.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
-import type { Price } from '../interfaces/limits.ts';
-import { costOf } from '../interfaces/limits.ts';
 import { AgentError } from '../values/errors.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Action } from './action.ts';
 import { acceptedResponse, changedRequest } from './hooks.ts';
+import { requestCost } from './request-cost.ts';
 import type { RunContext } from './run-context.ts';
 import type { PendingRequest, PricedResponse } from './send-request.ts';
-import { askWithin, priceOf, SentRequest, usdOf } from './send-request.ts';
+import { askWithin, SentRequest } from './send-request.ts';
 
 /** Sends one model request and records its outcome: a response or a failure. */
 export function requestModel(
@@ -82,21 +81,21 @@ function recordOutcome(
     events.push(failureEvent(run, agent, outcome, durationMs));
   } else {
     settle?.(1);
-    const { response, price, shortenedBy } = outcome;
+    const { response, usd, shortenedBy } = outcome;
     run.lastResponse = response;
     // The limit of the run cut the response off, not a limit of the model.
     if (shortenedBy !== undefined && response.stopReason === 'max_tokens' && !isClosing)
       events.push({ type: 'stop_requested', reason: 'limit', limit: shortenedBy });
-    events.push(answerEvent(agent, response, price, durationMs));
+    events.push(answerEvent(agent, response, usd, durationMs));
   }
   const recorded = run.record(events);
   return recorded instanceof Promise ? recorded.then(() => undefined) : undefined;
 }
 
 function answerEvent(
-  { provider }: Agent,
-  { message, usage, wasted, stopReason, model, attempts }: ModelResponse,
-  price: Price | undefined,
+  agent: Agent,
+  { message, usage, wasted, stopReason, model, attempts, servedBy = agent, tried }: ModelResponse,
+  usd: number | undefined,
   durationMs: number,
 ): EventBody {
   return {
@@ -104,12 +103,13 @@ function answerEvent(
     content: message.content,
     usage,
     stopReason,
-    provider,
+    provider: servedBy.provider,
     model,
     attempts,
     wasted,
     durationMs,
-    ...(price !== undefined && { usd: usdOf(usage, price) + usdOf(wasted, price) }),
+    ...(usd !== undefined && { usd }),
+    ...(tried !== undefined && { tried }),
   };
 }
 
@@ -133,9 +133,9 @@ async function changedByHooks(run: RunContext, { request, emit }: PendingRequest
   return { ...changed, inputTokens: () => inputBound(uncounted, changed.request), emit };
 }
 
-/** Returns the cost of the attempts of a failed request; absent if nothing was used or the price is unknown. */
-function spentBy(run: RunContext, agent: Agent, { wasted = noUsage }: AgentError): { usd?: number } {
-  if (isNoUsage(wasted)) return {};
-  const price = priceOf(run, agent, agent.model, wasted.inputTokens);
-  return price === undefined ? {} : { usd: costOf(wasted, price) };
+/** Returns the cost of the attempts of a failed request; absent if nothing was used or a price is unknown. */
+function spentBy(run: RunContext, agent: Agent, error: AgentError): { usd?: number } {
+  if (isNoUsage(error.wasted ?? noUsage)) return {};
+  const { usd } = requestCost(run, agent, error);
+  return usd === undefined ? {} : { usd };
 }

@@ -1,13 +1,21 @@
 import { inputBound } from '../context/context.ts';
-import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from '../interfaces/agent.ts';
+import type {
+  Agent,
+  AgentEvent,
+  ModelRequest,
+  ModelResponse,
+  StopReason,
+  TriedModel,
+} from '../interfaces/agent.ts';
+import { readModelRef } from '../interfaces/agent.ts';
 import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
 import { costOf, dearestInput, limitError, noPricing } from '../interfaces/limits.ts';
 import { ownContext } from '../interfaces/own-context.ts';
 import { isOwnResponse } from '../interfaces/own-response.ts';
 import { assistantContent } from '../run/content.ts';
-import { readPrice, readUsage } from '../run/value-functions.ts';
-import { AgentError } from '../values/errors.ts';
-import { any, count, data, limited, read, record, text } from '../values/input.ts';
+import { readUsage } from '../run/value-functions.ts';
+import { AgentError, isErrorKind } from '../values/errors.ts';
+import { any, count, data, flag, limited, listOf, read, record, text, when } from '../values/input.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { AssistantMessage } from '../values/message.ts';
 import { callsOf } from '../values/message.ts';
@@ -16,6 +24,7 @@ import { maxAnswerBytes, maxCalls } from '../values/sizes.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, noUsage } from '../values/usage.ts';
+import { noCost, requestCost, worstPrice } from './request-cost.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Maximum number of tokens in a response under a limit, if neither the request nor the agent sets one. */
@@ -38,10 +47,11 @@ export interface PendingRequest {
   readonly emit: RunContext['emit'];
 }
 
-/** A response and its price. */
+/** A response and its cost. */
 export interface PricedResponse {
   readonly response: ModelResponse;
-  readonly price: Price | undefined;
+  /** In US dollars; undefined if a price is unknown. */
+  readonly usd: number | undefined;
   /** The limit that left less room for the response than requested. */
   readonly shortenedBy: LimitName | undefined;
 }
@@ -103,8 +113,8 @@ export class SentRequest {
       };
       // A failed attempt has a cost too, and the next one may cost the worst case again.
       const mayRetry = (wasted: Usage) => {
-        const price = priceOf(run, agent, agent.model, wasted.inputTokens);
-        return this.#reservation.again(tokensOf(wasted), usdOf(wasted, price));
+        const { price } = worstPrice(run, agent, wasted.inputTokens);
+        return this.#reservation.again(tokensOf(wasted), price === undefined ? 0 : costOf(wasted, price));
       };
       // Starts immediately, because the run may be stopped a moment later.
       Promise.resolve(agent.run(request, ownContext(this.#stop, emit, mayRetry))).then(
@@ -139,15 +149,12 @@ export class SentRequest {
       const response = isOwnResponse(given) ? given : checkResponse(given, agent);
       const { usage, wasted } = response;
       const isPriced = this.#run.config.pricing !== noPricing;
-      const price = isPriced ? priceOf(this.#run, agent, response.model, usage.inputTokens) : undefined;
+      const { known, usd } = isPriced ? requestCost(this.#run, agent, response) : noCost;
       const tokens = usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens;
-      this.#reservation.settle(
-        tokens,
-        price === undefined ? 0 : costOf(usage, price) + costOf(wasted, price),
-      );
+      this.#reservation.settle(tokens, known);
       // Each call can wait for a user, with a preview of what it would do.
       if (response.message.content.length > maxCalls) checkCalls(response);
-      this.#end({ response, price, shortenedBy: this.#shortenedBy });
+      this.#end({ response, usd, shortenedBy: this.#shortenedBy });
     } catch (thrown) {
       this.#failed(thrown);
     }
@@ -157,9 +164,8 @@ export class SentRequest {
     const { agent } = this.#asked;
     const error = AgentError.from(thrown, 'agent', 'bad_answer');
     const { wasted = noUsage } = error;
-    const price = priceOf(this.#run, agent, agent.model, wasted.inputTokens);
     if (wasted !== noUsage || this.#held !== undefined)
-      this.#reservation.settle(tokensOf(wasted), usdOf(wasted, price));
+      this.#reservation.settle(tokensOf(wasted), requestCost(this.#run, agent, error).known);
     this.#end(error);
   }
 
@@ -189,6 +195,14 @@ function checkResponse(given: unknown, { model }: Agent): ModelResponse {
   });
 }
 
+const readTriedModel = record<TriedModel>(
+  {
+    ...{ provider: text, model: text, kind: when(isErrorKind, 'the kind of an error'), message: text },
+    ...{ code: text, skipped: flag, attempts: count, wasted: readUsage },
+  },
+  ['provider', 'model', 'kind', 'message'],
+);
+
 const responseFields = record<ModelResponse>(
   {
     content: text,
@@ -207,6 +221,8 @@ const responseFields = record<ModelResponse>(
     wasted: readUsage,
     requestId: text,
     rateLimits: data,
+    servedBy: readModelRef,
+    tried: listOf(readTriedModel),
   },
   ['usage', 'message'],
 );
@@ -233,23 +249,6 @@ const stopReasons: ReadonlySet<unknown> = new Set<StopReason>([
   'context_full',
 ]);
 
-/** Returns the price of the model that responded, or of the requested one; undefined if the pricing throws. */
-export function priceOf(
-  { config: { pricing } }: RunContext,
-  agent: Agent,
-  model: string,
-  inputTokens?: number,
-): Price | undefined {
-  try {
-    const price =
-      pricing(agent.provider, model, inputTokens) ??
-      (model === agent.model ? undefined : pricing(agent.provider, agent.model, inputTokens));
-    return price === undefined ? price : read(price, readPrice);
-  } catch {
-    return undefined;
-  }
-}
-
 /** A request that fits the budget. */
 interface ReservedRequest {
   readonly request: ModelRequest;
@@ -270,8 +269,8 @@ function reserve(run: RunContext, asked: PendingRequest): ReservedRequest {
     return { request };
   }
   const inputTokens = asked.inputTokens?.() ?? inputBound(run.state, request);
-  const price = priceOf(run, agent, agent.model, inputTokens);
-  if (budget.limitsMoney && price === undefined && !run.config.allowUnpriced) throw unpriced(agent.model);
+  const { price, unpriced } = worstPrice(run, agent, inputTokens);
+  if (budget.limitsMoney && unpriced !== undefined && !run.config.allowUnpriced) throw noPrice(unpriced);
   // It is not known yet how much of the input the provider's cache will serve.
   const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
   const usdLeft = budget.usdLeft - inputUsd;
@@ -282,7 +281,7 @@ function reserve(run: RunContext, asked: PendingRequest): ReservedRequest {
   if (outputTokens < Math.min(wanted, minOutput)) {
     throw limitError(limit, `The limit on ${limit} leaves no room for another request.`);
   }
-  const outputUsd = usdOf({ inputTokens: 0, outputTokens }, price);
+  const outputUsd = price === undefined ? 0 : costOf({ inputTokens: 0, outputTokens }, price);
   const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
   // Set even if the limit leaves enough room, so that the service cannot use more than was reserved.
   const config = { ...request.config, maxTokens: outputTokens };
@@ -298,7 +297,7 @@ function affordableTokens(usd: number, price: Price | undefined): number {
   return Math.floor((usd * 1_000_000) / price.output);
 }
 
-function unpriced(model: string): AgentError {
+function noPrice(model: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'unpriced',
@@ -308,9 +307,4 @@ function unpriced(model: string): AgentError {
 
 function tokensOf({ inputTokens, outputTokens }: Usage): number {
   return inputTokens + outputTokens;
-}
-
-/** Returns the cost of the usage; 0 if the price is unknown. */
-export function usdOf(usage: Usage, price: Price | undefined): number {
-  return price === undefined ? 0 : costOf(usage, price);
 }

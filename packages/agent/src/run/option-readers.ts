@@ -55,6 +55,7 @@ export const requestConfig: Reader<RequestConfig> = record<RequestConfig>({
   toolChoice: oneOf('auto', 'none'),
   effort: oneOf('low', 'medium', 'high'),
   cache: flag,
+  purpose: oneOf('summary'),
 });
 
 const executorFields: Readers<ExecutorOptions> = {

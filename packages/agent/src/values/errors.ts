@@ -2,7 +2,7 @@ import { defined } from './defined.ts';
 import { asText } from './invalid-value.ts';
 import { clip, isObject } from './json.ts';
 import { maxErrorLength } from './sizes.ts';
-import type { CauseSummary, ErrorData, ErrorKind, Usage } from './stored-values.ts';
+import type { CauseSummary, ErrorData, ErrorKind, TriedModel, Usage } from './stored-values.ts';
 
 export type { CauseSummary, ErrorData, ErrorKind } from './stored-values.ts';
 
@@ -19,6 +19,7 @@ export class AgentError extends Error {
   readonly requestId?: string;
   readonly attempts?: number;
   readonly wasted?: Usage;
+  readonly tried?: readonly TriedModel[];
   declare readonly cause?: CauseSummary;
 
   /** @throws AgentError `invalid`, code `bad_option`, for data that is not an error. */
@@ -35,13 +36,14 @@ export class AgentError extends Error {
       requestId,
       attempts,
       wasted,
+      tried,
       cause,
     } = own;
     super(clip(message, maxErrorLength));
     this.name = 'AgentError';
     this.kind = kind;
     this.retryable = retryable ?? false;
-    Object.assign(this, { code, retryAfterMs, status, provider, requestId, attempts, wasted });
+    Object.assign(this, { code, retryAfterMs, status, provider, requestId, attempts, wasted, tried });
     if (cause !== undefined) Object.defineProperty(this, 'cause', { value: cause });
     Object.defineProperty(this, brand, { value: true });
   }
@@ -65,11 +67,23 @@ export class AgentError extends Error {
 
   /** Returns the error as plain data, without its stack. */
   toJSON(): ErrorData {
-    const { kind, message, code, retryAfterMs, status, provider, requestId, attempts, wasted, cause } = this;
+    const { kind, message, code, retryAfterMs, status, provider, requestId, attempts, wasted, tried, cause } =
+      this;
     const retryable = this.retryable || undefined;
     return {
       ...{ kind, message },
-      ...defined({ code, retryable, retryAfterMs, status, provider, requestId, attempts, wasted, cause }),
+      ...defined({
+        code,
+        retryable,
+        retryAfterMs,
+        status,
+        provider,
+        requestId,
+        attempts,
+        wasted,
+        tried,
+        cause,
+      }),
     };
   }
 }

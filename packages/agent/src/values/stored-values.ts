@@ -131,6 +131,40 @@ export type StopReason =
   | 'context_full'
   | 'unknown';
 
+/** A model that did not respond, so that the request went to another one. */
+export interface TriedModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly kind: ErrorKind;
+  readonly code?: string;
+  /** The reason why it failed. */
+  readonly message: string;
+  /** True if it was not asked, because it had failed shortly before. */
+  readonly skipped?: boolean;
+  /** Number of requests sent to it. */
+  readonly attempts?: number;
+  /** Tokens that it used. */
+  readonly wasted?: Usage;
+}
+
+/**
+ * The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool
+ * failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the
+ * connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong;
+ * `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was
+ * reached.
+ */
+export type ErrorKind =
+  | 'agent'
+  | 'tool'
+  | 'timeout'
+  | 'rate_limit'
+  | 'network'
+  | 'invalid'
+  | 'auth'
+  | 'aborted'
+  | 'limit';
+
 /** The plain data of an {@link AgentError}: stored in events and sent to other processes. */
 export interface ErrorData {
   readonly kind: ErrorKind;
@@ -153,26 +187,10 @@ export interface ErrorData {
   readonly attempts?: number;
   /** Tokens used by failed attempts. */
   readonly wasted?: Usage;
+  /** The models that failed or were skipped, if the agent has several, in order. */
+  readonly tried?: readonly TriedModel[];
   readonly cause?: CauseSummary;
 }
-
-/**
- * The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool
- * failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the
- * connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong;
- * `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was
- * reached.
- */
-export type ErrorKind =
-  | 'agent'
-  | 'tool'
-  | 'timeout'
-  | 'rate_limit'
-  | 'network'
-  | 'invalid'
-  | 'auth'
-  | 'aborted'
-  | 'limit';
 
 /**
  * A plain summary of an underlying error. Vendor errors contain headers and requests, so they are not stored

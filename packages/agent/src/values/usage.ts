@@ -26,6 +26,19 @@ export function addUsage(left: Usage, right: Usage): Usage {
   return sum;
 }
 
+/** Returns what remains of a usage without a part of it. A detail that only one of them reports is left out. */
+export function subtractUsage(whole: Usage, part: Usage): Usage {
+  const rest: { -readonly [key in keyof Usage]: Usage[key] } = {
+    inputTokens: Math.max(0, whole.inputTokens - part.inputTokens),
+    outputTokens: Math.max(0, whole.outputTokens - part.outputTokens),
+  };
+  for (const key of details) {
+    const [all, some] = [whole[key], part[key]];
+    if (all !== undefined && some !== undefined) rest[key] = Math.max(0, all - some);
+  }
+  return rest;
+}
+
 /** Returns true if no tokens were used. */
 export function isNoUsage(usage: Usage): boolean {
   return usage.inputTokens === 0 && usage.outputTokens === 0;

@@ -119,6 +119,10 @@ const samples: Readonly<Record<string, Sample>> = {
 
   checkSchema: () => [schema, { a: 'b' }],
   cleanKey: () => [' key '],
+  fallback: () => [[agent(), agent()], { coolDownMs: 1_000 }],
+  'fallback().run': () => [{ messages, tools: [], system: 'Be brief.' }, { mayRetry: () => false }],
+  route: () => [{ one: agent(), two: agent() }, () => 'one', { contextTokens: 1_000 }],
+  'route().run': () => [{ messages, tools: [], system: 'Be brief.' }, { mayRetry: () => false }],
   createAgent: () => [
     scriptWire({ baseURL: 'http://model.test', apiKey: 'key' }),
     {

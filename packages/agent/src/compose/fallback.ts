@@ -1,0 +1,222 @@
+import type { Agent, ModelRequest, ModelResponse, RequestContext, TriedModel } from '../interfaces/agent.ts';
+import { readAgent } from '../interfaces/agent.ts';
+import { abortError } from '../provider/http/abort.ts';
+import { AgentError, argumentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { amount, invalid, listOf, read, record, withMethods } from '../values/input.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
+import { addUsage } from '../values/usage.ts';
+import { attemptsOf, failedFor, servedFor, triedBy, wastedBy } from './attribution.ts';
+import { isCurable, isTooLong } from './curable.ts';
+import { declarationOf } from './declaration.ts';
+import { contextWith, stopReasonOf } from './request-context.ts';
+
+/** Options of {@link fallback}. */
+export interface FallbackOptions {
+  /**
+   * Time in milliseconds during which an agent that failed is skipped while another is available. If its service asks
+   * for a longer delay, that applies. Default 30,000; 0: agents are never skipped.
+   */
+  readonly coolDownMs?: number;
+  /** The clock of the cool-down. Default: that of the system. */
+  readonly runtime?: Pick<Runtime, 'monotonic'>;
+}
+
+const readAgents: Reader<readonly Agent[]> = (value) => {
+  const agents = listOf(readAgent, 'an array of agents')(value);
+  if (agents.length === 0) throw invalid(value, 'Use at least one agent');
+  return agents;
+};
+
+const fallbackOptions = record<FallbackOptions>({
+  coolDownMs: amount,
+  runtime: withMethods<Pick<Runtime, 'monotonic'>>('monotonic'),
+});
+
+const defaultCoolDownMs = 30_000;
+
+/**
+ * Returns an agent that asks the next of these agents if one fails in a way that another can cure: its service is
+ * overloaded or unreachable or refuses the key, the model does not exist, or the conversation is too long for it and the
+ * next agent has a larger context window. Each agent first makes its own retries. A request that is cancelled or invalid
+ * fails immediately, and a response that the model refuses to give is a response.
+ *
+ * The result declares what all agents support. It remembers which agents failed, for the cool-down, and nothing else.
+ *
+ * @param agents in the order in which they are asked; at least one.
+ * @throws AgentError `invalid` for invalid agents or options.
+ */
+export function fallback(agents: readonly Agent[], options: FallbackOptions = {}): Agent {
+  const given = read(agents, readAgents, 'agents');
+  const { coolDownMs = defaultCoolDownMs, runtime = systemRuntime } = read(options, fallbackOptions);
+  const declaration = declarationOf(given, given[0] as Agent);
+  const members = given.map((agent): Member => ({ agent, failed: undefined }));
+  const now = () => runtime.monotonic();
+
+  async function run(request: ModelRequest, context: RequestContext = {}): Promise<ModelResponse> {
+    try {
+      return await new Succession(members, { declaration, coolDownMs, now }, context).ask(request);
+    } catch (error) {
+      throw argumentError('run', error);
+    }
+  }
+  return Object.freeze({ ...declaration, run });
+}
+
+/** One of the agents, and its last failure if it cools down. */
+interface Member {
+  readonly agent: Agent;
+  failed: { readonly tried: readonly TriedModel[]; readonly until: number } | undefined;
+}
+
+interface Settings {
+  readonly declaration: Pick<Agent, 'provider' | 'model'>;
+  readonly coolDownMs: number;
+  readonly now: () => number;
+}
+
+/** One request to the members, until one responds. */
+class Succession {
+  readonly #members: readonly Member[];
+  readonly #settings: Settings;
+  readonly #context: RequestContext;
+  /** The members that failed or were skipped, in order. */
+  readonly #tried: TriedModel[] = [];
+  /** Index of the next member. */
+  #next = 0;
+  /** The error that says that the conversation is too long, and the window that was too small. */
+  #tooLong: { readonly error: AgentError; readonly window: number } | undefined;
+  /** True if all members cool down: then none is skipped. */
+  readonly #skipsNone: boolean;
+
+  constructor(members: readonly Member[], settings: Settings, context: RequestContext) {
+    this.#members = members;
+    this.#settings = settings;
+    this.#context = context;
+    this.#skipsNone = members.every((member) => this.#coolsDown(member));
+  }
+
+  async ask(request: ModelRequest): Promise<ModelResponse> {
+    let member = this.#take() as Member;
+    for (;;) {
+      const outcome = await this.#askOne(member, request);
+      if (!AgentError.is(outcome)) {
+        member.failed = undefined;
+        return outcome;
+      }
+      member = this.#after(member, outcome);
+    }
+  }
+
+  /** Returns the response of a member, or its error. */
+  async #askOne({ agent }: Member, request: ModelRequest): Promise<ModelResponse | AgentError> {
+    const { emit, mayRetry } = this.#context;
+    let isOpen = true;
+    const before = wastedBy(this.#tried);
+    const context = contextWith(
+      this.#context,
+      // What an agent emits after it failed belongs to no response.
+      (event) => isOpen && emit?.(event),
+      (wasted) => mayRetry?.(addUsage(before, wasted)) ?? true,
+    );
+    try {
+      const response = await agent.run(request, context);
+      return servedFor(this.#settings.declaration, agent, response, this.#tried);
+    } catch (thrown) {
+      return AgentError.from(thrown, 'agent', 'bad_answer');
+    } finally {
+      isOpen = false;
+    }
+  }
+
+  /**
+   * Returns the member to ask after another failed.
+   * @throws AgentError if there is none: that the conversation is too long, which the caller can cure, or the last error.
+   */
+  #after(member: Member, error: AgentError): Member {
+    const { agent } = member;
+    const tried = triedBy(agent, error);
+    this.#tried.push(...tried);
+    const stop = stopReasonOf(this.#context);
+    if (stop !== undefined)
+      throw this.#failure(isStop(error) ? error : abortError(stop.reason, agent.provider));
+    if (isTooLong(error)) {
+      const window = Math.max(agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY, this.#window);
+      this.#tooLong = { error, window };
+    } else if (isCurable(error)) {
+      this.#coolDown(member, error, tried);
+    } else {
+      throw this.#failure(error);
+    }
+    const next = this.#mayContinue() ? this.#take() : undefined;
+    if (next === undefined) throw this.#failure(this.#tooLong?.error ?? error);
+    this.#announce(error, next.agent);
+    return next;
+  }
+
+  /** Returns the next member that is available and large enough, and notes those that are skipped before it. */
+  #take(): Member | undefined {
+    const skipped: TriedModel[] = [];
+    while (this.#next < this.#members.length) {
+      const member = this.#members[this.#next] as Member;
+      this.#next += 1;
+      if (!this.#isLargeEnough(member)) continue;
+      if (this.#skipsNone || !this.#coolsDown(member)) {
+        this.#tried.push(...skipped);
+        return member;
+      }
+      for (const { provider, model, kind, code, message } of member.failed?.tried ?? [])
+        skipped.push({ provider, model, kind, message, ...(code !== undefined && { code }), skipped: true });
+    }
+    return undefined;
+  }
+
+  get #window(): number {
+    return this.#tooLong?.window ?? 0;
+  }
+
+  /** After a window was too small, only a known and larger one helps. */
+  #isLargeEnough({ agent }: Member): boolean {
+    return this.#tooLong === undefined || (agent.capabilities.contextTokens ?? 0) > this.#window;
+  }
+
+  #coolsDown({ failed }: Member): boolean {
+    return failed !== undefined && this.#settings.now() < failed.until;
+  }
+
+  #coolDown(member: Member, { retryAfterMs = 0 }: AgentError, tried: readonly TriedModel[]): void {
+    const { coolDownMs, now } = this.#settings;
+    if (coolDownMs > 0) member.failed = { tried, until: now() + Math.max(coolDownMs, retryAfterMs) };
+  }
+
+  #mayContinue(): boolean {
+    try {
+      return this.#context.mayRetry?.(wastedBy(this.#tried)) ?? true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Says that what was emitted so far is void, and which model is asked next. */
+  #announce(error: AgentError, { provider, model }: Agent): void {
+    const attempt = Math.max(1, attemptsOf(this.#tried));
+    try {
+      this.#context.emit?.({
+        ...{ type: 'retry', attempt, delayMs: 0 },
+        error: error.toJSON(),
+        next: { provider, model },
+      });
+    } catch {
+      // Errors of the listener are ignored.
+    }
+  }
+
+  #failure(error: AgentError): AgentError {
+    return failedFor(this.#settings.declaration, error, this.#tried);
+  }
+}
+
+function isStop({ kind }: AgentError): boolean {
+  return kind === 'aborted' || kind === 'timeout';
+}
