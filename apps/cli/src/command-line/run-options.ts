@@ -20,6 +20,12 @@ export const taskGroups: readonly OptionGroup[] = [
         text: 'fast, balanced (default), best, or a model id; claude:ID or openai:ID names the provider',
         completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
       },
+      {
+        flags: '--fallback <name>',
+        text: 'model to use if this one is overloaded, unreachable or unavailable; repeatable',
+        repeats: true,
+        completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
+      },
       { flags: '--base-url <url>', text: "server that implements the provider's API" },
       {
         flags: '--api <name>',

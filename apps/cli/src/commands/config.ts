@@ -37,6 +37,7 @@ async function show(io: Io): Promise<number> {
     ['provider', settings.provider],
     ['model', settings.model],
     ['baseURL', settings.baseURL],
+    ['fallback', storedSetting('fallback')],
     ['maxTokens', storedSetting('maxTokens')],
     ['temperature', storedSetting('temperature')],
     ['requestTimeout', storedSetting('requestTimeout')],
@@ -129,7 +130,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   }
   const path = configPath(io);
   try {
-    await writeSetting(path, [name], parseValue(value));
+    await writeSetting(path, [name], parseValue(name, value));
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'config') throw error;
     const reason = error.message.replace(/^.*?:\d+: /, '');
@@ -139,8 +140,9 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   return 0;
 }
 
-/** Converts `true`, `false` and numbers; all other values remain strings. The settings check the types. */
-function parseValue(text: string): string | number | boolean {
+/** Converts a list, `true`, `false` and numbers; all other values remain strings. The settings check the types. */
+function parseValue(name: string, text: string): string | number | boolean | readonly string[] {
+  if (name === 'fallback') return text.split(',').map((item) => item.trim());
   if (text === 'true' || text === 'false') return text === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }

@@ -8,9 +8,9 @@ import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-t
 import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { workFolder } from '../config/directory.ts';
 import { instructionsOf } from '../config/instructions.ts';
-import { makeAgent } from '../config/make-agent.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { permissionIn } from '../config/permission-plan.ts';
+import { pricedAgent } from '../config/priced-agent.ts';
 import type { LoadedProvider } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
@@ -18,7 +18,7 @@ import { readSettings } from '../config/settings.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
-import { failureContext, limitsOf, noteOf, pricingOf, systemOf, workspaceOf } from './run.ts';
+import { failureContext, limitsOf, noteOf, systemOf, workspaceOf } from './run.ts';
 
 /**
  * Opens the conversations of a directory, as the command line and the settings specify. Without `sessions`, nothing
@@ -72,8 +72,7 @@ async function selectModel(
   settings: Settings,
   io: Io,
 ): Promise<{ selected: SelectedModel; provider: LoadedProvider }> {
-  const { agent, provider } = await makeAgent(settings, flags.api);
-  const pricing = await pricingOf(settings, agent, provider);
+  const { agent, provider, pricing } = await pricedAgent(settings, flags);
   const failure = failureContext(settings, agent, io);
   return { selected: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Agent, Limits, Pricing, Tool } from '@cobbler/agent';
+import type { Agent, Limits, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
@@ -15,14 +15,13 @@ import { blobsFor, contextPlan, contextPolicy, offloadedCommandBytes } from '../
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
-import { makeAgent } from '../config/make-agent.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { Permission, permissionWords } from '../config/permission.ts';
 import { permissionIn } from '../config/permission-plan.ts';
-import { pricingFor } from '../config/prices.ts';
+import type { PricedAgent } from '../config/priced-agent.ts';
+import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
-import type { LoadedProvider } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
@@ -72,6 +71,8 @@ export async function run(
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
     const order = { words, recordReplay, flags, settings: settled, ...defined({ chosen }) };
     await recordChildren(io.env);
+    if (flags.backend !== undefined && flags.fallback.length > 0)
+      throw new UsageError('--fallback cannot be used with --backend.', 'Remove one of them.');
     if (flags.backend !== undefined && flags.mcp.length > 0)
       throw new UsageError(
         '--mcp cannot be used with --backend: the backend has its own MCP servers.',
@@ -245,11 +246,11 @@ async function ownModel(
   settings: Settings,
   flags: RunFlags,
   recordReplay: RecordReplay,
-): Promise<{ agent: Agent; pricing: Pricing }> {
+): Promise<PricedAgent> {
   const { retryFor = settings.file.values.retryFor } = settings.chosen;
   const values = { ...settings.file.values, ...defined({ retryFor }) };
-  const { agent, provider } = await makeAgent(settings, flags.api, recordReplay.link(values));
-  return { agent, pricing: await pricingOf(settings, agent, provider) };
+  const link = recordReplay.recording === undefined ? undefined : recordReplay.link(values);
+  return await pricedAgent(settings, flags, link);
 }
 
 /** Returns the user's instructions for a backend. */
@@ -278,17 +279,6 @@ export function limitsOf(
     turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
     ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs }),
   };
-}
-
-export function pricingOf(settings: Settings, agent: Agent, provider: LoadedProvider): Promise<Pricing> {
-  const baseURL = settings.baseURL?.value;
-  const sources = {
-    own: settings.file.values.prices ?? {},
-    aliases: provider.models,
-    tables: [provider.pricing],
-    ...defined({ baseURL }),
-  };
-  return pricingFor(sources, agent.provider, agent.model);
 }
 
 export function systemOf(

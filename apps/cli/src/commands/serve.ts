@@ -9,11 +9,11 @@ import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-t
 import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { instructionsOf } from '../config/instructions.ts';
-import { makeAgent } from '../config/make-agent.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { permissionWords } from '../config/permission.ts';
 import { permissionIn } from '../config/permission-plan.ts';
+import { pricedAgent } from '../config/priced-agent.ts';
 import { readSettings } from '../config/settings.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
@@ -25,7 +25,7 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
-import { limitsOf, pricingOf, systemOf, workspaceOf } from './run.ts';
+import { limitsOf, systemOf, workspaceOf } from './run.ts';
 
 /** The session of the plain routes. Its tools run one at a time, and the first failure stops the rest. */
 const seedSession = 'default';
@@ -107,7 +107,7 @@ async function sessionSettings(
   io: Io,
 ): Promise<{ settings: ServeHarnessOptions; tools: () => readonly Tool[] }> {
   const settings = await readSettings(io.env, work);
-  const { agent, provider } = await makeAgent(settings, work.api);
+  const { agent, pricing } = await pricedAgent(settings, work);
   const mayUse = work.tools === undefined || work.tools.length > 0;
   const context = contextPlan(work, settings.file.values, mayUse);
   const own = ownTools(workspaceOf(folder, context, io));
@@ -118,7 +118,7 @@ async function sessionSettings(
     agent,
     system: systemOf(work, folder, tools, instructions, io),
     limits: limitsOf(work, settings),
-    pricing: await pricingOf(settings, agent, provider),
+    pricing,
     allowUnpriced: work.allowUnpriced,
     context: contextPolicy(context, blobsFor(io.env)),
     // Users can always decide later through the API.

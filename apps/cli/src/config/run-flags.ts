@@ -9,6 +9,8 @@ import type { Api } from './providers.ts';
 /** The options of `cobbler run`. Absent means not set. */
 export interface RunFlags {
   readonly model?: string;
+  /** The models to try when the model fails, in order. Empty: those of the configuration. */
+  readonly fallback: readonly string[];
   readonly baseURL?: string;
   readonly api?: Api;
   /** A program that does the work instead of a model. */
@@ -67,6 +69,7 @@ export type RawOptions = Readonly<Record<string, unknown>>;
 export function readRunFlags(raw: RawOptions): RunFlags {
   return {
     ...optional('model', text(raw['model'])),
+    fallback: texts(raw['fallback']),
     ...optional('baseURL', readAddress(text(raw['baseUrl']))),
     ...optional('api', readApi(text(raw['api']))),
     ...optional('backend', readBackend(text(raw['backend']))),

@@ -18,6 +18,8 @@ export interface Setting<Value> {
 /** Model options of a command line. */
 export interface ModelFlags {
   readonly model?: string;
+  /** The option that names the model, for messages. Default `-m`. */
+  readonly modelSource?: string;
   readonly baseURL?: string;
   readonly retryFor?: number;
 }
@@ -104,7 +106,7 @@ export function hostOf(settings: Pick<Settings, 'provider' | 'baseURL'>): string
 }
 
 function namedModel(env: Environment, flags: ModelFlags): Setting<string> | undefined {
-  if (flags.model !== undefined) return { value: flags.model, source: '-m' };
+  if (flags.model !== undefined) return { value: flags.model, source: flags.modelSource ?? '-m' };
   const named = env['COBBLER_MODEL']?.trim();
   return named === undefined || named === '' ? undefined : { value: named, source: 'COBBLER_MODEL' };
 }

@@ -13,6 +13,7 @@ export const permissionOptions: readonly string[] = ['ask', 'edits', 'yes', 'rea
 /** Options of the task, which a cassette contains. */
 export const taskOptions: readonly string[] = [
   'model',
+  'fallback',
   'baseUrl',
   'api',
   'attach',
@@ -57,6 +58,11 @@ export function recordReplayFlags(raw: RawOptions): RecordReplayFlags | undefine
     checkTask(raw, refresh === true ? [...permissionOptions, 'baseUrl'] : liveTools === true ? ['yes'] : []);
     return { mode: refresh === true ? 'refresh' : 'replay', path: replay };
   }
+  if (typeof record === 'string' && isGiven('fallback', raw['fallback']))
+    throw new UsageError(
+      '--fallback cannot be used with --record: a cassette contains one model.',
+      'Remove one of them.',
+    );
   return typeof record === 'string' ? { mode: 'record', path: record } : undefined;
 }
 

@@ -51,7 +51,7 @@ export class RunActivity {
         break;
       case 'retry':
         this.#retry = { event, until: this.#now() + event.delayMs };
-        this.#changeTo(`waiting for ${this.#model}`);
+        this.#changeTo(`waiting for ${oneLine(event.next?.model ?? this.#model)}`);
         break;
       case 'assistant':
         this.#tokens += event.usage.inputTokens + event.usage.outputTokens;
@@ -106,12 +106,17 @@ export class RunActivity {
 
 type RetryEvent = Extract<RunEvent, { type: 'retry' }>;
 
-/** Describes a failed attempt: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`. */
+/**
+ * Describes a failed attempt: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`, or
+ * `529 overloaded, switching to openai:gpt-5`.
+ */
 export function retryWords(
-  { error, attempt, leftMs }: RetryEvent,
+  { error, attempt, leftMs, next }: RetryEvent,
   waitMs: number,
   format: (ms: number) => string = formatMs,
 ): string {
+  if (next !== undefined)
+    return `${retryReason(error)}, switching to ${oneLine(next.provider)}:${oneLine(next.model)}`;
   const end = leftMs === undefined ? '' : `, gives up in ${formatSeconds(waitMs + leftMs)}`;
   return `${retryReason(error)}, retry ${attempt} in ${format(waitMs)}${end}`;
 }
@@ -121,10 +126,19 @@ const kindWords: Partial<Record<ErrorData['kind'], string>> = {
   network: 'connection lost',
   timeout: 'no response',
   agent: 'service error',
+  auth: 'key rejected',
+};
+
+const codeWords: Readonly<Record<string, string>> = {
+  context_full: 'conversation too long',
+  not_served: 'model not found',
 };
 
 /** Returns the reason for a retry in two words: `529 overloaded`. */
 function retryReason(error: ErrorData): string {
-  const word = error.status === 529 ? 'overloaded' : (kindWords[error.kind] ?? oneLine(error.kind));
+  const word =
+    error.status === 529
+      ? 'overloaded'
+      : (codeWords[error.code ?? ''] ?? kindWords[error.kind] ?? oneLine(error.kind));
   return error.status === undefined ? word : `${error.status} ${word}`;
 }

@@ -216,7 +216,8 @@ export class RunView implements RunDisplay {
     this.#endBlock();
     this.#partial = '';
     if (wasShown) this.#lines([`${report.style.marks.dash} cut off; retrying`]);
-    if (quiet || report.screen.redraw) return;
+    // The footer shows a wait, but a change of the model must remain visible.
+    if (quiet || (report.screen.redraw && event.next === undefined)) return;
     this.#lines([retryWords(event, event.delayMs)]);
   }
 

@@ -166,6 +166,14 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/waiting for the-model · \d s/);
   });
 
+  test('keeps a line about a change of the model', () => {
+    const { show, page } = stageOf();
+    const error = { kind: 'invalid', code: 'not_served', status: 404, message: 'No such model' } as const;
+    const next = { provider: 'openai', model: 'gpt-test' };
+    show({ type: 'retry', attempt: 1, error, delayMs: 0, next }, delta('Hello.'));
+    expect(page()).toContain('404 model not found, switching to openai:gpt-test\n');
+  });
+
   test('does not repeat a diff that the approval showed', () => {
     const approvals = { folder: '~', answer: () => undefined, allowAlways: () => undefined };
     const { show, page } = stageOf({}, { approvals });

@@ -57,6 +57,10 @@ const count: FieldCheck = (value) =>
 const amount: FieldCheck = (value) =>
   typeof value === 'number' && value >= 0 ? undefined : 'must be a non-negative number';
 const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
+const names: FieldCheck = (value) =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+    ? undefined
+    : 'must be a list of names';
 const temperature: FieldCheck = (value) =>
   typeof value === 'number' && (value >= 0 || value === -1)
     ? undefined
@@ -73,6 +77,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   retryFor: count,
   apiKey: text,
   baseURL: address,
+  fallback: names,
   keys: table(text, 'must map providers to their keys'),
   prices: table(price, 'must map models to their prices'),
   maxTurns: count,

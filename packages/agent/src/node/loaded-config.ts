@@ -42,6 +42,8 @@ export interface McpServerLimits {
 
 /** The settings of `config.yaml`: the model, and defaults for command-line options. */
 export interface FileConfig extends AgentConfig {
+  /** The models to try when the model fails, in order: names, or PROVIDER:NAME. */
+  readonly fallback?: readonly string[];
   /** API keys by provider; `apiKey` belongs to `provider` only. */
   readonly keys?: Readonly<Record<string, string>>;
   /** Prices in US dollars per million tokens, by model id. They take precedence over all other sources. */
