@@ -27,6 +27,7 @@ const tools = [
 
 const head = { v: 1, seq: 1, id: 'i', time: '', runId: 'r' } as const;
 const usage = { inputTokens: 100, outputTokens: 20 };
+const cut = { kind: 'network', message: 'cut' } as const;
 
 function answer(
   text: string,
@@ -201,8 +202,7 @@ describe('a run on a terminal', () => {
 
   test('prints the response once after a retry [P8]', () => {
     const { io, show, stage } = stageOf({ outTty: false });
-    const error = { kind: 'network', message: 'cut' } as const;
-    show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second try'));
+    show(delta('first try'), { type: 'retry', attempt: 1, error: cut, delayMs: 1 }, delta('second try'));
     show(answer('second try', []));
     stage.view.end(undefined);
     expect(io.stdout.text()).toBe('second try\n');
@@ -210,8 +210,7 @@ describe('a run on a terminal', () => {
 
   test('prints only the last attempt after a cancel [P8]', () => {
     const { io, show, stage } = stageOf({ outTty: false });
-    const error = { kind: 'network', message: 'cut' } as const;
-    show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second'));
+    show(delta('first try'), { type: 'retry', attempt: 1, error: cut, delayMs: 1 }, delta('second'));
     stage.view.end('cancelled');
     expect(io.stdout.text()).toBe('second\n');
   });

@@ -26,15 +26,12 @@ export function addUsage(left: Usage, right: Usage): Usage {
   return sum;
 }
 
-/** Returns what remains of a usage without a part of it. A detail that only one of them reports is left out. */
+/** Returns what remains of a usage without a part of it. */
 export function subtractUsage(whole: Usage, part: Usage): Usage {
-  const rest: { -readonly [key in keyof Usage]: Usage[key] } = {
-    inputTokens: Math.max(0, whole.inputTokens - part.inputTokens),
-    outputTokens: Math.max(0, whole.outputTokens - part.outputTokens),
-  };
-  for (const key of details) {
-    const [all, some] = [whole[key], part[key]];
-    if (all !== undefined && some !== undefined) rest[key] = Math.max(0, all - some);
+  const rest: { -readonly [key in keyof Usage]: Usage[key] } = { ...whole };
+  for (const key of ['inputTokens', 'outputTokens', ...details] as const) {
+    const count = whole[key];
+    if (count !== undefined) rest[key] = Math.max(0, count - (part[key] ?? 0));
   }
   return rest;
 }
