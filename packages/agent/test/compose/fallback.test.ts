@@ -246,6 +246,16 @@ describe('the cool-down', () => {
     await failureOf(agent.run(request));
     expect((await agent.run(request)).content).toBe('Back.');
   });
+
+  it('ends when the agent responds', async () => {
+    const runtime = fakeRuntime();
+    const first = member('first', [fails({ ...busy, retryAfterMs: 60_000 }), 'Back.', 'Still here.']);
+    const agent = fallback([first, member('second', [fails(busy), 'Hello.'])], { runtime });
+    await failureOf(agent.run(request));
+    await agent.run(request);
+    await runtime.advance(30_000);
+    expect((await agent.run(request)).content).toBe('Still here.');
+  });
 });
 
 describe('what a fallback declares', () => {
