@@ -35,7 +35,7 @@ async function main(io: Io): Promise<number> {
     case 'demo':
       return await (await import('./commands/demo.ts')).demo(options, io);
     case 'models':
-      return await (await import('./commands/models.ts')).models(io);
+      return await (await import('./commands/models.ts')).models(options, io);
     case 'config':
       return await (await import('./commands/config.ts')).config(operands, io);
     case 'doctor': {

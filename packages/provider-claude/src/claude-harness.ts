@@ -8,7 +8,7 @@ import { fromFlatTool, isObject } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { ClaudeOptions } from './create-claude.ts';
 import { claudeReaders, createClaude } from './create-claude.ts';
-import { claudePricing } from './models.ts';
+import { claudePricing } from './prices.ts';
 
 /** The model and limits of a conversation. */
 export interface ClaudeHarnessConfig extends FactoryConfig, ClaudeOptions {

@@ -7,4 +7,5 @@
 export { type ClaudeHarnessConfig, type ClaudeHarnessOptions, claudeHarness } from './claude-harness.ts';
 export { type ClaudeOptions, createClaude } from './create-claude.ts';
 export type { Thinking } from './envelope.ts';
-export { type ClaudeModel, claudeModels, claudePrice, claudePriceSource, claudePricing } from './models.ts';
+export { type ClaudeModel, claudeModels } from './models.ts';
+export { type ClaudeListPrice, claudePrice, claudePrices, claudePricing } from './prices.ts';

@@ -123,7 +123,7 @@ test('exports only the factories and model data, no internals [S0.21]', () => {
     'claudeHarness',
     'claudeModels',
     'claudePrice',
-    'claudePriceSource',
+    'claudePrices',
     'claudePricing',
     'createClaude',
   ]);

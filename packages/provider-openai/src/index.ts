@@ -6,4 +6,5 @@
 
 export type { OpenAIApi, OpenAIOptions } from './create-openai.ts';
 export { createOpenAI } from './create-openai.ts';
-export { modelAliases, openAIPrice, openAIPriceSource, openAIPricing } from './models.ts';
+export { modelAliases } from './models.ts';
+export { type OpenAIListPrice, openAIPrice, openAIPrices, openAIPricing } from './prices.ts';

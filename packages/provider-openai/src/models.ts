@@ -1,5 +1,3 @@
-import type { Price, Pricing } from '@cobbler/agent';
-import { amount, read, text } from '@cobbler/agent/input';
 import type { PrefixCache } from '@cobbler/agent/provider';
 
 /**
@@ -21,59 +19,15 @@ export function resolveModel(name: string): string {
   return Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name;
 }
 
-/** Source of the prices and the date when they were read. */
-export const openAIPriceSource: { readonly from: string; readonly on: string } = {
-  from: 'https://developers.openai.com/api/docs/pricing',
-  on: '2026-11-21',
-};
-
-/**
- * US dollars per million tokens by model, from {@link openAIPriceSource} (read through docs.litellm.ai/blog on
- * gpt-6.1-sol, gpt-6-1-terra and gpt_6_sol_luna, LiveBench pull 535 and codexometer 0.18.4, which quote that page).
- * The price of any other model is unknown.
- */
-const prices: Readonly<Record<string, Price>> = {
-  'gpt-6-astra': { input: 10, cacheRead: 1, cacheWrite: 12.5, output: 50 },
-  'gpt-6.1-sol': { input: 2, cacheRead: 0.1, cacheWrite: 2.5, output: 10 },
-  'gpt-6.1-terra': { input: 1, cacheRead: 0.05, cacheWrite: 1.25, output: 5 },
-  'gpt-6-sol': { input: 2, cacheRead: 0.2, cacheWrite: 2.5, output: 10 },
-  'gpt-6-luna': { input: 0.1, cacheRead: 0.01, cacheWrite: 0.125, output: 0.5 },
-};
-
-/**
- * Number of input tokens above which a whole request costs 2 times as much for input and 1.5 times as much for
- * output.
- */
-const longRequestTokens = 272_000;
-
-/**
- * Returns the price of a model, by id or alias; `undefined` if unknown. `inputTokens` is the total input of one
- * request. Without it, a model with two prices has the higher one, so that no limit is exceeded.
- */
-export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
-  // Executors call this for each response, with valid values.
-  if (typeof name !== 'string') read(name, text, 'name');
-  if (typeof inputTokens !== 'number') read(inputTokens, amount, 'inputTokens');
-  const model = withoutDate(resolveModel(name));
-  const price = Object.hasOwn(prices, model) ? prices[model] : undefined;
-  if (price === undefined || inputTokens <= longRequestTokens) return price;
-  const { input, output, cacheRead = input, cacheWrite = input } = price;
-  return { input: 2 * input, cacheRead: 2 * cacheRead, cacheWrite: 2 * cacheWrite, output: 1.5 * output };
-}
-
-/** Returns {@link openAIPrice} as the `pricing` of an executor. */
-export const openAIPricing: Pricing = (provider, model, inputTokens) =>
-  provider === providerName ? openAIPrice(model, inputTokens) : undefined;
-
 /** The name of this provider in configurations, events and metadata. */
 export const providerName = 'openai';
 
 /**
- * Returns the size of the context window in tokens, from the model pages at developers.openai.com; input is capped at
- * 922,000.
+ * Returns the size of the context window in tokens of GPT-6 and later, from the model pages at developers.openai.com;
+ * input is capped at 922,000.
  */
 export function contextTokens(model: string): number | undefined {
-  return Object.hasOwn(prices, withoutDate(model)) ? 1_050_000 : undefined;
+  return /^gpt-6(\.[12])?-(astra|sol|terra|luna)$/.test(withoutDate(model)) ? 1_050_000 : undefined;
 }
 
 /**
@@ -98,7 +52,7 @@ export function needsNoEffortForTools(model: string): boolean {
 /**
  * Returns the prompt cache of GPT-5.6 and later, where writes are charged. Entries are kept for half an hour after
  * the latest use, at positions that the service chooses, and are found only with a `prompt_cache_key`. Earlier models
- * cache automatically, free of charge. A lifetime of twelve hours can be requested, but its price is unknown.
+ * cache automatically, free of charge. A lifetime of twelve hours, for 2.5 times the input price, is not used.
  * Sources: "Prompt caching" under developers.openai.com/api/docs/guides and the SDK's comments on
  * `prompt_cache_options`.
  */
@@ -114,7 +68,7 @@ function versionOf(model: string): number {
 }
 
 /** Removes the date of a model name: `gpt-6-sol-2026-09-22` becomes `gpt-6-sol`. */
-function withoutDate(model: string): string {
+export function withoutDate(model: string): string {
   return model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
 }
 

@@ -4,13 +4,11 @@ import {
   contextTokens,
   modelAliases,
   needsNoEffortForTools,
-  openAIPrice,
-  openAIPriceSource,
-  openAIPricing,
   promptCache,
   reasons,
   resolveModel,
 } from '../src/models.ts';
+import { openAIPrices } from '../src/prices.ts';
 
 test('resolves each alias to a model that the SDK lists [S0.28]', () => {
   const listed: readonly ChatModel[] = ['gpt-6-luna', 'gpt-6.1-sol', 'gpt-6-astra'];
@@ -26,38 +24,6 @@ test('keeps any other name, including names of built-in properties', () => {
   ]);
 });
 
-test('returns a price only for known models', () => {
-  expect(openAIPricing('openai', 'gpt-6.1-sol', 1000)).toEqual({
-    input: 2,
-    cacheRead: 0.1,
-    cacheWrite: 2.5,
-    output: 10,
-  });
-  expect(openAIPricing('openai', 'gpt-6-sol-2026-09-22')).toEqual(openAIPrice('gpt-6-sol'));
-  expect(openAIPricing('somebody-else', 'gpt-6.1-sol')).toBeUndefined();
-  expect(openAIPricing('openai', 'gpt-9')).toBeUndefined();
-  expect(openAIPricing('openai', 'toString')).toBeUndefined();
-});
-
-test('doubles the input price and adds half to the output price above 272,000 input tokens', () => {
-  expect(openAIPrice('balanced', 272_000)).toEqual(openAIPrice('balanced', 0));
-  expect(openAIPrice('balanced')).toEqual(openAIPrice('balanced', 272_001));
-  expect(openAIPrice('balanced', 272_001)).toEqual({ input: 4, cacheRead: 0.2, cacheWrite: 5, output: 15 });
-});
-
-test('has a complete price for each alias, with source and date', () => {
-  for (const alias of ['fast', 'balanced', 'best']) {
-    expect(Object.keys(openAIPrice(alias, 1000) ?? {})).toEqual([
-      'input',
-      'cacheRead',
-      'cacheWrite',
-      'output',
-    ]);
-  }
-  expect(openAIPriceSource.from).toMatch(/^https:\/\/developers\.openai\.com\//);
-  expect(openAIPriceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
-});
-
 test('charges for cache writes from GPT-5.6 on', () => {
   const billed = ['gpt-5.6-sol', 'gpt-6-luna', 'gpt-6.1-sol-2026-09-29', 'gpt-10', 'openai/gpt-6-sol'];
   expect(billed.map((name) => promptCache(name)?.lifetimes)).toEqual(
@@ -69,7 +35,8 @@ test('charges for cache writes from GPT-5.6 on', () => {
 });
 
 test('returns the context window of known models', () => {
-  expect(['gpt-6-luna', 'gpt-9'].map(contextTokens)).toEqual([1_050_000, undefined]);
+  for (const { model } of openAIPrices) expect(contextTokens(model)).toBe(1_050_000);
+  expect(contextTokens('gpt-9')).toBeUndefined();
 });
 
 test('recognizes reasoning models by their family', () => {

@@ -3,6 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { makeAgent } from '../config/make-agent.ts';
 import { noKey } from '../config/no-key.ts';
+import { ownPrice } from '../config/prices.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { keyOf, readSettings } from '../config/settings.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -50,8 +51,15 @@ export async function pricesOf(env: Environment): Promise<Pricing> {
   const { openAIPricing } = await import('@cobbler/provider-openai');
   const own = file.values.prices ?? {};
   return (provider, model, inputTokens) => {
-    if (Object.hasOwn(own, model)) return own[model];
-    if (/claude|anthropic/i.test(provider)) return claudePricing('claude', model, inputTokens);
-    return /openai/i.test(provider) ? openAIPricing('openai', model, inputTokens) : undefined;
+    const name = /claude|anthropic/i.test(provider)
+      ? 'claude'
+      : /openai/i.test(provider)
+        ? 'openai'
+        : provider;
+    return (
+      ownPrice({ own }, name, model, inputTokens) ??
+      claudePricing(name, model, inputTokens) ??
+      openAIPricing(name, model, inputTokens)
+    );
   };
 }

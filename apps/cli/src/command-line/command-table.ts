@@ -200,7 +200,15 @@ export const commands: readonly CommandRow[] = [
     operands: '',
     text: 'list models, prices and available keys',
     about: [],
-    groups: [],
+    groups: [
+      {
+        title: 'Options',
+        options: [
+          { flags: '--prices', text: 'list every price with its source and date' },
+          { flags: '--json', text: 'print the prices as JSON' },
+        ],
+      },
+    ],
   },
   {
     name: 'config',

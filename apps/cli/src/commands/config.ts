@@ -33,6 +33,7 @@ async function show(io: Io): Promise<number> {
   const { file } = settings;
   const storedSetting = (name: Parameters<typeof fromFile>[2]) =>
     fromFile(file, file.values, name) as Setting<unknown> | undefined;
+  const prices = storedSetting('prices');
   const rows: (readonly [name: string, setting: Setting<unknown> | undefined])[] = [
     ['provider', settings.provider],
     ['model', settings.model],
@@ -61,13 +62,7 @@ async function show(io: Io): Promise<number> {
         { value: serverWords(server), source: storedSetting('mcp')?.source ?? '' },
       ] as const;
     }),
-    ...Object.entries(file.values.prices ?? {}).map(([model, price]) => {
-      const text = Object.entries(price).map(([kind, usd]) => `${kind} ${usd}`);
-      return [
-        `price ${model}`,
-        { value: text.join(', '), source: storedSetting('prices')?.source ?? '' },
-      ] as const;
-    }),
+    ['prices', prices && { value: 'see: cobbler models --prices', source: prices.source }],
   ];
   const lines = rows.map(([name, setting]) => {
     const text = setting === undefined ? '-' : visible(String(setting.value));

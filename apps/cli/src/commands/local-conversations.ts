@@ -48,7 +48,7 @@ export async function localConversations(
     selected,
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     permission,
-    models: modelsOf(provider),
+    models: modelsOf(provider, settings.provider.value),
     choose: async (model) => {
       const { baseURL: _, ...rest } = flags;
       const chosen = { ...rest, model };
@@ -77,8 +77,9 @@ async function selectModel(
   return { selected: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
 }
 
-function modelsOf({ models }: LoadedProvider): ModelChoice[] {
-  return models.map(({ id, alias, contextTokens, price }) => {
+function modelsOf({ models, pricing }: LoadedProvider, provider: string): ModelChoice[] {
+  return models.map(({ id, alias, contextTokens }) => {
+    const price = pricing(provider, id, 0);
     const facts = [
       ...(alias === undefined ? [] : [id]),
       ...(price === undefined ? [] : [`${formatUsd(price.input)} in ${formatUsd(price.output)} out`]),

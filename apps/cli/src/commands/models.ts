@@ -1,17 +1,38 @@
-import type { KnownModel } from '../config/providers.ts';
+import { systemRuntime } from '@cobbler/agent';
+import type { LoadedProvider } from '../config/providers.ts';
 import { providers } from '../config/providers.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyOf, readSettings } from '../config/settings.ts';
+import { visibleJson } from '../terminal/escape.ts';
 import { formatCount } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
+import { priceList, priceTable } from './price-list.ts';
 
-/** Runs `cobbler models`: lists the models, their prices, and the source of each provider's key. */
-export async function models(io: Io): Promise<number> {
+/**
+ * Runs `cobbler models`: lists the models, their prices, and the source of each provider's key; with `--prices`, every
+ * price with its source and date. `now` is in milliseconds since 1970.
+ */
+export async function models(
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+  now: number = systemRuntime.now(),
+): Promise<number> {
   const settings = await readSettings(io.env);
+  if (options['json'] === true) {
+    io.stdout.write(`${visibleJson(JSON.stringify(await priceList(settings, now)))}\n`);
+    return 0;
+  }
+  const lines =
+    options['prices'] === true ? priceTable(await priceList(settings, now)) : await modelLines(settings, io);
+  io.stdout.write(`${withProgramName(lines.join('\n'), io.env)}\n`);
+  return 0;
+}
+
+async function modelLines(settings: Settings, io: Io): Promise<string[]> {
   const style = styleFor(screenFor(io.stdout, io.env));
   const lines: string[] = [];
   for (const [name, entry] of Object.entries(providers)) {
@@ -20,27 +41,30 @@ export async function models(io: Io): Promise<number> {
       key === undefined
         ? `no key: set ${entry.keyVariable}, or cobbler config set-key ${name}`
         : `key from ${key.source}`;
-    const { models: known, priceSource } = await entry.load();
-    lines.push(`${style.bold(name)}  ${style.dim(source)}`, ...rowsOf(name, known, settings));
-    lines.push(style.dim(`  prices of ${priceSource.on}: ${priceSource.from}`), '');
+    lines.push(
+      `${style.bold(name)}  ${style.dim(source)}`,
+      ...rowsOf(name, await entry.load(), settings),
+      '',
+    );
   }
   lines.push(
-    'Prices are in US dollars per million tokens. Use any other model by its id: -m claude:ID, -m openai:ID.',
+    'Prices are in US dollars per million tokens; their sources and dates: cobbler models --prices',
+    'Use any other model by its id: -m claude:ID, -m openai:ID.',
     'Local and other servers: -m openai:MODEL --base-url URL',
   );
-  io.stdout.write(`${withProgramName(lines.join('\n'), io.env)}\n`);
-  return 0;
+  return lines;
 }
 
-function rowsOf(provider: string, known: readonly KnownModel[], settings: Settings): string[] {
+function rowsOf(provider: string, { models: known, pricing }: LoadedProvider, settings: Settings): string[] {
   const { value } = settings.model;
   return known.map((model) => {
     const isChosen = settings.provider.value === provider && (model.id === value || model.alias === value);
     const context = model.contextTokens === undefined ? '' : `${formatCount(model.contextTokens)} context`;
+    const listed = pricing(provider, model.id, 0);
     const price =
-      model.price === undefined
+      listed === undefined
         ? 'price unknown'
-        : `${formatUsdPrice(model.price.input)} in  ${formatUsdPrice(model.price.output)} out`;
+        : `${formatUsdPrice(listed.input)} in  ${formatUsdPrice(listed.output)} out`;
     const cells = [
       padEnd(isChosen ? '*' : '', 2) + padEnd(model.alias ?? '', 10),
       padEnd(model.id, 20),

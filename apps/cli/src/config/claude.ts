@@ -1,7 +1,7 @@
 /** Claude as the command line uses it. Importing this file when it is needed loads no other part of the provider. */
 export {
   claudeModels as models,
-  claudePriceSource as priceSource,
+  claudePrices as prices,
   claudePricing as pricing,
   createClaude as create,
 } from '@cobbler/provider-claude';

@@ -1,10 +1,11 @@
 import type { Price, Pricing } from '@cobbler/agent';
+import type { ConfigPrice } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 
 /** Sources of prices, in order of precedence. */
 export interface PriceSources {
-  /** Prices from the configuration, by model id or alias. */
-  readonly own: Readonly<Record<string, Price>>;
+  /** Prices from the configuration, by model id or alias, alone or after the provider's name and a slash. */
+  readonly own: Readonly<Record<string, ConfigPrice>>;
   /** The models that the provider's aliases stand for. */
   readonly aliases?: readonly { readonly id: string; readonly alias?: string }[];
   /** The price tables of the providers. */
@@ -22,7 +23,7 @@ const listed: Readonly<Record<string, string>> = { claude: 'anthropic', openai: 
  */
 export async function pricingFor(sources: PriceSources, provider: string, model: string): Promise<Pricing> {
   const known: Pricing = (name, id, inputTokens) => {
-    const own = ownPrice(sources, id);
+    const own = ownPrice(sources, name, id, inputTokens);
     if (own !== undefined) return own;
     for (const table of sources.tables) {
       const price = table(name, id, inputTokens);
@@ -36,12 +37,29 @@ export async function pricingFor(sources: PriceSources, provider: string, model:
     known(name, id, inputTokens) ?? (name === provider ? general?.(inputTokens) : undefined);
 }
 
-/** Returns a price by model id or alias. A service may append the release date to a model name. */
-function ownPrice({ own, aliases = [] }: PriceSources, id: string): Price | undefined {
+/** Returns the price in the configuration; without a length, a model with two prices has the higher one. */
+export function ownPrice(
+  sources: Pick<PriceSources, 'own' | 'aliases'>,
+  provider: string,
+  id: string,
+  inputTokens: number = Number.POSITIVE_INFINITY,
+): Price | undefined {
+  const name = configuredName(sources, provider, id);
+  if (name === undefined) return undefined;
+  const { longPrompt, ...price } = sources.own[name] as ConfigPrice;
+  return longPrompt !== undefined && inputTokens > longPrompt.overInputTokens ? longPrompt.price : price;
+}
+
+/** Returns the name of a model in the configuration. A service may append the release date to a model name. */
+export function configuredName(
+  { own, aliases = [] }: Pick<PriceSources, 'own' | 'aliases'>,
+  provider: string,
+  id: string,
+): string | undefined {
   const undated = id.replace(/-\d{4}-?\d{2}-?\d{2}$/, '');
   const alias = aliases.find((model) => model.id === undated)?.alias ?? undated;
-  const name = [id, undated, alias].find((known) => Object.hasOwn(own, known));
-  return name === undefined ? undefined : own[name];
+  const names = [id, undated, alias].flatMap((name) => [`${provider}/${name}`, name]);
+  return names.find((name) => Object.hasOwn(own, name));
 }
 
 /** Returns the price for a request of this length; undefined if the length is not known yet. */

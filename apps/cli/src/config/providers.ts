@@ -12,7 +12,18 @@ export interface KnownModel {
   readonly id: string;
   readonly alias?: string;
   readonly contextTokens?: number;
-  readonly price?: Price;
+}
+
+/** The list price of a model, with its source. */
+export interface ListPrice {
+  readonly model: string;
+  readonly price: Price;
+  /** The price of all tokens of a request with more input tokens than this. */
+  readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
+  /** Factor for all prices of the service's batch API. */
+  readonly batch: number;
+  /** The vendor's page, and the latest date on which it is known to have shown these figures. */
+  readonly source: { readonly from: string; readonly on: string };
 }
 
 /** A loaded provider. */
@@ -20,8 +31,7 @@ export interface LoadedProvider {
   readonly create: AgentFactory;
   readonly pricing: Pricing;
   readonly models: readonly KnownModel[];
-  /** The source of the prices of `models` and the date when they were read. */
-  readonly priceSource: { readonly from: string; readonly on: string };
+  readonly prices: readonly ListPrice[];
 }
 
 /** The facts about a provider that are known without loading it. */
@@ -58,16 +68,17 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
     address: 'https://api.openai.com/v1',
     ownModels: /^(gpt-|chatgpt-|o\d|codex-|ft:)/,
     async load(api) {
-      const { createOpenAI, modelAliases, openAIPrice, openAIPriceSource, openAIPricing } = await import(
+      const { createOpenAI, modelAliases, openAIPrices, openAIPricing } = await import(
         '@cobbler/provider-openai'
       );
+      const aliases = Object.entries(modelAliases);
       return {
         create: (config) => createOpenAI({ ...config, ...defined({ api }) }),
         pricing: openAIPricing,
-        priceSource: openAIPriceSource,
-        models: Object.entries(modelAliases).map(([alias, id]) => {
-          const price = openAIPrice(id, 0);
-          return { id, alias, ...defined({ price }) };
+        prices: openAIPrices,
+        models: openAIPrices.map(({ model: id }) => {
+          const alias = aliases.find(([, model]) => model === id)?.[0];
+          return { id, ...defined({ alias }) };
         }),
       };
     },

@@ -71,7 +71,7 @@ function headlineOf(end: RunSummary, { marks }: Style): string {
 function limitText({ limit, given, metrics }: RunSummary): string {
   if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (--max-turns limit)`;
   if (limit === 'usd')
-    return `at ${formatUsd(metrics.usd ?? 0)} of ${formatUsd(given.usd ?? 0)} (--max-usd limit)`;
+    return `at ${metrics.usd === undefined ? 'an unknown cost' : formatUsd(metrics.usd)} of ${formatUsd(given.usd ?? 0)} (--max-usd limit)`;
   if (limit === 'tokens') {
     const used = metrics.totalInputTokens + metrics.totalOutputTokens;
     return `at ${formatCount(used)} of ${formatCount(given.tokens ?? 0)} tokens (--max-tokens limit)`;

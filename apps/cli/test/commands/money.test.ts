@@ -78,9 +78,58 @@ describe('a money limit', () => {
   });
 });
 
-test('cobbler models shows the source and date of the prices', async () => {
-  const io = fakeIo({ env: bareEnvironment() });
-  expect(await models(io)).toBe(0);
-  expect(io.stdout.text()).toMatch(/prices of \d{4}-\d\d-\d\d: https:\/\/platform\.claude\.com\//);
-  expect(io.stdout.text()).toMatch(/prices of \d{4}-\d\d-\d\d: https:\/\/developers\.openai\.com\//);
+describe('cobbler models --prices', () => {
+  const day = Date.parse('2026-12-01T12:00:00Z');
+
+  async function printed(options: Readonly<Record<string, unknown>>, config = ''): Promise<string> {
+    const home = temporaryFolder();
+    writeFileSync(join(home, 'config.yaml'), config);
+    const io = fakeIo({ env: { ...bareEnvironment(), COBBLER_HOME: home } });
+    expect(await models(options, io, day)).toBe(0);
+    return io.stdout.text();
+  }
+
+  test('shows every price with its source, its date and the age of the oldest', async () => {
+    const text = await printed({ prices: true });
+    const lines = text.split('\n');
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
+    expect(lines).toContain(
+      '  claude-haiku-5-5             0.10       0.50       0.01      0.125       0.20   x0.5  2026-10-24',
+    );
+    expect(text).toMatch(/^ {4}over 100,000 in +0\.50 +2\.50 +0\.05 +0\.625 +1\.00$/m);
+    expect(text).toMatch(/^ {2}from https:\/\/platform\.claude\.com\//m);
+    expect(text).toMatch(/^ {2}from https:\/\/developers\.openai\.com\//m);
+    expect(text).toMatch(/^ {2}gpt-6\.2-astra .* unknown +x0\.5 {2}2026-11-18$/m);
+    expect(text).toContain('The oldest built-in price is 87 days old (2026-09-05).');
+  });
+
+  test('prefers the prices of the configuration, and lists those of other models', async () => {
+    const long = 'longPrompt: { overInputTokens: 5000, price: { input: 3, output: 4 } }';
+    const config = `prices:\n  claude/fast: { input: 1, output: 2, ${long} }\n  my-model: { input: 0, output: 0.001 }\n`;
+    const text = await printed({ prices: true }, config);
+    expect(text).toMatch(/^ {2}claude-haiku-5-5 +1\.00 +2\.00 +unknown +unknown +unknown +config$/m);
+    expect(text).toMatch(/^ {4}over 5,000 in +3\.00 +4\.00 +unknown/m);
+    expect(text).toMatch(/^ {2}my-model +0\.00 +0\.001 +unknown/m);
+    expect(text).toMatch(/^ {2}from \S+config\.yaml:1$/m);
+  });
+
+  test('prints JSON, with null for what is unknown', async () => {
+    const { unit, oldest, prices } = JSON.parse(
+      await printed({ json: true }, 'prices:\n  m: { input: 1, output: 2 }\n'),
+    );
+    expect([unit, oldest]).toEqual(['US dollars per million tokens', { on: '2026-09-05', days: 87 }]);
+    expect(prices).toContainEqual({
+      model: 'm',
+      price: { input: 1, output: 2, cacheRead: null, cacheWrite: null, cacheWriteLong: null },
+      source: { from: expect.stringMatching(/config\.yaml:1$/) },
+    });
+    expect(prices.find(({ model }: { model: string }) => model === 'claude-sonnet-5-5')).toEqual({
+      provider: 'claude',
+      model: 'claude-sonnet-5-5',
+      alias: 'balanced',
+      price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5, cacheWriteLong: 4 },
+      batch: 0.5,
+      source: { from: expect.stringContaining('platform.claude.com'), on: '2026-10-24' },
+    });
+  });
 });

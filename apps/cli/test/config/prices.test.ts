@@ -36,6 +36,30 @@ describe('prices', () => {
     expect(await priceOf('by-id-2')).toBeUndefined();
   });
 
+  test("in the configuration apply to one provider under the provider's name, which comes first", async () => {
+    const own = {
+      'claude/m': { input: 1, output: 1 },
+      m: { input: 2, output: 2 },
+      'openai/n': { input: 3, output: 3 },
+    };
+    const pricing = await pricingFor({ own, tables: [] }, 'claude', 'm');
+    const found = [
+      pricing('claude', 'm'),
+      pricing('openai', 'm'),
+      pricing('openai', 'n'),
+      pricing('claude', 'n'),
+    ];
+    expect(found.map((price) => price?.input)).toEqual([1, 2, 3, undefined]);
+  });
+
+  test('in the configuration can depend on the request length', async () => {
+    const long = { overInputTokens: 1000, price: { input: 2, output: 2 } };
+    const own = { m: { input: 1, output: 1, longPrompt: long } };
+    const pricing = await pricingFor({ own, tables: [] }, 'claude', 'm');
+    expect(pricing('claude', 'm', 1000)).toEqual({ input: 1, output: 1 });
+    expect([pricing('claude', 'm', 1001), pricing('claude', 'm')]).toEqual([long.price, long.price]);
+  });
+
   test('are undefined, not zero, for an unknown model or server', async () => {
     const sources = { own: {}, tables: [table], baseURL: 'http://localhost:11434/v1' };
     const pricing = await pricingFor(sources, 'openai', 'gpt-4o-mini');

@@ -96,7 +96,7 @@ test.each([
 
 test('models shows the source of each key, marks the selected model and hides the keys', async () => {
   const io = fakeIo({ env: { COBBLER_HOME: temporaryFolder(), ANTHROPIC_API_KEY: testKey, NO_COLOR: '1' } });
-  expect(await models(io)).toBe(0);
+  expect(await models({}, io)).toBe(0);
   const text = io.stdout.text();
   expect(text).toContain('claude  key from ANTHROPIC_API_KEY\n');
   expect(text).toContain('openai  no key: set OPENAI_API_KEY');

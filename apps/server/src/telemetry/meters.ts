@@ -79,12 +79,9 @@ export class Meters {
           { side: 'output' },
           outputTokens,
         );
-        return this.count(
-          'cobbler_usd_total',
-          'Cost in US dollars, where prices are known.',
-          {},
-          event.usd ?? 0,
-        );
+        // A counter at 0 would show an unknown price as free.
+        if (event.usd === undefined) return;
+        return this.count('cobbler_usd_total', 'Cost in US dollars, where prices are known.', {}, event.usd);
       }
       case 'tool_result': {
         const outcome = event.denied === true ? 'denied' : event.isError ? 'error' : 'ok';

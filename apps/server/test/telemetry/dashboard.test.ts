@@ -44,7 +44,7 @@ async function everything(): Promise<Map<string, Set<string>>> {
     { retry: { baseMs: 1, maxMs: 1 } },
   );
   const { ask, watch, server, token } = await rig({
-    settings: () => ({ agent, tools: [], toolErrors: 'continue' }),
+    settings: () => ({ agent, tools: [], toolErrors: 'continue', pricing: () => ({ input: 1, output: 1 }) }),
     limits: { bufferBytes: 64 * 1024 },
   });
   await ask('POST', '/v1/sessions', { id: 's' });

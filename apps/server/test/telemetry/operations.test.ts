@@ -31,6 +31,17 @@ describe('operators of a server', () => {
     }
   });
 
+  test('see no cost, rather than 0, while every price is unknown', () => {
+    const meters = new Meters();
+    const spent = (usd?: number) =>
+      meters.handle({ type: 'assistant', usage: { inputTokens: 1, outputTokens: 1 }, usd } as never);
+    spent();
+    expect(meters.text()).toContain('cobbler_tokens_total{side="input"} 1\n');
+    expect(meters.text()).not.toContain('cobbler_usd_total');
+    spent(0.5);
+    expect(meters.text()).toContain('cobbler_usd_total 0.5\n');
+  });
+
   test('see at most 500 series per metric, with the rest counted together [P18]', () => {
     const meters = new Meters();
     for (let call = 0; call < 2_000; call += 1) meters.count('calls', 'Calls.', { tool: `tool_${call}` });

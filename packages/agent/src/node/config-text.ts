@@ -55,7 +55,7 @@ const text: FieldCheck = (value) => (typeof value === 'string' ? undefined : 'mu
 const count: FieldCheck = (value) =>
   Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
 const amount: FieldCheck = (value) =>
-  typeof value === 'number' && value >= 0 ? undefined : 'must be a non-negative number';
+  Number.isFinite(value) && Number(value) >= 0 ? undefined : 'must be a non-negative number';
 const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
 const names: FieldCheck = (value) =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
@@ -101,10 +101,21 @@ function table(check: FieldCheck, otherwise: string): FieldCheck {
 }
 
 function price(value: unknown): string | undefined {
+  if (!isObject(value) || value['longPrompt'] === undefined) return flatPrice(value);
+  const { longPrompt, ...usual } = value;
+  const { overInputTokens, price: long, ...rest } = isObject(longPrompt) ? longPrompt : {};
+  const fits = count(overInputTokens) === undefined && Object.keys(rest).length === 0;
+  if (!fits) return 'must have overInputTokens, a whole number, and price in longPrompt';
+  const problem = flatPrice(long);
+  return flatPrice(usual) ?? (problem && `${problem} in longPrompt.price`);
+}
+
+function flatPrice(value: unknown): string | undefined {
   if (!isObject(value)) return 'must have input and output, in US dollars per million tokens';
   const known = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'];
   const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown !== undefined) return `has an unknown field "${unknown}". Known: ${known.join(', ')}`;
+  if (unknown !== undefined)
+    return `has an unknown field "${unknown}". Known: ${known.join(', ')}, longPrompt`;
   if (amount(value['input']) ?? amount(value['output'])) return 'must have numbers for input and output';
   const wrong = Object.entries(value).find(([, usd]) => amount(usd) !== undefined);
   return wrong && `must have a number for ${wrong[0]}`;

@@ -9,6 +9,7 @@ export { cobblerHome, loadConfig, parseConfig } from './config-file.ts';
 export { type FileBlobsOptions, fileBlobs } from './file-blobs.ts';
 export { type Anchor, HeldDirectory } from './held-directory.ts';
 export type {
+  ConfigPrice,
   FileConfig,
   LoadedConfig,
   McpAddress,

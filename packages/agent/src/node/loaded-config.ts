@@ -40,14 +40,23 @@ export interface McpServerLimits {
   readonly disabled?: boolean;
 }
 
+/** The price of a model, which may depend on the length of a request. */
+export interface ConfigPrice extends Price {
+  /** The price of all tokens of a request with more input tokens than this, including cached ones. */
+  readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
+}
+
 /** The settings of `config.yaml`: the model, and defaults for command-line options. */
 export interface FileConfig extends AgentConfig {
   /** The models to try when the model fails, in order: names, or PROVIDER:NAME. */
   readonly fallback?: readonly string[];
   /** API keys by provider; `apiKey` belongs to `provider` only. */
   readonly keys?: Readonly<Record<string, string>>;
-  /** Prices in US dollars per million tokens, by model id. They take precedence over all other sources. */
-  readonly prices?: Readonly<Record<string, Price>>;
+  /**
+   * Prices in US dollars per million tokens, by `provider/model`, or by model for every provider. They take precedence
+   * over all other sources.
+   */
+  readonly prices?: Readonly<Record<string, ConfigPrice>>;
   readonly maxTurns?: number;
   /** Number of equal calls with equal results in a row after which a run ends; 0 for no limit. Default 6. */
   readonly maxRepeats?: number;

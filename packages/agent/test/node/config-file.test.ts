@@ -10,6 +10,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
+const long = (value: string) => `{ input: 1, output: 1, longPrompt: ${value} }`;
+
 describe('loadConfig', () => {
   it('reads config.yaml from the .cobbler directory in the home directory [S0.30]', async () => {
     expect(cobblerHome({ HOME: '/home/someone' })).toBe('/home/someone/.cobbler');
@@ -38,6 +40,13 @@ describe('loadConfig', () => {
     ['- a\n- b', 'config.yaml:1: the file must contain settings'],
     ['model: a\nmodel: b', 'config.yaml:2: '],
     ['prices:\n  m: {input: 1}', '"prices" entry "m" must have numbers for input and output'],
+    ['prices:\n  m: {input: .inf, output: 1}', 'entry "m" must have numbers for input and output'],
+    ['prices:\n  m: {input: 1, output: 1, cacheRead: -1}', 'entry "m" must have a number for cacheRead'],
+    ['prices:\n  a/m: {input: 1, output: 1, on: 1}', 'entry "a/m" has an unknown field "on"'],
+    [`prices:\n  m: ${long('{ overInputTokens: 1.5, price: {} }')}`, 'must have overInputTokens'],
+    [`prices:\n  m: ${long('{ overInputTokens: 5, price: {}, on: 1 }')}`, 'must have overInputTokens'],
+    [`prices:\n  m: ${long('{ overInputTokens: 5, price: { input: 1 } }')}`, 'output in longPrompt.price'],
+    [`prices:\n  m: ${long('{ overInputTokens: 5 }')}`, 'per million tokens in longPrompt.price'],
     ['keys: secret', '"keys" must map providers to their keys'],
     ['__proto__: 1', 'there is no setting named "__proto__"'],
   ])('rejects %j with file and line', async (text, expected) => {
