@@ -1,20 +1,47 @@
 import type { Wire, WireRequest } from '@cobbler/agent/provider';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
-import type { OpenAIAddress } from './endpoint.ts';
+import type { OpenAIAddress, OpenAIApi } from './endpoint.ts';
 import { promptCache } from './models.ts';
 
 /** Fields that help OpenAI find a cached prompt, for both APIs. */
 export type CacheFields = Pick<ResponseCreateParamsStreaming, 'prompt_cache_key' | 'prompt_cache_options'>;
 
+/** Services other than OpenAI whose documentation lists `prompt_cache_key`. Others may reject an unknown field. */
+const keyedServices: readonly {
+  readonly host: RegExp;
+  readonly apis: readonly OpenAIApi[];
+  readonly models?: RegExp;
+}[] = [
+  // learn.microsoft.com/azure/foundry/openai/how-to/prompt-caching. Models of other vendors reject the field there, so a
+  // deployment must have the name of an OpenAI model.
+  { host: /\.openai\.azure\.com$/, apis: ['responses', 'chat'], models: /^(gpt-\d|o\d|codex-)/ },
+  // ChatRequest and ResponsesRequest in the API reference under openrouter.ai/docs.
+  { host: /^openrouter\.ai$/, apis: ['responses', 'chat'] },
+  // docs.mistral.ai/studio-api/conversations/advanced/prompt-caching.
+  { host: /^api\.mistral\.ai$/, apis: ['chat'] },
+  // docs.x.ai/developers/advanced-api-usage/prompt-caching: Chat Completions use a header instead.
+  { host: /^api\.x\.ai$/, apis: ['responses'] },
+];
+
+/** Returns true if the service at this address is known to accept `prompt_cache_key` for this API and model. */
+export function takesCacheKey({ official, baseURL }: OpenAIAddress, api: OpenAIApi, model: string): boolean {
+  if (official) return true;
+  const host = URL.parse(baseURL)?.hostname ?? '';
+  const service = keyedServices.find((one) => one.host.test(host));
+  return service?.apis.includes(api) === true && service.models?.test(model) !== false;
+}
+
 /**
- * Returns the cache fields of a request. The key identifies requests with the same tools and instructions; GPT-5.6
- * and later find a cached prompt only with a key. If no further request is expected in time, caching is disabled,
- * because writing costs more than plain input: explicit mode without a breakpoint.
+ * Returns the cache fields of a request. The key is the same for all requests of a conversation, in every process and
+ * on every day, because it identifies the start of the prompt: the model, the tools and the first system text. Later
+ * system texts can change within a conversation. GPT-5.6 and later find a cached prompt only with a key. If no further
+ * request is expected in time, caching is disabled, because writing costs more than plain input: explicit mode without
+ * a breakpoint.
  */
 export function cacheFields(request: WireRequest): CacheFields {
   const { model, system, tools, keepMs } = request;
   return {
-    prompt_cache_key: `cobbler-${checksum(JSON.stringify([model, system, tools]))}`,
+    prompt_cache_key: `cobbler-${checksum(JSON.stringify([model, system[0], tools]))}`,
     ...(keepMs === 0 && { prompt_cache_options: { mode: 'explicit' } }),
   };
 }

@@ -4,14 +4,12 @@ import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/a
 import { configReaders, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
+import type { OpenAIApi } from './endpoint.ts';
 import { addressOf } from './endpoint.ts';
 import { acceptedFiles } from './media.ts';
 import { contextTokens, defaultModel, reasons, resolveModel } from './models.ts';
 import type { ResponsesOptions } from './responses/wire.ts';
 import { responsesWire } from './responses/wire.ts';
-
-/** API of OpenAI to use. */
-export type OpenAIApi = 'responses' | 'chat';
 
 /** OpenAI options besides those of every provider. */
 export interface OpenAIOptions extends ResponsesOptions {

@@ -4,6 +4,9 @@ import type { Endpoint, FactoryConfig } from '@cobbler/agent/provider';
 import { cleanKey } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 
+/** API of OpenAI to use. */
+export type OpenAIApi = 'responses' | 'chat';
+
 /** Address and credentials of a service. */
 export interface OpenAIAddress {
   readonly baseURL: string;

@@ -4,7 +4,8 @@
  * @module
  */
 
-export type { OpenAIApi, OpenAIOptions } from './create-openai.ts';
+export type { OpenAIOptions } from './create-openai.ts';
 export { createOpenAI } from './create-openai.ts';
+export type { OpenAIApi } from './endpoint.ts';
 export { modelAliases } from './models.ts';
 export { type OpenAIListPrice, openAIPrice, openAIPrices, openAIPricing } from './prices.ts';

@@ -1,34 +1,103 @@
 import type { Transport, WireRequest } from '@cobbler/agent/provider';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { cacheFields, cacheOf } from '../src/cache-fields.ts';
+import { cacheFields, cacheOf, takesCacheKey } from '../src/cache-fields.ts';
 import { createOpenAI } from '../src/index.ts';
 
 const request: WireRequest = { model: 'gpt-6.1-sol', system: ['Be brief.'], tools: [], toolChoice: 'auto' };
 const tool = { name: 'look_up', description: 'Looks a word up.', parameters: { type: 'object' } };
 
+/** Returns the bodies that a new agent sends, each after a pause. */
+async function bodiesOf(
+  config: object,
+  requests: readonly { system?: readonly string[]; afterMs?: number }[],
+): Promise<Record<string, unknown>[]> {
+  const bodies: Record<string, unknown>[] = [];
+  const transport: Transport = ({ body }) => {
+    bodies.push(JSON.parse(Buffer.concat(body).toString()) as Record<string, unknown>);
+    return Promise.reject(new Error('This transport sends no request.'));
+  };
+  const runtime = fakeRuntime();
+  const agent = createOpenAI({
+    env: {},
+    apiKey: 'sk-test',
+    transport,
+    runtime,
+    retry: { retries: 0 },
+    ...config,
+  });
+  const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi.' }] }];
+  for (const { system = [], afterMs = 0 } of requests) {
+    await runtime.advance(afterMs);
+    await agent.run({ messages, tools: [], system }).catch(() => undefined);
+  }
+  return bodies;
+}
+
 describe('the cache key', () => {
   const key = (change: Partial<WireRequest> = {}) => cacheFields({ ...request, ...change }).prompt_cache_key;
 
-  test('is the same for requests with the same model, system texts and tools', () => {
+  test('is the same for requests with the same model, first system text and tools', () => {
     expect(key()).toMatch(/^cobbler-[0-9a-f]{16}$/);
     expect(key({ maxTokens: 5, toolChoice: 'none', effort: 'low', keepMs: 0 })).toBe(key());
     expect(key({ system: ['Be brief.'], tools: [] })).toBe(key());
+    expect(key({ system: ['Be brief.', 'A note.', 'Today is Monday.'] })).toBe(key());
   });
 
-  test('changes with the model, the tools, the system texts, or their order', () => {
+  test('changes with the model, the first system text, the tools, or their order', () => {
     const changes: Partial<WireRequest>[] = [
       {},
       { model: 'gpt-6-luna' },
       { system: [] },
       { system: ['Be', 'brief.'] },
-      { system: ['brief.', 'Be'] },
       { tools: [tool] },
       { tools: [{ ...tool, name: 'put' }, tool] },
       { tools: [tool, { ...tool, name: 'put' }] },
     ];
     expect(new Set(changes.map(key)).size).toBe(changes.length);
   });
+});
+
+describe('the key is sent', () => {
+  test.each([
+    ['https://api.openai.com/v1', ['responses', 'chat']],
+    ['https://eu.api.openai.com/v1', ['responses', 'chat']],
+    ['https://acme.openai.azure.com/openai/v1', ['responses', 'chat']],
+    ['https://openrouter.ai/api/v1', ['responses', 'chat']],
+    ['https://api.mistral.ai/v1', ['chat']],
+    ['https://api.x.ai/v1', ['responses']],
+    ['https://integrate.api.nvidia.com/v1', []],
+    ['https://api.groq.com/openai/v1', []],
+    ['https://openai.azure.com.example.org/v1', []],
+    ['http://localhost:11434/v1', []],
+  ])('to %s over %j', async (baseURL, apis) => {
+    const found: string[] = [];
+    for (const api of ['responses', 'chat'] as const) {
+      const [body] = await bodiesOf({ baseURL, api }, [{}]);
+      if (body?.['prompt_cache_key'] !== undefined) found.push(api);
+      expect(body).not.toHaveProperty('prompt_cache_options');
+    }
+    expect(found).toEqual(apis);
+  });
+
+  test('at Azure only for OpenAI models, because others reject it', () => {
+    const azure = { baseURL: 'https://acme.openai.azure.com/openai/v1', official: false };
+    const takes = (model: string) => takesCacheKey(azure, 'chat', model);
+    expect(['gpt-6.1-sol', 'o3', 'codex-mini'].map(takes)).toEqual([true, true, true]);
+    expect(['Kimi-K2.5', 'DeepSeek-V3', 'gpt-oss-120b', 'my-model'].some(takes)).toBe(false);
+  });
+
+  test.each(['responses', 'chat'])(
+    'the same over %s in every request of a conversation, in another process and on another day',
+    async (api) => {
+      const on = (day: string) => ({ system: ['Be brief.', `Today is ${day}.`] });
+      const monday = await bodiesOf({ api }, [on('Monday'), on('Monday')]);
+      const tuesday = await bodiesOf({ api }, [on('Tuesday')]);
+      const keys = [...monday, ...tuesday].map((body) => body['prompt_cache_key']);
+      expect(keys).toEqual(keys.map(() => expect.stringMatching(/^cobbler-[0-9a-f]{16}$/)));
+      expect(new Set(keys).size).toBe(1);
+    },
+  );
 });
 
 test('disables cache writes if no further request is expected in time', () => {
@@ -48,25 +117,12 @@ test('describes the cache only for OpenAI itself and models that charge for cach
 describe('the cache fields of requests', () => {
   /** Returns the cache fields of four requests, with pauses of three hours, 1 s and 1 s. */
   async function sent(config: object): Promise<unknown[]> {
-    const bodies: Record<string, unknown>[] = [];
-    const transport: Transport = ({ body }) => {
-      bodies.push(JSON.parse(Buffer.concat(body).toString()) as Record<string, unknown>);
-      return Promise.reject(new Error('This transport sends no request.'));
-    };
-    const runtime = fakeRuntime();
-    const agent = createOpenAI({
-      env: {},
-      apiKey: 'sk-test',
-      transport,
-      runtime,
-      retry: { retries: 0 },
-      ...config,
-    });
-    const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi.' }] }];
-    for (const pause of [0, 10_800_000, 1_000, 1_000]) {
-      await runtime.advance(pause);
-      await agent.run({ messages, tools: [] }).catch(() => undefined);
-    }
+    const bodies = await bodiesOf(config, [
+      {},
+      { afterMs: 10_800_000 },
+      { afterMs: 1_000 },
+      { afterMs: 1_000 },
+    ]);
     return bodies.map((body) => [typeof body['prompt_cache_key'], body['prompt_cache_options']]);
   }
 

@@ -4,7 +4,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionSystemMessageParam,
 } from 'openai/resources/chat/completions/completions';
-import { cacheFields } from '../cache-fields.ts';
+import { cacheFields, takesCacheKey } from '../cache-fields.ts';
 import type { OpenAIAddress } from '../endpoint.ts';
 import { needsNoEffortForTools, reasons } from '../models.ts';
 import { canBeStrict } from '../strict.ts';
@@ -14,10 +14,11 @@ import { chatTurn } from './turn.ts';
 
 /** Creates the wire of Chat Completions, for OpenAI and compatible servers. */
 export function chatWire(address: OpenAIAddress, model: string): Wire {
+  const keyed = takesCacheKey(address, 'chat', model);
   return openaiWire(address, model, '/chat/completions', {
     envelope: (request) => ({
       // The body is plain JSON, but the SDK's types do not show it. They check the field names.
-      body: chatBody(request, address.official) as unknown as JsonObject,
+      body: chatBody(request, address.official, keyed) as unknown as JsonObject,
       turns: 'messages',
       lead: systemMessages(request) as unknown as Json[],
     }),
@@ -38,13 +39,15 @@ function systemMessages(request: WireRequest): ChatCompletionSystemMessageParam[
 function chatBody(
   request: WireRequest,
   official: boolean,
+  keyed: boolean,
 ): Omit<ChatCompletionCreateParamsStreaming, 'messages'> {
   const body: Omit<ChatCompletionCreateParamsStreaming, 'messages'> = {
     model: request.model,
     stream: true,
     stream_options: { include_usage: true },
   };
-  if (official) Object.assign(body, { store: false }, cacheFields(request));
+  if (official) body.store = false;
+  if (keyed) Object.assign(body, cacheFields(request));
   if (request.tools.length > 0) {
     body.tools = request.tools.map((tool) => ({ type: 'function', function: { ...tool } }));
     if (request.toolChoice === 'none') body.tool_choice = 'none';

@@ -2,7 +2,7 @@ import type { JsonObject } from '@cobbler/agent';
 import type { Wire, WireRequest } from '@cobbler/agent/provider';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
 import type { Reasoning } from 'openai/resources/shared';
-import { cacheFields } from '../cache-fields.ts';
+import { cacheFields, takesCacheKey } from '../cache-fields.ts';
 import type { OpenAIAddress } from '../endpoint.ts';
 import { reasons } from '../models.ts';
 import { canBeStrict } from '../strict.ts';
@@ -24,10 +24,11 @@ export interface ResponsesOptions {
 export function responsesWire(address: OpenAIAddress, model: string, options: ResponsesOptions = {}): Wire {
   // OpenAI's other models reject reasoning items; the models of other servers are unknown.
   const thinks = !address.official || reasons(model);
+  const keyed = takesCacheKey(address, 'responses', model);
   return openaiWire(address, model, '/responses', {
     // The body is plain JSON, but the SDK's type does not show it. The type checks the field names.
     envelope: (request) => ({
-      body: responsesBody(request, options, address.official) as unknown as JsonObject,
+      body: responsesBody(request, options, keyed) as unknown as JsonObject,
       turns: 'input',
     }),
     turn: (turn) => responsesTurn(turn, thinks),
@@ -43,10 +44,10 @@ export function responsesWire(address: OpenAIAddress, model: string, options: Re
 function responsesBody(
   request: WireRequest,
   options: ResponsesOptions,
-  official: boolean,
+  keyed: boolean,
 ): ResponseCreateParamsStreaming {
   const body: ResponseCreateParamsStreaming = { model: request.model, stream: true, store: false };
-  if (official) Object.assign(body, cacheFields(request));
+  if (keyed) Object.assign(body, cacheFields(request));
   if (request.system.length > 0) body.instructions = request.system.join('\n\n');
   if (request.tools.length > 0) {
     // `strict` defaults to true, which would change the schema and its required fields.
