@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Instructions } from './instructions.ts';
 
 /** The content of the system prompt. */
@@ -32,15 +33,24 @@ export function dayOf(date: Date): string {
   return [year?.padStart(4, '0'), month?.padStart(2, '0'), day?.padStart(2, '0')].join('-');
 }
 
-/** Returns the instructions for the model, stable parts first so that the service can cache them. */
+/**
+ * Returns the instructions for the model. Everything that depends on the day or the location of the directory is in the
+ * last text, because a provider caches the tools and the texts before it.
+ */
 export function systemPrompt(parts: SystemPromptParts): string[] {
   const { instructions } = parts;
+  const facts = [
+    `Folder: ${parts.folder}`,
+    ...(instructions === undefined ? [] : [`Instructions: ${instructions.path}`]),
+    `System: ${parts.platform}`,
+    `Today: ${parts.today}`,
+  ];
   return [
     parts.own ?? (parts.hasTools ? builtIn : withoutTools),
     ...(instructions === undefined
       ? []
-      : [`The project's own instructions, from ${instructions.path}:\n\n${instructions.text.trim()}`]),
+      : [`The project's own instructions (${basename(instructions.path)}):\n\n${instructions.text.trim()}`]),
     ...(parts.appended === undefined ? [] : [parts.appended]),
-    `Folder: ${parts.folder}\nSystem: ${parts.platform}\nToday: ${parts.today}`,
+    facts.join('\n'),
   ].filter((text) => text.trim() !== '');
 }

@@ -221,9 +221,9 @@ test('the system prompt puts variable content last', () => {
   });
   expect(parts).toEqual([
     'Own text.',
-    "The project's own instructions, from /p/AGENTS.md:\n\nUse tabs.",
+    "The project's own instructions (AGENTS.md):\n\nUse tabs.",
     'And this.',
-    'Folder: /p\nSystem: linux\nToday: 2026-11-21',
+    'Folder: /p\nInstructions: /p/AGENTS.md\nSystem: linux\nToday: 2026-11-21',
   ]);
 });
 
