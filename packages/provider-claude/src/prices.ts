@@ -22,75 +22,41 @@ export interface ClaudeListPrice {
  * docs.laozhang.ai for 2026-11-10, with the one-hour price from archid21/rightsize 0.10.2.
  */
 export const claudePrices: readonly ClaudeListPrice[] = [
-  listed(
-    'claude-haiku-5-5',
-    '2026-10-24',
-    { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125, cacheWriteLong: 0.2 },
-    {
-      overInputTokens: 100_000,
-      price: { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWriteLong: 1 },
-    },
-  ),
-  listed('claude-sonnet-5-5', '2026-10-24', {
-    input: 2,
-    output: 10,
-    cacheRead: 0.1,
-    cacheWrite: 2.5,
-    cacheWriteLong: 4,
-  }),
-  listed('claude-opus-5-5', '2026-10-24', {
-    input: 4,
-    output: 20,
-    cacheRead: 0.2,
-    cacheWrite: 5,
-    cacheWriteLong: 8,
-  }),
-  listed('claude-fable-5-2', '2026-11-10', {
-    input: 8,
-    output: 40,
-    cacheRead: 0.2,
-    cacheWrite: 10,
-    cacheWriteLong: 16,
-  }),
-  listed('claude-fable-5-1', '2026-10-24', {
-    input: 10,
-    output: 50,
-    cacheRead: 0.25,
-    cacheWrite: 12.5,
-    cacheWriteLong: 20,
-  }),
-  listed('claude-opus-5', '2026-10-24', {
-    input: 5,
-    output: 25,
-    cacheRead: 0.5,
-    cacheWrite: 6.25,
-    cacheWriteLong: 10,
-  }),
-  listed('claude-sonnet-5', '2026-10-24', {
-    input: 2,
-    output: 10,
-    cacheRead: 0.2,
-    cacheWrite: 2.5,
-    cacheWriteLong: 4,
-  }),
-  listed('claude-haiku-4-5', '2026-10-24', {
-    input: 1,
-    output: 5,
-    cacheRead: 0.1,
-    cacheWrite: 1.25,
-    cacheWriteLong: 2,
-  }),
+  listed('claude-haiku-5-5', '2026-10-24', [0.1, 0.5, 0.01], 100_000),
+  listed('claude-sonnet-5-5', '2026-10-24', [2, 10, 0.1]),
+  listed('claude-opus-5-5', '2026-10-24', [4, 20, 0.2]),
+  listed('claude-fable-5-2', '2026-11-10', [8, 40, 0.2]),
+  listed('claude-fable-5-1', '2026-10-24', [10, 50, 0.25]),
+  listed('claude-opus-5', '2026-10-24', [5, 25, 0.5]),
+  listed('claude-sonnet-5', '2026-10-24', [2, 10, 0.2]),
+  listed('claude-haiku-4-5', '2026-10-24', [1, 5, 0.1]),
 ];
 
-/** Returns the entry of a model. The Batch API halves every price ("Batch processing" on the same page). */
+/**
+ * Returns the entry of a model. Rules of the same page: cache writes cost 1.25 or 2 times as much as input, a long prompt
+ * multiplies all prices by 5, and the Batch API halves them.
+ */
 function listed(
   model: string,
   on: string,
-  price: Price,
-  longPrompt?: ClaudeListPrice['longPrompt'],
+  [input, output, cacheRead]: readonly [input: number, output: number, cacheRead: number],
+  overInputTokens?: number,
 ): ClaudeListPrice {
   const from = 'https://platform.claude.com/docs/en/about-claude/pricing';
-  return { model, price, ...(longPrompt && { longPrompt }), batch: 0.5, source: { from, on } };
+  const price = (times: number): Price => ({
+    input: times * input,
+    output: times * output,
+    cacheRead: times * cacheRead,
+    cacheWrite: 1.25 * times * input,
+    cacheWriteLong: 2 * times * input,
+  });
+  return {
+    model,
+    price: price(1),
+    ...(overInputTokens && { longPrompt: { overInputTokens, price: price(5) } }),
+    batch: 0.5,
+    source: { from, on },
+  };
 }
 
 /**

@@ -6,29 +6,20 @@ import { promptCache } from './models.ts';
 /** Fields that help OpenAI find a cached prompt, for both APIs. */
 export type CacheFields = Pick<ResponseCreateParamsStreaming, 'prompt_cache_key' | 'prompt_cache_options'>;
 
-/** Services other than OpenAI whose documentation lists `prompt_cache_key`. Others may reject an unknown field. */
-const keyedServices: readonly {
-  readonly host: RegExp;
-  readonly apis: readonly OpenAIApi[];
-  readonly models?: RegExp;
-}[] = [
-  // learn.microsoft.com/azure/foundry/openai/how-to/prompt-caching. Models of other vendors reject the field there, so a
-  // deployment must have the name of an OpenAI model.
-  { host: /\.openai\.azure\.com$/, apis: ['responses', 'chat'], models: /^(gpt-\d|o\d|codex-)/ },
-  // ChatRequest and ResponsesRequest in the API reference under openrouter.ai/docs.
-  { host: /^openrouter\.ai$/, apis: ['responses', 'chat'] },
-  // docs.mistral.ai/studio-api/conversations/advanced/prompt-caching.
-  { host: /^api\.mistral\.ai$/, apis: ['chat'] },
-  // docs.x.ai/developers/advanced-api-usage/prompt-caching: Chat Completions use a header instead.
-  { host: /^api\.x\.ai$/, apis: ['responses'] },
-];
-
-/** Returns true if the service at this address is known to accept `prompt_cache_key` for this API and model. */
+/**
+ * Returns true if the service at this address documents `prompt_cache_key` for this API. Others may reject an unknown
+ * field, as models of other vendors do at Azure. Sources: learn.microsoft.com/azure/foundry/openai/how-to/prompt-caching;
+ * ChatRequest and ResponsesRequest in the API reference under openrouter.ai/docs; docs.mistral.ai/studio-api/
+ * conversations/advanced/prompt-caching; docs.x.ai/developers/advanced-api-usage/prompt-caching.
+ */
 export function takesCacheKey({ official, baseURL }: OpenAIAddress, api: OpenAIApi, model: string): boolean {
-  if (official) return true;
   const host = URL.parse(baseURL)?.hostname ?? '';
-  const service = keyedServices.find((one) => one.host.test(host));
-  return service?.apis.includes(api) === true && service.models?.test(model) !== false;
+  return (
+    official ||
+    host === 'openrouter.ai' ||
+    host === (api === 'chat' ? 'api.mistral.ai' : 'api.x.ai') ||
+    (host.endsWith('.openai.azure.com') && /^(gpt-\d|o\d|codex-)/.test(model))
+  );
 }
 
 /**

@@ -22,32 +22,22 @@ export interface OpenAIListPrice {
  * prefect12/codex-token-meter 0.2.22 for gpt-6-astra.
  */
 export const openAIPrices: readonly OpenAIListPrice[] = [
-  listed('gpt-6.2-astra', '2026-11-18', { input: 8, output: 40, cacheRead: 0.4, cacheWrite: 10 }),
-  listed('gpt-6.2-sol', '2026-11-18', {
-    input: 2,
-    output: 10,
-    cacheRead: 0.1,
-    cacheWrite: 2.5,
-    cacheWriteLong: 5,
-  }),
-  listed('gpt-6.1-sol', '2026-10-16', { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 }),
-  listed('gpt-6.1-terra', '2026-10-27', {
-    input: 1,
-    output: 5,
-    cacheRead: 0.05,
-    cacheWrite: 1.25,
-    cacheWriteLong: 2.5,
-  }),
-  listed('gpt-6-astra', '2026-09-05', { input: 10, output: 50, cacheRead: 1, cacheWrite: 12.5 }),
-  listed('gpt-6-sol', '2026-10-16', { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 }),
-  listed('gpt-6-luna', '2026-10-16', { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125 }),
+  listed('gpt-6.2-astra', '2026-11-18', { input: 8, output: 40, cacheRead: 0.4 }),
+  listed('gpt-6.2-sol', '2026-11-18', { input: 2, output: 10, cacheRead: 0.1, cacheWriteLong: 5 }),
+  listed('gpt-6.1-sol', '2026-10-16', { input: 2, output: 10, cacheRead: 0.1 }),
+  listed('gpt-6.1-terra', '2026-10-27', { input: 1, output: 5, cacheRead: 0.05, cacheWriteLong: 2.5 }),
+  listed('gpt-6-astra', '2026-09-05', { input: 10, output: 50, cacheRead: 1 }),
+  listed('gpt-6-sol', '2026-10-16', { input: 2, output: 10, cacheRead: 0.2 }),
+  listed('gpt-6-luna', '2026-10-16', { input: 0.1, output: 0.5, cacheRead: 0.01 }),
 ];
 
 /**
- * Returns the entry of a model. The same rules apply to all: more than 272,000 input tokens double the input and cache
- * prices and multiply the output price by 1.5, for the whole request, and the Batch API costs half.
+ * Returns the entry of a model. The same rules apply to all: a cache write costs 1.25 times as much as input, more than
+ * 272,000 input tokens double the input and cache prices and multiply the output price by 1.5, for the whole request,
+ * and the Batch API costs half.
  */
-function listed(model: string, on: string, price: Price): OpenAIListPrice {
+function listed(model: string, on: string, given: Price): OpenAIListPrice {
+  const price = { ...given, cacheWrite: 1.25 * given.input };
   const long = Object.entries(price).map(([kind, usd]) => [kind, kind === 'output' ? 1.5 * usd : 2 * usd]);
   return {
     model,

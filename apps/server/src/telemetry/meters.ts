@@ -81,7 +81,7 @@ export class Meters {
         );
         // A counter at 0 would show an unknown price as free.
         if (event.usd === undefined) return;
-        return this.count('cobbler_usd_total', 'Cost in US dollars, where prices are known.', {}, event.usd);
+        return this.count('cobbler_usd_total', 'Known cost in US dollars.', {}, event.usd);
       }
       case 'tool_result': {
         const outcome = event.denied === true ? 'denied' : event.isError ? 'error' : 'ok';

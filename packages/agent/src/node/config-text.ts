@@ -105,7 +105,7 @@ function price(value: unknown): string | undefined {
   const { longPrompt, ...usual } = value;
   const { overInputTokens, price: long, ...rest } = isObject(longPrompt) ? longPrompt : {};
   const fits = count(overInputTokens) === undefined && Object.keys(rest).length === 0;
-  if (!fits) return 'must have overInputTokens, a whole number, and price in longPrompt';
+  if (!fits) return 'must have overInputTokens and price in longPrompt';
   const problem = flatPrice(long);
   return flatPrice(usual) ?? (problem && `${problem} in longPrompt.price`);
 }
