@@ -204,8 +204,8 @@ export const commands: readonly CommandRow[] = [
       {
         title: 'Options',
         options: [
-          { flags: '--prices', text: 'list every price with its source and date' },
-          { flags: '--json', text: 'print the prices as JSON' },
+          { flags: '--prices', text: 'show prices with source and date' },
+          { flags: '--json', text: 'print them as JSON' },
         ],
       },
     ],
