@@ -100,8 +100,15 @@ export async function atTerminal(args: readonly string[], options: TerminalOptio
     bytes: () => readFileSync(raw, 'latin1'),
     press: (...keys) => void tmux('send-keys', '-t', 't', ...keys),
     type: (text) => void tmux('send-keys', '-t', 't', '-l', text),
-    resize: (width, height = rows) =>
-      void tmux('resize-window', '-t', 't', '-x', String(width), '-y', String(height)),
+    resize(width, height = rows) {
+      // What a program wrote for the old width and the terminal reads after it has become narrower leaves rows behind,
+      // whatever the program does. So the program pauses, and the terminal reads what is left.
+      const paused = descendants(Number(tmux('display-message', '-p', '-t', 't', '#{pane_pid}')));
+      for (const pid of paused) process.kill(pid, 'SIGSTOP');
+      for (let before = '', now = all(); now !== before; now = all()) before = now;
+      tmux('resize-window', '-t', 't', '-x', String(width), '-y', String(height));
+      for (const pid of paused) process.kill(pid, 'SIGCONT');
+    },
     cursor: () => {
       const [x, y] = tmux('display-message', '-p', '-t', 't', '#{cursor_x} #{cursor_y}')
         .trim()
@@ -124,4 +131,16 @@ export async function atTerminal(args: readonly string[], options: TerminalOptio
 function isThere(words: string | RegExp | ((text: string) => boolean), text: string): boolean {
   if (typeof words === 'function') return words(text);
   return typeof words === 'string' ? text.includes(words) : words.test(text);
+}
+
+/** Returns the ids of the processes below a process. */
+function descendants(parent: number): number[] {
+  const table = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout;
+  const rows = table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const below = (of: number): number[] =>
+    rows.flatMap(([pid = 0, ppid]) => (ppid === of ? [pid, ...below(pid)] : []));
+  return below(parent);
 }
