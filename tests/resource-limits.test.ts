@@ -48,16 +48,19 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   'steps of a JSON Schema validation': ['packages/agent/src/json-schema/full-schema.ts', 'maxSteps'],
   'milliseconds of a tool call': ['packages/agent/src/loop/tool-run.ts', 'defaultTimeoutMs'],
   'milliseconds of a wait': ['packages/tools/src/wait-until.ts', 'maxWaitMs'],
-  'levels of a tree of budgets': ['packages/agent/src/budgets/budget-store.ts', 'maxDepth'],
+  'levels of a tree of budgets': ['packages/agent/src/store/budgets/budget-store.ts', 'maxDepth'],
   'characters of the name of a budget, or of an id of a reservation': [
-    'packages/agent/src/budgets/definition.ts',
+    'packages/agent/src/store/budgets/definition.ts',
     'maxNameLength',
   ],
   'reservations of crashed processes that can still be settled': [
-    'packages/agent/src/budgets/budget-book.ts',
+    'packages/agent/src/store/budgets/budget-book.ts',
     'maxCharged',
   ],
-  'balances of one budget in `memoryBudgets`': ['packages/agent/src/budgets/memory-budgets.ts', 'maxPeriods'],
+  'balances of one budget in `memoryBudgets`': [
+    'packages/agent/src/store/budgets/memory-budgets.ts',
+    'maxPeriods',
+  ],
   'milliseconds of an append to the store': ['packages/agent/src/loop/executor.ts', 'storeTimeoutMs'],
   'runs in a `memoryRunner` that have not ended': [
     'packages/agent/src/runner/memory-runner.ts',

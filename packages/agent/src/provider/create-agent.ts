@@ -1,4 +1,5 @@
 import { defaultTransport } from '#transport';
+import { abortError } from '../interfaces/abort-error.ts';
 import type {
   Agent,
   CacheBreak,
@@ -25,7 +26,6 @@ import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { ProviderContext } from './attempt.ts';
-import { abortError } from './http/abort.ts';
 import { EndpointCache } from './http/address.ts';
 import { headerPicker } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';

@@ -1,9 +1,9 @@
+import { abortError } from '../interfaces/abort-error.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Attempt, FailedAttempt } from './attempt.ts';
-import { abortError } from './http/abort.ts';
 import type { ResolvedEndpoint } from './http/address.ts';
 import { joinBytes, lengthOf } from './http/bytes.ts';
 import { ErrorBodyReader } from './http/error-body.ts';

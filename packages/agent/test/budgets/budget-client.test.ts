@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Amounts, BudgetStore } from '../../src/budgets/index.ts';
-import { BudgetClient, memoryBudgets } from '../../src/budgets/index.ts';
+import type { Amounts, BudgetStore } from '../../src/store/budgets/index.ts';
+import { BudgetClient, memoryBudgets } from '../../src/store/budgets/index.ts';
 import type { FakeRuntime } from '../../src/testing/index.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
 import { AgentError } from '../../src/values/errors.ts';

@@ -3,7 +3,7 @@ import type {
   BudgetDefinition,
   ReservationRequest,
   ReservationResult,
-} from '../../src/budgets/index.ts';
+} from '../../src/store/budgets/index.ts';
 
 export const leaseMs = 15_000;
 const maxSilenceMs = 15_000;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import type { BudgetStore } from '../../src/budgets/index.ts';
-import { memoryBudgets } from '../../src/budgets/index.ts';
 import { sqliteBudgets } from '../../src/node/sqlite-budgets/sqlite-budgets.ts';
+import type { BudgetStore } from '../../src/store/budgets/index.ts';
+import { memoryBudgets } from '../../src/store/budgets/index.ts';
 import { systemRuntime } from '../../src/values/runtime.ts';
 
 const day = 24 * 3_600_000;

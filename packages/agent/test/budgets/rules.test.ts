@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { BudgetDefinition, BudgetPeriod, BudgetStore } from '../../src/budgets/index.ts';
-import { budgetSchema, sqlBudgets } from '../../src/budgets/index.ts';
 import { Statements } from '../../src/node/sqlite/statements.ts';
+import type { BudgetDefinition, BudgetPeriod, BudgetStore } from '../../src/store/budgets/index.ts';
+import { budgetSchema, sqlBudgets } from '../../src/store/budgets/index.ts';
 import { seededRandom } from '../../src/testing/service/seeded-random.ts';
 import { BudgetModel, leaseMs } from './budget-model.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fallback } from '../../src/compose/index.ts';
 import type { Agent, AgentEvent, RequestContext } from '../../src/interfaces/agent.ts';
+import { fallback } from '../../src/run/compose/index.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
 import { textResponse } from '../../src/testing/scripted-model.ts';
 import type { ErrorData } from '../../src/values/errors.ts';

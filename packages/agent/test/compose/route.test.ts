@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fallback, route } from '../../src/compose/index.ts';
 import { summarize } from '../../src/context/index.ts';
 import type { Agent, ModelRequest } from '../../src/interfaces/agent.ts';
+import { fallback, route } from '../../src/run/compose/index.ts';
 import { calls, textResponse } from '../../src/testing/scripted-model.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import { userMessage } from '../../src/values/message.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { fallback } from '../../src/compose/index.ts';
 import { summarize } from '../../src/context/index.ts';
 import type { Event } from '../../src/events/event.ts';
 import type { Agent } from '../../src/interfaces/agent.ts';
 import type { Pricing } from '../../src/interfaces/limits.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { createAgent } from '../../src/provider/create-agent.ts';
+import { fallback } from '../../src/run/compose/index.ts';
 import type { ExecutorOptions } from '../../src/run/options.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
 import { scriptTesting } from '../../src/testing/script-testing.ts';

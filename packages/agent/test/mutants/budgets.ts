@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts';
 
-const book = 'src/budgets/budget-book.ts';
-const decide = 'src/budgets/decide-reservation.ts';
-const sql = 'src/budgets/sql-tables.ts';
-const client = 'src/budgets/budget-client.ts';
+const book = 'src/store/budgets/budget-book.ts';
+const decide = 'src/store/budgets/decide-reservation.ts';
+const sql = 'src/store/budgets/sql-tables.ts';
+const client = 'src/store/budgets/budget-client.ts';
 
 const rules = 'test/budgets/rules.test.ts';
 const clientTest = 'test/budgets/budget-client.test.ts';
@@ -91,7 +91,7 @@ export const budgetMutants: readonly Mutant[] = [
     by: rules,
   },
   {
-    file: 'src/budgets/period.ts',
+    file: 'src/store/budgets/period.ts',
     find: 'return runId;',
     replace: "return '';",
     why: 'all runs share a budget per run',
@@ -123,7 +123,7 @@ export const budgetMutants: readonly Mutant[] = [
     by: 'test/budgets/limits.test.ts',
   },
   {
-    file: 'src/budgets/memory-budgets.ts',
+    file: 'src/store/budgets/memory-budgets.ts',
     find: 'number < before && waitsIn',
     replace: 'number > before && waitsIn',
     why: 'requests in memory get their turn in the opposite order',

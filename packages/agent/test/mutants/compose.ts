@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const fallback = 'src/compose/fallback.ts';
-const attribution = 'src/compose/attribution.ts';
+const fallback = 'src/run/compose/fallback.ts';
+const attribution = 'src/run/compose/attribution.ts';
 const cost = 'src/loop/request-cost.ts';
 const unit = 'test/compose/fallback.test.ts';
 const run = 'test/compose/run.test.ts';
@@ -9,7 +9,7 @@ const run = 'test/compose/run.test.ts';
 /** Bugs in agents that consist of other agents. */
 export const composeMutants: readonly Mutant[] = [
   {
-    file: 'src/compose/curable.ts',
+    file: 'src/run/compose/fallback.ts',
     find: "if (kind !== 'invalid') return serviceKinds.has(kind);",
     replace: "if (kind !== 'invalid') return true;",
     why: 'a request that the caller cancelled goes to the next provider',
@@ -17,7 +17,7 @@ export const composeMutants: readonly Mutant[] = [
     by: unit,
   },
   {
-    file: 'src/compose/curable.ts',
+    file: 'src/run/compose/fallback.ts',
     find: "return code === 'not_served' || (status !== undefined && ownStatuses.has(status));",
     replace: 'return true;',
     why: 'an invalid request goes to every provider',
@@ -129,7 +129,7 @@ export const composeMutants: readonly Mutant[] = [
     by: run,
   },
   {
-    file: 'src/compose/route.ts',
+    file: 'src/run/compose/route.ts',
     find: "messages.filter(({ role }) => role === 'assistant').length + 1",
     replace: 'messages.length',
     why: 'a choice by turn counts tool results and messages as turns',

@@ -1,9 +1,9 @@
-import type { BudgetStore } from '../../src/budgets/index.ts';
-import { memoryBudgets } from '../../src/budgets/index.ts';
 import { memoryBlobs } from '../../src/context/index.ts';
 import { emptyItems, emptyState } from '../../src/events/index.ts';
 import type { Executor } from '../../src/index.ts';
 import { memoryStore, systemRuntime } from '../../src/index.ts';
+import type { BudgetStore } from '../../src/store/budgets/index.ts';
+import { memoryBudgets } from '../../src/store/budgets/index.ts';
 import { emptyStats } from '../../src/store/index.ts';
 import { fakeRuntime, scriptWire } from '../../src/testing/index.ts';
 import { exceptions } from './sample-exceptions.ts';

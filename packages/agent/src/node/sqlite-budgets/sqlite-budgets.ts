@@ -5,10 +5,10 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { BudgetStore } from '../../budgets/budget-store.ts';
-import { sqlBudgets } from '../../budgets/sql-budgets.ts';
-import type { BudgetSql } from '../../budgets/sql-tables.ts';
-import { budgetSchema } from '../../budgets/sql-tables.ts';
+import type { BudgetStore } from '../../store/budgets/budget-store.ts';
+import { sqlBudgets } from '../../store/budgets/sql-budgets.ts';
+import type { BudgetSql } from '../../store/budgets/sql-tables.ts';
+import { budgetSchema } from '../../store/budgets/sql-tables.ts';
 import { backoff } from '../../values/backoff.ts';
 import { amount, read, record, text, withMethods } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';

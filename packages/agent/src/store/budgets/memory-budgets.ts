@@ -1,6 +1,6 @@
-import { read, record, withMethods } from '../values/input.ts';
-import type { Runtime } from '../values/runtime.ts';
-import { systemRuntime } from '../values/runtime.ts';
+import { read, record, withMethods } from '../../values/input.ts';
+import type { Runtime } from '../../values/runtime.ts';
+import { systemRuntime } from '../../values/runtime.ts';
 import { BudgetBook } from './budget-book.ts';
 import type { BudgetStore } from './budget-store.ts';
 import type { Balance, BalanceKey, BudgetTables, Hold, NumberedHold } from './budget-tables.ts';

@@ -1,4 +1,4 @@
-import { AgentError } from '../../values/errors.ts';
+import { AgentError } from '../values/errors.ts';
 
 /**
  * Returns the error for an aborted signal from its reason. A reason that is an AgentError, such as a run timeout, is returned

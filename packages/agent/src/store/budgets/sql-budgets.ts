@@ -1,5 +1,5 @@
-import { amount, callable, read, record, withMethods } from '../values/input.ts';
-import type { Runtime } from '../values/runtime.ts';
+import { amount, callable, read, record, withMethods } from '../../values/input.ts';
+import type { Runtime } from '../../values/runtime.ts';
 import { BudgetBook } from './budget-book.ts';
 import type { BudgetStore } from './budget-store.ts';
 import type { BudgetSql } from './sql-tables.ts';

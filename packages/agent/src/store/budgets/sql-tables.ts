@@ -1,4 +1,4 @@
-import { read, text } from '../values/input.ts';
+import { read, text } from '../../values/input.ts';
 import type { Awaitable, Balance, BalanceKey, BudgetTables, Hold, NumberedHold } from './budget-tables.ts';
 import type { Amounts, BudgetDefinition } from './definition.ts';
 

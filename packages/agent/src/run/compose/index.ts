@@ -4,6 +4,6 @@
  * @module
  */
 
-export type { ModelRef, TriedModel } from '../interfaces/agent.ts';
+export type { ModelRef, TriedModel } from '../../interfaces/agent.ts';
 export { type FallbackOptions, fallback } from './fallback.ts';
 export { type RoutedRequest, type RouteOptions, route } from './route.ts';

@@ -1,9 +1,9 @@
-import type { Agent, ModelResponse, TriedModel } from '../interfaces/agent.ts';
-import { isOwnResponse, ownResponse } from '../interfaces/own-response.ts';
-import { defined } from '../values/defined.ts';
-import { AgentError } from '../values/errors.ts';
-import type { Usage } from '../values/usage.ts';
-import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
+import type { Agent, ModelResponse, TriedModel } from '../../interfaces/agent.ts';
+import { isOwnResponse, ownResponse } from '../../interfaces/own-response.ts';
+import { defined } from '../../values/defined.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Usage } from '../../values/usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../../values/usage.ts';
 
 /** Returns the models that a failed request to an agent used, with what each of them spent. */
 export function triedBy({ provider, model }: Agent, error: AgentError): readonly TriedModel[] {

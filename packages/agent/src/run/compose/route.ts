@@ -1,9 +1,9 @@
-import { prefixTokens, roughTextTokens } from '../context/tokens.ts';
-import type { Agent, ModelRequest, ModelResponse, RequestContext } from '../interfaces/agent.ts';
-import { readAgent } from '../interfaces/agent.ts';
-import { AgentError, argumentError, summarize } from '../values/errors.ts';
-import type { Reader } from '../values/input.ts';
-import { amount, callable, invalid, mapOf, oneOf, read, record } from '../values/input.ts';
+import { prefixTokens, roughTextTokens } from '../../context/tokens.ts';
+import type { Agent, ModelRequest, ModelResponse, RequestContext } from '../../interfaces/agent.ts';
+import { readAgent } from '../../interfaces/agent.ts';
+import { AgentError, argumentError, summarize } from '../../values/errors.ts';
+import type { Reader } from '../../values/input.ts';
+import { amount, callable, invalid, mapOf, oneOf, read, record } from '../../values/input.ts';
 import { failedFor, servedFor, triedBy } from './attribution.ts';
 import { declarationOf } from './declaration.ts';
 

@@ -1,7 +1,7 @@
-import { defined } from '../values/defined.ts';
-import { AgentError } from '../values/errors.ts';
-import { listOf, optional, read } from '../values/input.ts';
-import type { Runtime } from '../values/runtime.ts';
+import { defined } from '../../values/defined.ts';
+import { AgentError } from '../../values/errors.ts';
+import { listOf, optional, read } from '../../values/input.ts';
+import type { Runtime } from '../../values/runtime.ts';
 import type {
   BudgetBalance,
   BudgetStore,

@@ -1,4 +1,4 @@
-import { isoTime } from '../values/runtime.ts';
+import { isoTime } from '../../values/runtime.ts';
 import type { BudgetDefinition } from './definition.ts';
 
 const hourMs = 3_600_000;

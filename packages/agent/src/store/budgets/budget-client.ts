@@ -1,8 +1,8 @@
-import { backoff } from '../values/backoff.ts';
-import { AgentError } from '../values/errors.ts';
-import { amount, read, record, withMethods } from '../values/input.ts';
-import type { Runtime } from '../values/runtime.ts';
-import { isoTime, systemRuntime } from '../values/runtime.ts';
+import { backoff } from '../../values/backoff.ts';
+import { AgentError } from '../../values/errors.ts';
+import { amount, read, record, withMethods } from '../../values/input.ts';
+import type { Runtime } from '../../values/runtime.ts';
+import { isoTime, systemRuntime } from '../../values/runtime.ts';
 import type { BudgetStore, ReservationRequest, ReservationResult } from './budget-store.ts';
 import { readRequest } from './budget-store.ts';
 import type { Amounts } from './definition.ts';

@@ -1,16 +1,23 @@
-import type { Agent, ModelRequest, ModelResponse, RequestContext, TriedModel } from '../interfaces/agent.ts';
-import { readAgent } from '../interfaces/agent.ts';
-import { abortError } from '../provider/http/abort.ts';
-import { AgentError, argumentError } from '../values/errors.ts';
-import type { Reader } from '../values/input.ts';
-import { amount, invalid, listOf, read, record, withMethods } from '../values/input.ts';
-import type { Runtime } from '../values/runtime.ts';
-import { systemRuntime } from '../values/runtime.ts';
-import { addUsage } from '../values/usage.ts';
+import { abortError } from '../../interfaces/abort-error.ts';
+import type {
+  Agent,
+  ModelRequest,
+  ModelResponse,
+  RequestContext,
+  TriedModel,
+} from '../../interfaces/agent.ts';
+import { readAgent } from '../../interfaces/agent.ts';
+import { ownContext, stopOf } from '../../interfaces/own-context.ts';
+import { defined } from '../../values/defined.ts';
+import type { ErrorKind } from '../../values/errors.ts';
+import { AgentError, argumentError } from '../../values/errors.ts';
+import type { Reader } from '../../values/input.ts';
+import { amount, invalid, listOf, read, record, withMethods } from '../../values/input.ts';
+import type { Runtime } from '../../values/runtime.ts';
+import { systemRuntime } from '../../values/runtime.ts';
+import { addUsage } from '../../values/usage.ts';
 import { attemptsOf, failedFor, servedFor, triedBy, wastedBy } from './attribution.ts';
-import { isCurable, isTooLong } from './curable.ts';
 import { declarationOf } from './declaration.ts';
-import { contextWith, stopReasonOf } from './request-context.ts';
 
 /** Options of {@link fallback}. */
 export interface FallbackOptions {
@@ -219,4 +226,43 @@ class Succession {
 
 function isStop({ kind }: AgentError): boolean {
   return kind === 'aborted' || kind === 'timeout';
+}
+
+/** Returns a context with the same signal, but with these functions. */
+function contextWith(
+  context: RequestContext,
+  emit: NonNullable<RequestContext['emit']>,
+  mayRetry: NonNullable<RequestContext['mayRetry']>,
+): RequestContext {
+  const stop = stopOf(context);
+  if (stop !== undefined) return ownContext(stop, emit, mayRetry);
+  return { ...defined({ signal: context.signal }), emit, mayRetry };
+}
+
+/** Returns why a request was stopped; undefined if it was not. */
+function stopReasonOf(context: RequestContext): { readonly reason: unknown } | undefined {
+  const stop = stopOf(context);
+  const isStopped = stop === undefined ? context.signal?.aborted === true : stop.isStopRequested;
+  return isStopped ? { reason: stop === undefined ? context.signal?.reason : stop.reason } : undefined;
+}
+
+/** Failures of a service or of the way to it. Whether the request was sent again before does not matter. */
+const serviceKinds: ReadonlySet<ErrorKind> = new Set(['agent', 'rate_limit', 'network', 'timeout', 'auth']);
+
+/** Statuses of requests that a service refuses for its own reasons: no credit left, an unknown model. */
+const ownStatuses: ReadonlySet<number> = new Set([402, 404, 429]);
+
+/** Returns whether the conversation is too long for the model. */
+function isTooLong({ code }: AgentError): boolean {
+  return code === 'context_full';
+}
+
+/**
+ * Returns whether the same request may succeed with another service. It cannot if the caller cancelled it, a limit was
+ * reached, or the request itself is wrong.
+ */
+function isCurable(error: AgentError): boolean {
+  const { kind, code, status } = error;
+  if (kind !== 'invalid') return serviceKinds.has(kind);
+  return code === 'not_served' || (status !== undefined && ownStatuses.has(status));
 }

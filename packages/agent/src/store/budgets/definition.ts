@@ -1,5 +1,5 @@
-import type { Reader } from '../values/input.ts';
-import { amount, invalid, oneOf, record, text, when } from '../values/input.ts';
+import type { Reader } from '../../values/input.ts';
+import { amount, invalid, oneOf, record, text, when } from '../../values/input.ts';
 
 /** Amounts of what a budget counts. */
 export interface Amounts {

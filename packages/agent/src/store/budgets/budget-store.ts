@@ -1,6 +1,6 @@
-import { AgentError } from '../values/errors.ts';
-import type { Reader } from '../values/input.ts';
-import { flag, record } from '../values/input.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Reader } from '../../values/input.ts';
+import { flag, record } from '../../values/input.ts';
 import type { Amounts, BudgetDefinition } from './definition.ts';
 import { readAmounts, readName } from './definition.ts';
 
