@@ -166,7 +166,7 @@ test('writes at most 10 KB for a 1,400-character response in 200 chunks', patien
   const chat = await chatWith([slowly(words, 200, 15)], { columns: 80 });
   const before = chat.bytes().length;
   say(chat, 'tell me');
-  await chat.until(/✓ [\d.]+ s/);
+  await chat.until(/✓ [\d.]+ m?s/);
   const sent = chat.bytes().length - before;
   process.stderr.write(`bytes for 1,400 characters in 200 pieces: ${sent}\n`);
   expect(sent).toBeLessThanOrEqual(10_000);
@@ -176,7 +176,7 @@ test('escapes all control sequences in a response', patience, async () => {
   const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf\u202eg';
   const chat = await chatWith([says(evil, ['list_files', { path: evil }]), says(evil)], { columns: 80 });
   say(chat, 'go');
-  await chat.until(/✓ [\d.]+ s/);
+  await chat.until(/✓ [\d.]+ m?s/);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors, cursor moves, pasting and synchronized output.
   const foreign = chat.bytes().replaceAll(/\x1b\[(\d+m|K|J|\d+[ABG]|\?20(26|04)[hl])/g, '');
   expect(foreign).not.toContain('\x1b');
