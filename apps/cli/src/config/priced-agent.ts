@@ -1,5 +1,4 @@
 import type { Agent, Pricing } from '@cobbler/agent';
-import { fallback } from '@cobbler/agent/compose';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { makeAgent } from './make-agent.ts';
@@ -47,6 +46,8 @@ export async function pricedAgent(
     ),
   );
   const { provider } = all[0] as PricedAgent;
+  // Most tasks have one model, and their start should not load this.
+  const { fallback } = await import('@cobbler/agent/compose');
   return { agent: fallback(all.map(({ agent }) => agent)), pricing: pricingOf(all), provider };
 }
 

@@ -219,10 +219,9 @@ export function badCursor(cursor: string): AgentError {
 /** Returns the first event whose sequence number does not follow the event `last`, if any. */
 export function invalidPosition(events: readonly Event[], last: number): Event | undefined {
   try {
-    let expected = last;
-    for (const event of events) {
-      expected += 1;
-      if (event.seq !== expected) return event;
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index] as Event;
+      if (event.seq !== last + index + 1) return event;
     }
     return undefined;
   } catch (thrown) {
