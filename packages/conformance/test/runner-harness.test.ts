@@ -74,6 +74,70 @@ describe('a prompt right after the end of a run', () => {
   });
 });
 
+describe('a prompt after the log contains the end of the run, which the harness has not seen yet', () => {
+  /** Prompts a harness whose timers stop as soon as it has reported the user message. */
+  async function promptedUnseen(content: string) {
+    const store = memoryStore();
+    const executor = new Executor({ ...harnessFixture(), store });
+    const runner = memoryRunner({ workflow: sessionWorkflow({ store, executor: () => executor }) });
+    let isAsleep = false;
+    const timer: Runtime['timer'] = (_ms, fire) => {
+      setImmediate(() => isAsleep || fire());
+      return () => {};
+    };
+    const runtime = { ...systemRuntime, timer };
+    const harness = runnerHarness({ runner, store, executor, sessionId: 'one', runtime });
+    const first = harness.prompt(content);
+    for await (const event of first) if (event.type === 'user') break;
+    isAsleep = true;
+    const wake = () => {
+      isAsleep = false;
+    };
+    return { store, runner, harness, first, wake };
+  }
+
+  it('is accepted, and a second one at the same time is refused', async () => {
+    const { store, runner, harness, first, wake } = await promptedUnseen('hang');
+    await runner.cancel(first.id);
+    await expect.poll(async () => (await store.read('one')).at(-1)?.type).toBe('finished');
+    const [second, third] = [harness.prompt('hang'), harness.prompt('hang')];
+    expect((await third.result).error?.code).toBe('busy');
+    expect((await first.result).status).toBe('cancelled');
+    wake();
+    for await (const event of second) if (event.type === 'user') break;
+    expect(harness.cancel()).toBe(true);
+    expect((await second.result).status).toBe('cancelled');
+    await runner.close();
+  });
+
+  it('is refused if the log has no end', async () => {
+    const { runner, harness, first, wake } = await promptedUnseen('hang');
+    expect((await harness.prompt('say Hi.').result).error?.code).toBe('busy');
+    expect(harness.cancel()).toBe(true);
+    wake();
+    expect((await first.result).status).toBe('cancelled');
+    await runner.close();
+  });
+});
+
+describe('resuming a session that does not exist', () => {
+  it('fails without retries', async () => {
+    const store = memoryStore();
+    const executor = new Executor({ ...harnessFixture(), store });
+    let attempts = 0;
+    const advance: Executor['advance'] = (options) => {
+      attempts += 1;
+      return executor.advance(options);
+    };
+    const counted = Object.assign(Object.create(executor) as Executor, { advance });
+    const runner = memoryRunner({ workflow: sessionWorkflow({ store, executor: () => counted }) });
+    const harness = runnerHarness({ runner, store, executor, pollMs: 1 });
+    expect((await harness.resume().result).error).toMatchObject({ code: 'no_session', retryable: false });
+    expect(attempts).toBe(1);
+    await runner.close();
+  });
+});
+
 describe('following a run with a runner', () => {
   const away = (retryable: boolean) =>
     new AgentError({

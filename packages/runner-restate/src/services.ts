@@ -179,6 +179,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
     await Promise.race([callUntilEnded(ctx, options, call, over), call.stopped]);
     return null;
   } catch (reason) {
+    if (AgentError.is(reason) && reason.code === 'cancelled') return null;
     // The run is stopped for now. The attempt ends with its connection and returns nothing until then.
     if (AgentError.is(reason) && reason.kind === 'aborted') return await new Promise<never>(() => {});
     throw reason;

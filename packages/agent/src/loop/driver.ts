@@ -124,9 +124,9 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     await this.#inTime(this.#runOpened(true));
     await this.#settle(stopListening);
     const { failure } = this.#log;
-    // Recorded events stay recorded, so a retry is safe unless another process has claimed the session.
+    // Recorded events stay recorded, so a retry is safe.
     if (failure !== undefined)
-      throw new AgentError({ ...failure.toJSON(), retryable: failure.code !== 'fenced' });
+      throw new AgentError({ ...failure.toJSON(), retryable: passing.has(failure.code) });
     if (this.#leftFor !== undefined) throw this.#leftFor;
     const { finished, seq } = this.state;
     if (finished !== undefined) return { over: true, result: this.#result() };
@@ -410,6 +410,9 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     this.#approvals?.release();
   }
 }
+
+/** Codes of a failed log that a later attempt may not meet. After `fenced`, another process has the session. */
+const passing: ReadonlySet<string | undefined> = new Set(['store', 'in_use']);
 
 const nothing = (): void => {};
 

@@ -164,7 +164,6 @@ class FollowingHarness implements RunnerHarness {
     const { signal, runId = this.#runtime.id() } = read(options, promptOptions);
     const ids = { id: runId, sessionId: this.sessionId };
     if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
-    if (this.#current !== undefined) return refusedRun(ids, busyError(), this.#runtime);
     if (signal?.aborted) return refusedRun(ids, cancelled(), this.#runtime);
     let work: SessionWork;
     try {
@@ -172,10 +171,14 @@ class FollowingHarness implements RunnerHarness {
     } catch (thrown) {
       return refusedRun(ids, AgentError.from(thrown), this.#runtime);
     }
+    const before = this.#current;
     const followed = this.#hold(runId, work);
+    if (before === undefined) this.#current = followed;
     const onAbort = () => void this.#cancel(followed);
     signal?.addEventListener('abort', onAbort, { once: true });
-    void this.#see(followed).finally(() => signal?.removeEventListener('abort', onAbort));
+    void this.#see(followed, () => this.#begin(followed, before)).finally(() =>
+      signal?.removeEventListener('abort', onAbort),
+    );
     return followed.held.run;
   }
 
@@ -189,7 +192,8 @@ class FollowingHarness implements RunnerHarness {
     const isUnderWay = state === 'queued' || state === 'running';
     if (this.#mine !== undefined || this.#isClosed || !isUnderWay) return this.#mine;
     const followed = this.#hold(runId, { sessionId: this.sessionId }, seq);
-    void this.#see(followed, { isStarted: true });
+    this.#current = followed;
+    void this.#see(followed);
     return followed.held;
   }
 
@@ -211,16 +215,15 @@ class FollowingHarness implements RunnerHarness {
       isOver: false,
       wake: () => {},
     };
-    this.#current = followed;
     return followed;
   }
 
-  /** Starts a run if needed, and reports its events until it ends. Never rejects. */
-  async #see(followed: FollowedRun, { isStarted = false } = {}): Promise<void> {
+  /** Starts a run with the given function, if any, and reports its events until it ends. Never rejects. */
+  async #see(followed: FollowedRun, begin?: () => Promise<void>): Promise<void> {
     const { held } = followed;
     const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
     try {
-      if (!isStarted) await this.#begin(followed);
+      await begin?.();
       this.#show(followed, { type: 'started', v: 1, sessionId: this.sessionId, runId: followed.runId });
       await this.#follow(followed);
     } catch (thrown) {
@@ -232,8 +235,9 @@ class FollowingHarness implements RunnerHarness {
     }
   }
 
-  async #begin(followed: FollowedRun): Promise<void> {
+  async #begin(followed: FollowedRun, before: FollowedRun | undefined): Promise<void> {
     const { runner, store } = this.#options;
+    if (before !== undefined) await this.#replace(before, followed);
     const { runId, work } = followed;
     const key = `session:${this.sessionId}`;
     const since = this.#runtime.monotonic();
@@ -251,6 +255,20 @@ class FollowingHarness implements RunnerHarness {
       }
     }
     if (followed.wantsCancel) await runner.cancel(runId);
+  }
+
+  /**
+   * Takes up a run after this harness has seen the end of its previous one. Throws `busy` if the log does not contain
+   * that end yet: only then is the previous run in progress, because a client may have read the end from the log.
+   */
+  async #replace(before: FollowedRun, followed: FollowedRun): Promise<void> {
+    const { runId, finished } = await openSession(this.#options.store, this.sessionId);
+    if (finished === undefined || runId !== before.runId) throw busyError();
+    before.wake();
+    await before.held.run.result;
+    if (this.#isClosed) throw closedError();
+    if (this.#current !== undefined) throw busyError();
+    this.#current = followed;
   }
 
   async #follow(followed: FollowedRun): Promise<void> {

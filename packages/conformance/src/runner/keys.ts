@@ -83,6 +83,13 @@ export const keyCases: readonly RunnerCase[] = [
     await setup.result('c');
     expectEqual(await turnsTaken(setup), ['+a', '+b', '-b', '+c', '-c'], 'the starts and ends of the runs');
   }),
+  the('a run that is cancelled during a step releases its key', async (setup) => {
+    await setup.start('a', { workflow: 'hanging' }, { key });
+    await setup.untilReached('a', 'in');
+    await setup.cancel('a');
+    await turns(setup, ['b']);
+    expectEqual(await setup.result('b'), 'b', 'the result of the next run');
+  }),
   the('a queued run that is cancelled never starts', async (setup) => {
     await turns(setup, ['a', 'b', 'c'], { wait: true });
     expectEqual(await setup.cancel('b'), true, 'whether the run was cancelled');

@@ -13,7 +13,7 @@ const none = ['timed out'];
 
 export const waitCases: readonly RunnerCase[] = [
   sleep('a run waits until the given time', async (setup) => {
-    const until = setup.place.now() + 150;
+    const until = setup.place.now() + setup.stretched(150);
     await setup.start('one', { workflow: 'sleeper', until });
     await setup.untilReached('one', 'recorded');
     expectEqual(await setup.state('one'), 'running', 'the state during the wait');
