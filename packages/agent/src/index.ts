@@ -18,11 +18,12 @@ export type {
   StopReason,
   ToolCall,
 } from './interfaces/agent.ts';
+export { Budget } from './interfaces/budget.ts';
 export type { AgentConfig, Environment } from './interfaces/config.ts';
 export type { Gate, GateCall, GateContext, GateRules, Verdict } from './interfaces/gate.ts';
 export { allowAll, planMode, readOnly, rules } from './interfaces/gate.ts';
 export type { LimitName, Limits, Price, Pricing } from './interfaces/limits.ts';
-export { Budget, defaultLimits } from './interfaces/limits.ts';
+export { defaultLimits } from './interfaces/limits.ts';
 export type { ExecutionMetrics } from './interfaces/metrics.ts';
 export type { OutputOption } from './interfaces/output.ts';
 export type { StandardSchema } from './interfaces/standard-schema.ts';

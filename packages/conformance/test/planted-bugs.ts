@@ -135,14 +135,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'budget spent twice',
-    file: 'src/interfaces/limits.ts',
-    find: 'return this.#limits.tokens - this.#tokens - this.#heldTokens;',
-    replace: 'return this.#limits.tokens - this.#tokens;',
+    file: 'src/interfaces/budget.ts',
+    find: 'this.#briefTokens += briefTokens;',
+    replace: 'this.#heldTokens -= tokens;',
     why: 'parallel runs spend the same remaining tokens',
   },
   {
     name: 'turns spent twice',
-    file: 'src/interfaces/limits.ts',
+    file: 'src/interfaces/budget.ts',
     find: 'this.#taken[what] += count;',
     replace: '',
     why: 'parallel runs take the same remaining turns',

@@ -1,4 +1,4 @@
-import type { Budget } from '../interfaces/limits.ts';
+import { Budget } from '../interfaces/budget.ts';
 import type { Tool, ToolContext, ToolPreview } from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, toolOutput } from '../interfaces/tool-output.ts';
@@ -42,7 +42,8 @@ async function execute(
 ): Promise<unknown> {
   const { signal, idempotencyKey: call } = context;
   const name = ports.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
-  const spent: ToolSpending = { tokens: 0, usd: 0, turns: 0, toolCalls: 0 };
+  // Its own account shows what the tool spends.
+  const budget = new Budget({}, context.budget);
   let ran = false;
   return await new Promise((resolve, reject) => {
     const port = ports.open(name, {
@@ -61,11 +62,10 @@ async function execute(
       },
       start(put) {
         ran = true;
-        const costs = () =>
-          Object.values(spent).some((amount) => amount > 0) ? { spent: { ...spent } } : {};
+        const costs = () => costsOf(budget);
         const own: ToolContext = {
           ...context,
-          budget: watchedBudget(context.budget, spent),
+          budget,
           progress: (text) => put({ progress: String(text) }, true),
         };
         Promise.resolve()
@@ -114,50 +114,10 @@ async function previewOf(
   });
 }
 
-/** The part of the run's budget that a tool used. */
-interface ToolSpending {
-  tokens: number;
-  usd: number;
-  turns: number;
-  toolCalls: number;
-}
-
-/** Returns the same budget for one tool, and adds everything that the tool settles to `spent`. */
-function watchedBudget(budget: Budget, spent: ToolSpending): Budget {
-  const reserve: Budget['reserve'] = (...amounts) => {
-    const reservation = budget.reserve(...amounts);
-    let open = true;
-    return {
-      again: (tokens, usd) => reservation.again(tokens, usd),
-      settle(tokens, usd) {
-        if (open) {
-          spent.tokens += tokens;
-          spent.usd += usd;
-        }
-        open = false;
-        reservation.settle(tokens, usd);
-      },
-    };
-  };
-  const take: Budget['take'] = (what, count) => {
-    const settle = budget.take(what, count);
-    spent[what] += count;
-    let open = true;
-    return (used) => {
-      if (open) spent[what] += used - count;
-      open = false;
-      settle(used);
-    };
-  };
-  return new Proxy(budget, {
-    get(target, name) {
-      if (name === 'reserve') return reserve;
-      if (name === 'take') return take;
-      // A budget keeps its account in private fields, which only the original object can access.
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+function costsOf(budget: Budget): JsonObject {
+  const { tokens, usd } = budget;
+  const spent = { tokens, usd, turns: budget.taken('turns'), toolCalls: budget.taken('toolCalls') };
+  return Object.values(spent).some((amount) => amount > 0) ? { spent } : {};
 }
 
 /** Charges the budget again with what the tool spent when it was recorded. */

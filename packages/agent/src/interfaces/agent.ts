@@ -157,7 +157,7 @@ export interface RequestContext {
    * Called before a retry with the total usage of the failed attempts. If it returns false, the request fails with
    * the last error, because the budget may not cover another attempt.
    */
-  readonly mayRetry?: (wasted: Usage) => boolean;
+  readonly mayRetry?: (wasted: Usage) => boolean | Promise<boolean>;
 }
 
 /**

@@ -21,7 +21,7 @@ import {
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { isThenable } from '../values/thenable.ts';
-import type { Budget } from './limits.ts';
+import type { Budget } from './budget.ts';
 import type { FieldSchemas, FieldTypes, Validation } from './schema.ts';
 import { readObjectSchema } from './schema.ts';
 import type { StandardSchema } from './standard-schema.ts';

@@ -24,6 +24,7 @@ import { askWithin } from './send-request.ts';
  * conversation, or fails with the provider's error. A failed compaction ends the run.
  */
 export async function compact(run: RunContext): Promise<void> {
+  run.cached = undefined;
   await run.record([await compacted(run)]);
 }
 

@@ -31,11 +31,11 @@ import { decide } from './decide.ts';
 import { stuck } from './ending-error.ts';
 import { changedEnd } from './hooks.ts';
 import type { AppendOptions, Claim, LogOwner } from './log.ts';
-import { Log } from './log.ts';
+import { isTemporary, Log } from './log.ts';
 import { toolsByName } from './plan.ts';
 import { chargePast, policyOf, withLimits } from './policy.ts';
 import { requestModel } from './request-model.ts';
-import type { RunContext } from './run-context.ts';
+import type { CachedPrefix, RunContext } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 /**
@@ -69,6 +69,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   wake = nothing;
   isStopping = false;
   sending: RunContext['sending'] = undefined;
+  cached: CachedPrefix | undefined;
   lastResponse: ModelResponse | undefined;
   readonly #policy: ReturnType<typeof policyOf>;
   readonly #log: Log;
@@ -125,8 +126,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     await this.#settle(stopListening);
     const { failure } = this.#log;
     // Recorded events stay recorded, so a retry is safe.
-    if (failure !== undefined)
-      throw new AgentError({ ...failure.toJSON(), retryable: passing.has(failure.code) });
+    if (failure !== undefined) throw new AgentError({ ...failure.toJSON(), retryable: isTemporary(failure) });
     if (this.#leftFor !== undefined) throw this.#leftFor;
     const { finished, seq } = this.state;
     if (finished !== undefined) return { over: true, result: this.#result() };
@@ -258,7 +258,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   async #runOpened(isStep: boolean): Promise<void> {
     try {
       if (this.#log.busy) await this.#untilSettled();
-      chargePast(this.config, this.state);
+      const charged = chargePast(this.config, this.state);
+      if (charged !== undefined) await charged;
       const { runtime, waitEnded } = this.config;
       // Another process can ask for a step too early, which must not leave anything in the log.
       const isEarly = waitEnded === undefined && (waitingUntil(this.state) ?? 0) > runtime.now();
@@ -410,9 +411,6 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     this.#approvals?.release();
   }
 }
-
-/** Codes of a failed log that a later attempt may not meet. After `fenced`, another process has the session. */
-const passing: ReadonlySet<string | undefined> = new Set(['store', 'in_use']);
 
 const nothing = (): void => {};
 

@@ -1,6 +1,7 @@
+import { Budget } from '../interfaces/budget.ts';
 import { allowAll } from '../interfaces/gate.ts';
 import type { Limits } from '../interfaces/limits.ts';
-import { Budget, defaultLimits, noPricing } from '../interfaces/limits.ts';
+import { defaultLimits, noPricing } from '../interfaces/limits.ts';
 import { planOutput } from '../interfaces/output.ts';
 import type { Tool, ToolContext } from '../interfaces/tool.ts';
 import { readTool } from '../interfaces/tool.ts';
@@ -51,7 +52,6 @@ type RunFields =
   | 'sessionId'
   | 'runId'
   | 'budget'
-  | 'hasOwnBudget'
   | 'output'
   | 'signal'
   | 'onEvent'
@@ -189,8 +189,7 @@ export class Executor<Tools extends Tool = Tool> {
       tools: all,
       runId: ids.runId ?? runtime.id(),
       sessionId: ids.sessionId ?? runtime.id(),
-      budget: ids.budget ?? new Budget(this.#limits),
-      hasOwnBudget: ids.budget === undefined,
+      budget: new Budget(this.#limits, ids.budget),
     });
   }
 }

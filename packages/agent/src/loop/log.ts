@@ -292,6 +292,11 @@ export class Log {
   }
 }
 
+/** Returns whether a later attempt may not meet the failure. After `fenced`, another process has the session. */
+export function isTemporary({ code }: AgentError): boolean {
+  return code === 'store' || code === 'in_use';
+}
+
 /** Returns the error of a failed claim. If the session is unavailable, the store itself has not failed. */
 function claimFailure(error: unknown): AgentError {
   const isRefusal =

@@ -3,6 +3,7 @@ import { prefixTokens } from '../context/tokens.ts';
 import type { State } from '../events/state.ts';
 import type { RunConfig } from '../run/options.ts';
 import type { Policy } from './action.ts';
+import { recordedUsage } from './recorded-usage.ts';
 
 /** The options of a run that `decide` needs, with limits for one decision. */
 type RunPolicy = { -readonly [Field in keyof Policy]: Policy[Field] };
@@ -35,12 +36,17 @@ export function withLimits(policy: RunPolicy, { limits, budget }: RunConfig, sta
   return policy;
 }
 
-/** Charges what a resumed run has already spent to its own budget. A shared budget has its own account. */
-export function chargePast({ budget, hasOwnBudget }: RunConfig, { metrics, turns, toolCalls }: State): void {
-  if (!hasOwnBudget) return;
-  const { totalInputTokens, totalOutputTokens, wasted, usd } = metrics;
+/**
+ * Charges what a resumed run has already spent to its own budget. The budgets above have counted it already, except what
+ * a crashed process could not settle in a store. Returns a promise only if there is a store.
+ */
+export function chargePast(
+  config: RunConfig,
+  { metrics, turns, toolCalls }: State,
+): Promise<void> | undefined {
+  const { budget, sessionId } = config;
+  const { totalInputTokens, totalOutputTokens, wasted, usd = 0 } = metrics;
   const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
-  budget.reserve(0, 0).settle(tokens, usd ?? 0);
-  budget.take('turns', Math.min(turns, budget.left('turns')));
-  budget.take('toolCalls', Math.min(toolCalls, budget.left('toolCalls')));
+  budget.charge({ tokens, usd, turns, toolCalls });
+  return budget.recover(sessionId, (seq) => recordedUsage(config, seq));
 }

@@ -5,7 +5,7 @@ import { readPrice } from '../run/value-functions.ts';
 import { read } from '../values/input.ts';
 import type { Usage } from '../values/usage.ts';
 import { isNoUsage, noUsage, subtractUsage } from '../values/usage.ts';
-import type { RunContext } from './run-context.ts';
+import type { CachedPrefix, RunContext } from './run-context.ts';
 
 /** The tokens of a request and the models that used them. */
 export interface RequestSpending {
@@ -83,6 +83,30 @@ export function worstPrice(run: RunContext, agent: Agent, inputTokens: number): 
   }
   return { price: worst, unpriced };
 }
+
+/**
+ * Returns the maximum cost of the input of a request. What the last response of the run read from the cache or wrote to
+ * it is read from there again, unless its lifetime is over; it is not known of the rest.
+ */
+export function inputCost(
+  { config }: RunContext,
+  agent: ModelRef,
+  tokens: number,
+  price: Price,
+  cached: CachedPrefix | undefined,
+): number {
+  const isCached =
+    cached !== undefined &&
+    cached.model === agent.model &&
+    cached.provider === agent.provider &&
+    config.runtime.monotonic() - cached.at < cacheLifetimeMs;
+  const read = isCached ? Math.min(tokens, cached.tokens) : 0;
+  const { input, cacheRead = input } = price;
+  return dearestInput(tokens - read, price) + (read * cacheRead) / 1_000_000;
+}
+
+/** Less than the shortest lifetime of a provider's cache (5 minutes), because the request arrives later. */
+const cacheLifetimeMs = 240_000;
 
 /** Returns a price that neither exceeds, whatever the cache serves. */
 function dearer(left: Price, right: Price): Price {

@@ -7,6 +7,15 @@ import type { AssistantPart } from '../values/message.ts';
 import type { AppendOptions } from './log.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
+/** The beginning of a conversation in the cache of a provider. */
+export interface CachedPrefix {
+  readonly provider: string;
+  readonly model: string;
+  readonly tokens: number;
+  /** Time of the response, on the monotonic clock. */
+  readonly at: number;
+}
+
 /** A run as an action sees it: its configuration, its state, and the only ways to record and emit events. */
 export interface RunContext {
   readonly config: RunConfig;
@@ -36,6 +45,8 @@ export interface RunContext {
   responseSoFar(): readonly AssistantPart[];
   /** Called when a message of the user has arrived, or the run must stop; for the call that waits. */
   wake: () => void;
+  /** What the cache of the provider contains of the conversation; undefined if it has changed since. */
+  cached: CachedPrefix | undefined;
   /** The last response, for the result. */
   lastResponse: ModelResponse | undefined;
 }

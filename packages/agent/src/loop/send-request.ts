@@ -8,8 +8,9 @@ import type {
   TriedModel,
 } from '../interfaces/agent.ts';
 import { readModelRef } from '../interfaces/agent.ts';
-import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
-import { costOf, dearestInput, limitError, noPricing } from '../interfaces/limits.ts';
+import type { BudgetHold, HoldRequest, PendingHold, Reservation } from '../interfaces/budget.ts';
+import type { LimitName, Price } from '../interfaces/limits.ts';
+import { costOf, noPricing } from '../interfaces/limits.ts';
 import { ownContext } from '../interfaces/own-context.ts';
 import { isOwnResponse } from '../interfaces/own-response.ts';
 import { assistantContent } from '../run/content.ts';
@@ -24,14 +25,17 @@ import { maxAnswerBytes, maxCalls } from '../values/sizes.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, noUsage } from '../values/usage.ts';
-import { noCost, requestCost, worstPrice } from './request-cost.ts';
-import type { RunContext } from './run-context.ts';
+import { inputCost, noCost, requestCost, worstPrice } from './request-cost.ts';
+import type { CachedPrefix, RunContext } from './run-context.ts';
 
 /** Maximum number of tokens in a response under a limit, if neither the request nor the agent sets one. */
 const defaultOutput = 32_000;
 
 /** Minimum number of tokens available for a response, so that it is worth its input. */
 const minOutput = 256;
+
+/** Maximum time to wait for other requests that have reserved the room in a budget, in milliseconds. */
+const roomTimeoutMs = 60_000;
 
 /** Time in milliseconds in which an agent that was asked to stop can report its usage. */
 const graceMs = 50;
@@ -80,8 +84,10 @@ export class SentRequest {
   readonly #asked: PendingRequest;
   /** Undefined once the request has its outcome. */
   #settle: Settle | undefined;
-  /** Absent while nothing is charged, unless tokens or money are limited. */
+  /** Absent if nothing is limited, or not yet reserved. */
   #held: Reservation | undefined;
+  /** Ends the wait for room in the budget. */
+  #cancelWait: (() => void) | undefined;
   #shortenedBy: LimitName | undefined;
   /** True once the agent has ended or the run must stop: later events are dropped. */
   #isOver = false;
@@ -95,12 +101,47 @@ export class SentRequest {
   }
 
   start(): void {
+    try {
+      if (this.#run.config.budget.isLimited) this.#reserve();
+      else this.#send(this.#asked.request);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Reserves the maximum cost of the request, then sends it. Waits if other requests have reserved the room. */
+  #reserve(): void {
+    const run = this.#run;
+    const { budget, sessionId, runId, runtime } = run.config;
+    const bounds = boundsOf(run, this.#asked);
+    let isDecided = false;
+    const pending: PendingHold = budget.hold(
+      { ...bounds, sessionId, runId, seq: run.state.seq },
+      (outcome) => {
+        isDecided = true;
+        this.#cancelWait?.();
+        this.#cancelWait = undefined;
+        if (outcome instanceof AgentError) return this.#failed(outcome);
+        this.#held = outcome;
+        const { request, shortenedBy } = fittingRequest(this.#asked.request, bounds, outcome);
+        this.#shortenedBy = shortenedBy;
+        this.#send(request);
+      },
+    );
+    if (isDecided) return;
+    this.#asked.emit({ type: 'status', state: 'waiting' });
+    const cancelTimer = runtime.timer(roomTimeoutMs, () => pending.decide());
+    this.#cancelWait = () => {
+      cancelTimer();
+      pending.cancel();
+    };
+    run.sending = this;
+  }
+
+  #send(request: ModelRequest): void {
     const run = this.#run;
     const { agent, emit: show } = this.#asked;
     try {
-      const { request, reservation, shortenedBy } = reserve(run, this.#asked);
-      this.#held = reservation;
-      this.#shortenedBy = shortenedBy;
       show({ type: 'status', state: 'thinking' });
       if (run.isStopping) return this.#giveUp();
       run.sending = this;
@@ -114,7 +155,7 @@ export class SentRequest {
       // A failed attempt has a cost too, and the next one may cost the worst case again.
       const mayRetry = (wasted: Usage) => {
         const { price } = worstPrice(run, agent, wasted.inputTokens);
-        return this.#reservation.again(tokensOf(wasted), price === undefined ? 0 : costOf(wasted, price));
+        return this.#held?.again(tokensOf(wasted), price === undefined ? 0 : costOf(wasted, price)) ?? true;
       };
       // Starts immediately, because the run may be stopped a moment later.
       Promise.resolve(agent.run(request, ownContext(this.#stop, emit, mayRetry))).then(
@@ -129,6 +170,10 @@ export class SentRequest {
   /** Called when the run must stop. */
   stopWith(reason: unknown): void {
     this.#isOver = true;
+    if (this.#cancelWait !== undefined) {
+      this.#cancelWait();
+      return this.#giveUp();
+    }
     this.#cancelGrace = this.#run.config.runtime.timer(graceMs, () => this.#giveUp());
     this.#stop.ask(reason);
   }
@@ -136,11 +181,6 @@ export class SentRequest {
   #giveUp(): void {
     const message = 'The request was cancelled because the run stopped.';
     this.#failed(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
-  }
-
-  get #reservation(): Reservation {
-    this.#held ??= this.#run.config.budget.reserve(0, 0);
-    return this.#held;
   }
 
   #answered(given: unknown): void {
@@ -151,7 +191,11 @@ export class SentRequest {
       const isPriced = this.#run.config.pricing !== noPricing;
       const { known, usd } = isPriced ? requestCost(this.#run, agent, response) : noCost;
       const tokens = usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens;
-      this.#reservation.settle(tokens, known);
+      if (this.#held === undefined) this.#run.config.budget.spend(tokens, known);
+      else {
+        this.#held.settle(tokens, known);
+        this.#run.cached = cachedBy(this.#run, this.#asked, response);
+      }
       // Each call can wait for a user, with a preview of what it would do.
       if (response.message.content.length > maxCalls) checkCalls(response);
       this.#end({ response, usd, shortenedBy: this.#shortenedBy });
@@ -164,8 +208,10 @@ export class SentRequest {
     const { agent } = this.#asked;
     const error = AgentError.from(thrown, 'agent', 'bad_answer');
     const { wasted = noUsage } = error;
-    if (wasted !== noUsage || this.#held !== undefined)
-      this.#reservation.settle(tokensOf(wasted), requestCost(this.#run, agent, error).known);
+    if (this.#held !== undefined)
+      this.#held.settle(tokensOf(wasted), requestCost(this.#run, agent, error).known);
+    else if (wasted !== noUsage)
+      this.#run.config.budget.spend(tokensOf(wasted), requestCost(this.#run, agent, error).known);
     this.#end(error);
   }
 
@@ -178,6 +224,17 @@ export class SentRequest {
     if (this.#run.sending === this) this.#run.sending = undefined;
     settle?.(outcome);
   }
+}
+
+/** Returns what the response has read from the cache or written to it, if the next request begins like this one. */
+function cachedBy(
+  { config: { runtime } }: RunContext,
+  { agent: { provider, model }, inputTokens }: PendingRequest,
+  { usage: { cacheReadTokens = 0, cacheWriteTokens = 0 }, servedBy }: ModelResponse,
+): CachedPrefix | undefined {
+  const tokens = cacheReadTokens + cacheWriteTokens;
+  if (tokens === 0 || inputTokens !== undefined || servedBy !== undefined) return undefined;
+  return { provider, model, tokens, at: runtime.monotonic() };
 }
 
 /**
@@ -249,46 +306,52 @@ const stopReasons: ReadonlySet<unknown> = new Set<StopReason>([
   'context_full',
 ]);
 
-/** A request that fits the budget. */
-interface ReservedRequest {
-  readonly request: ModelRequest;
-  readonly reservation?: Reservation;
-  /** The limit that leaves less room for the response than requested. */
-  readonly shortenedBy?: LimitName;
+/** The amounts of a request, and what they consist of. */
+interface RequestBounds extends Pick<HoldRequest, 'wanted' | 'least'> {
+  readonly price: Price | undefined;
+  readonly inputTokens: number;
+  readonly inputUsd: number;
+  readonly outputTokens: number;
 }
 
 /**
- * Reserves the maximum cost of the request. If a limit leaves less room than the response may need, the maximum
- * length of the response is reduced, so that the limit can be used up but not exceeded.
- * @throws AgentError `limit` if the budget has no room, `invalid` if money is limited and the price is unknown.
+ * Returns the maximum cost of the request, and the cost with a short response.
+ * @throws AgentError `invalid` if money is limited and the price is unknown.
  */
-function reserve(run: RunContext, asked: PendingRequest): ReservedRequest {
+function boundsOf(run: RunContext, asked: PendingRequest): RequestBounds {
   const { agent, request } = asked;
-  const { budget } = run.config;
-  if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
-    return { request };
-  }
   const inputTokens = asked.inputTokens?.() ?? inputBound(run.state, request);
   const { price, unpriced } = worstPrice(run, agent, inputTokens);
-  if (budget.limitsMoney && unpriced !== undefined && !run.config.allowUnpriced) throw noPrice(unpriced);
-  // It is not known yet how much of the input the provider's cache will serve.
-  const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
-  const usdLeft = budget.usdLeft - inputUsd;
-  const wanted = request.config?.maxTokens || agent.maxTokens || defaultOutput;
-  const room = { tokens: budget.tokensLeft - inputTokens, usd: affordableTokens(usdLeft, price) };
-  const outputTokens = Math.min(wanted, room.tokens, room.usd);
-  const limit = room.tokens <= room.usd ? 'tokens' : 'usd';
-  if (outputTokens < Math.min(wanted, minOutput)) {
-    throw limitError(limit, `The limit on ${limit} leaves no room for another request.`);
-  }
-  const outputUsd = price === undefined ? 0 : costOf({ inputTokens: 0, outputTokens }, price);
-  const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
-  // Set even if the limit leaves enough room, so that the service cannot use more than was reserved.
-  const config = { ...request.config, maxTokens: outputTokens };
+  if (run.config.budget.limitsMoney && unpriced !== undefined && !run.config.allowUnpriced)
+    throw noPrice(unpriced);
+  // Only the conversation itself is in the cache.
+  const cached = asked.inputTokens === undefined ? run.cached : undefined;
+  const inputUsd = price === undefined ? 0 : inputCost(run, agent, inputTokens, price, cached);
+  const outputTokens = request.config?.maxTokens || agent.maxTokens || defaultOutput;
+  const amounts = (output: number) => ({
+    tokens: inputTokens + output,
+    usd: inputUsd + (price === undefined ? 0 : costOf({ inputTokens: 0, outputTokens: output }, price)),
+  });
+  const [wanted, least] = [amounts(outputTokens), amounts(Math.min(outputTokens, minOutput))];
+  return { price, inputTokens, inputUsd, outputTokens, wanted, least };
+}
+
+/**
+ * Returns the request with the maximum length of the response that was reserved, so that the service cannot use more,
+ * and the limit that leaves less than was wanted.
+ */
+function fittingRequest(
+  request: ModelRequest,
+  { wanted, price, inputTokens, inputUsd, outputTokens }: RequestBounds,
+  { tokens, usd }: BudgetHold,
+): { readonly request: ModelRequest; readonly shortenedBy: LimitName | undefined } {
+  const byTokens = tokens < wanted.tokens ? tokens - inputTokens : outputTokens;
+  const byUsd = usd < wanted.usd ? affordableTokens(usd - inputUsd, price) : outputTokens;
+  const maxTokens = Math.min(byTokens, byUsd);
+  const limit = byTokens <= byUsd ? 'tokens' : 'usd';
   return {
-    request: { ...request, config },
-    reservation,
-    ...(outputTokens < wanted && { shortenedBy: limit }),
+    request: { ...request, config: { ...request.config, maxTokens } },
+    shortenedBy: maxTokens < outputTokens ? limit : undefined,
   };
 }
 

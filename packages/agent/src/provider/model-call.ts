@@ -70,7 +70,7 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
       attempts: account.attempts + (failed.sent ? 1 : 0),
       wasted: addUsage(account.wasted, failed.wasted),
     };
-    const plan = pauseBefore(call, failed, account);
+    const plan = await pauseBefore(call, failed, account);
     emitRetry(call, failed.error, account.failures, plan);
     await pause(call.service.runtime, plan.delayMs, call.stop);
     const outcome = await new Promise<{ response: ModelResponse } | FailedAttempt>((resolve) =>
@@ -85,7 +85,11 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
 }
 
 /** Returns the delay before the next attempt; throws if there is none. */
-function pauseBefore(call: ModelCall, { error, retry }: FailedAttempt, account: RetryState): Wait {
+async function pauseBefore(
+  call: ModelCall,
+  { error, retry }: FailedAttempt,
+  account: RetryState,
+): Promise<Wait> {
   const { runtime } = call.service;
   const plan = planRetry(call.service.retry, {
     failures: account.failures,
@@ -96,14 +100,14 @@ function pauseBefore(call: ModelCall, { error, retry }: FailedAttempt, account: 
     remainingMs: call.deadline - runtime.monotonic(),
     random: retry ? runtime.random() : 0,
   });
-  if (plan.type === 'wait' && isPaidFor(call, account.wasted)) return plan;
+  if (plan.type === 'wait' && (await isPaidFor(call, account.wasted))) return plan;
   // Promise 7: whatever the status, a service that asks for a much longer delay is rate-limiting.
   throw withTotals(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
 }
 
-function isPaidFor({ mayRetry }: ModelCall, wasted: Usage): boolean {
+async function isPaidFor({ mayRetry }: ModelCall, wasted: Usage): Promise<boolean> {
   try {
-    return mayRetry?.(wasted) ?? true;
+    return (await mayRetry?.(wasted)) ?? true;
   } catch {
     return false;
   }

@@ -2,7 +2,8 @@ import type { ContextPolicy } from '../context/context.ts';
 import type { Offload } from '../context/offload.ts';
 import type { RequestConfig } from '../interfaces/agent.ts';
 import { readAgent } from '../interfaces/agent.ts';
-import type { Budget, Limits } from '../interfaces/limits.ts';
+import type { Budget } from '../interfaces/budget.ts';
+import type { Limits } from '../interfaces/limits.ts';
 import { readTool } from '../interfaces/tool.ts';
 import { readStore } from '../store/open-session.ts';
 import type { Reader, Readers } from '../values/input.ts';
@@ -101,7 +102,7 @@ const runFields: Readers<AdvanceOptions> = {
   output: any,
   sessionId: text,
   runId: id,
-  budget: withMethods<Budget>('take', 'reserve', 'left'),
+  budget: withMethods<Budget>('take', 'reserve', 'left', 'hold'),
   prompt: any,
   answers: any,
   waitEnded: oneOf('time', 'message'),

@@ -2,8 +2,9 @@ import type { ContextPolicy } from '../context/context.ts';
 import type { EventBody, RunEvent } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import type { Agent, RequestConfig } from '../interfaces/agent.ts';
+import type { Budget } from '../interfaces/budget.ts';
 import type { Gate } from '../interfaces/gate.ts';
-import type { Budget, defaultLimits, Limits, Pricing } from '../interfaces/limits.ts';
+import type { defaultLimits, Limits, Pricing } from '../interfaces/limits.ts';
 import type { OutputOption, OutputPlan } from '../interfaces/output.ts';
 import type { Tool, ToolEffect, ToolWait } from '../interfaces/tool.ts';
 import type { Store } from '../store/store.ts';
@@ -65,7 +66,7 @@ export interface RunOptions<Output = unknown> {
   readonly sessionId?: string;
   /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
-  /** The shared budget of the work that this run is a part of. Default: a budget with the limits of the executor. */
+  /** The budget of the work that this run is a part of. The limits of the executor apply too. Default: none. */
   readonly budget?: Budget;
 }
 
@@ -133,9 +134,8 @@ export interface RunConfig<Output = unknown>
   readonly sessionId: string;
   readonly runId: string;
   readonly limits: Limits & typeof defaultLimits;
+  /** The budget of this run alone, with its limits, inside the shared one if there is one. */
   readonly budget: Budget;
-  /** True if the budget belongs to the run, so that what the run spent in other processes is charged to it. */
-  readonly hasOwnBudget: boolean;
   readonly output?: OutputPlan<Output>;
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;

@@ -102,7 +102,7 @@ test('does not wait if waitMs is 0', async () => {
   reserve('b', 1, 0.25);
   reserve('c', 1, 0.25);
   await runtime.advance(0);
-  expect(results).toEqual(['a: 0.75', 'b: 0.25', 'c: budget_limit']);
+  expect(results).toEqual(['a: 0.75', 'b: 0.25', 'c: usd']);
 });
 
 test('the error names the budget, its limit and when its next period starts', async () => {
@@ -112,7 +112,7 @@ test('the error names the budget, its limit and when its next period starts', as
   const error: unknown = await client.reserve(request('b', 1, 0.25)).catch((thrown: unknown) => thrown);
   expect(AgentError.is(error) && error.toJSON()).toEqual({
     kind: 'limit',
-    code: 'budget_limit',
+    code: 'usd',
     message:
       'The limit of budget "team" is $1, which leaves too little for this request. Raise the limit or wait for its next period, which starts at 2026-01-02T00:00:00.000Z.',
   });

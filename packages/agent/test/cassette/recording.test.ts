@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Recording } from '../../src/cassette/index.ts';
 import { player, recorder } from '../../src/cassette/index.ts';
-import { Budget } from '../../src/interfaces/limits.ts';
+import { Budget } from '../../src/interfaces/budget.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
 import type { MockReply } from '../../src/testing/index.ts';
 import { callBlock, replies, scriptResponse } from '../../src/testing/index.ts';

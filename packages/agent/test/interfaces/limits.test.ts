@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Agent, ModelResponse } from '../../src/interfaces/agent.ts';
-import type { Price, Reservation } from '../../src/interfaces/limits.ts';
-import { Budget, costOf, dearestInput } from '../../src/interfaces/limits.ts';
+import type { Reservation } from '../../src/interfaces/budget.ts';
+import { Budget } from '../../src/interfaces/budget.ts';
+import type { Price } from '../../src/interfaces/limits.ts';
+import { costOf, dearestInput } from '../../src/interfaces/limits.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Usage } from '../../src/values/usage.ts';
@@ -160,7 +162,7 @@ describe('a request that fails repeatedly', () => {
       provider: 'cut',
       model: 'cut-1',
       capabilities: {} as Agent['capabilities'],
-      run(_request, context): Promise<ModelResponse> {
+      async run(_request, context): Promise<ModelResponse> {
         let wasted = { inputTokens: 0, outputTokens: 0 };
         do {
           wasted = {
@@ -168,9 +170,9 @@ describe('a request that fails repeatedly', () => {
             outputTokens: wasted.outputTokens + used.outputTokens,
           };
           if (asked.length === attempts - 1) break;
-          asked.push(context?.mayRetry?.(wasted) ?? true);
+          asked.push((await context?.mayRetry?.(wasted)) ?? true);
         } while (asked.at(-1) === true);
-        return Promise.reject(new AgentError({ kind: 'network', message: 'cut', wasted }));
+        throw new AgentError({ kind: 'network', message: 'cut', wasted });
       },
     };
     return { agent, asked };

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/interfaces/agent.ts';
-import { Budget } from '../../src/interfaces/limits.ts';
+import { Budget } from '../../src/interfaces/budget.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { probeTools } from '../../src/testing/probe-tools.ts';

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const book = 'src/store/budgets/budget-book.ts';
-const decide = 'src/store/budgets/decide-reservation.ts';
+const decide = 'src/interfaces/decide-reservation.ts';
 const sql = 'src/store/budgets/sql-tables.ts';
 const client = 'src/store/budgets/budget-client.ts';
 

@@ -90,7 +90,7 @@ export const composeMutants: readonly Mutant[] = [
   },
   {
     file: fallback,
-    find: 'const next = this.#mayContinue() ? this.#take() : undefined;',
+    find: 'const next = (await this.#mayContinue()) ? this.#take() : undefined;',
     replace: 'const next = this.#take();',
     why: 'the next agent is asked although the budget is used up',
     breaks: ['B1'],

@@ -1,13 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
-const limits = 'src/interfaces/limits.ts';
+const budget = 'src/interfaces/budget.ts';
 const ask = 'src/loop/request-model.ts';
 const send = 'src/loop/send-request.ts';
 
 /** Bugs in limits and in the charged amounts. */
 export const moneyMutants: readonly Mutant[] = [
   {
-    file: limits,
+    file: budget,
     find: 'this.#heldTokens += tokens;',
     replace: '',
     why: 'parallel work spends the same tokens twice',
@@ -15,7 +15,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'test/interfaces/limits.test.ts',
   },
   {
-    file: limits,
+    file: budget,
     find: 'this.#taken[what] += count;',
     replace: '',
     why: 'each run that shares a budget gets all its turns',
@@ -32,10 +32,34 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'const config = { ...request.config, maxTokens: outputTokens };',
+    find: 'request: { ...request, config: { ...request.config, maxTokens } },',
     replace:
-      'const config = outputTokens < wanted ? { ...request.config, maxTokens: outputTokens } : request.config;',
+      'request: maxTokens < outputTokens ? { ...request, config: { ...request.config, maxTokens } } : request,',
     why: 'under a limit, a response can be longer than its reservation',
+    breaks: ['B1'],
+    by: 'executor: limits',
+  },
+  {
+    file: 'src/loop/executor.ts',
+    find: 'budget: new Budget(this.#limits, ids.budget)',
+    replace: 'budget: ids.budget ?? new Budget(this.#limits)',
+    why: 'a run inside a larger budget ignores its own limits',
+    breaks: ['B1'],
+    by: 'executor: limits',
+  },
+  {
+    file: budget,
+    find: 'this.#briefUsd += briefUsd;',
+    replace: '',
+    why: 'a request fails although others will release the room that it needs',
+    breaks: ['B4'],
+    by: 'executor: limits',
+  },
+  {
+    file: send,
+    find: 'const cached = asked.inputTokens === undefined ? run.cached : undefined;',
+    replace: 'const cached = undefined;',
+    why: 'a run stops long before its cost limit, because cached input is reserved at the price of other input',
     breaks: ['B1'],
     by: 'executor: limits',
   },
@@ -56,7 +80,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'executor: limits',
   },
   {
-    file: limits,
+    file: budget,
     find: 'this.#heldUsd += usd;',
     replace: '',
     why: 'parallel work spends the same money twice',
@@ -64,15 +88,15 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'test/interfaces/limits.test.ts',
   },
   {
-    file: limits,
-    find: 'if (!open) return;\n        open = false;',
-    replace: 'open = false;',
+    file: budget,
+    find: "if (!open) return;\n        checkAmounts('used', usedTokens, usedUsd);",
+    replace: '',
     why: 'a call that is settled twice releases more than it reserved',
     breaks: ['B2'],
     by: 'test/interfaces/limits.test.ts',
   },
   {
-    file: limits,
+    file: budget,
     find: 'this.#tokens += usedTokens - bookedTokens;',
     replace: 'this.#tokens += usedTokens;',
     why: 'the usage of failed attempts is charged twice',
@@ -80,16 +104,16 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'test/interfaces/limits.test.ts',
   },
   {
-    file: limits,
-    find: 'if (!open || !fits) return false;',
-    replace: 'if (!open) return false;',
+    file: budget,
+    find: 'return open && usedTokens - bookedTokens <= freeTokens && usedUsd - bookedUsd <= freeUsd;',
+    replace: 'return open;',
     why: 'a retry starts although the limit has no room for it',
     breaks: ['B1'],
     by: 'test/interfaces/limits.test.ts',
   },
   {
-    file: limits,
-    find: 'if (usd > this.usdLeft)',
+    file: budget,
+    find: 'if (usd > freeUsd)',
     replace: 'if (usd > this.#limits.usd)',
     why: 'every call can spend the whole limit',
     breaks: ['B1', 'P1'],
@@ -105,8 +129,8 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'this.#reservation.settle(tokensOf(wasted), requestCost(this.#run, agent, error).known);',
-    replace: 'this.#reservation.settle(0, 0);',
+    find: 'this.#held.settle(tokensOf(wasted), requestCost(this.#run, agent, error).known);',
+    replace: 'this.#held.settle(0, 0);',
     why: 'a failed request is not charged',
     breaks: ['B2', 'P14'],
     by: 'executor: limits',
@@ -121,7 +145,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'if (budget.limitsMoney && unpriced !== undefined && !run.config.allowUnpriced) throw noPrice(unpriced);',
+    find: 'if (run.config.budget.limitsMoney && unpriced !== undefined && !run.config.allowUnpriced)\n    throw noPrice(unpriced);',
     replace: '',
     why: 'an unknown price counts as free',
     breaks: ['B3'],
@@ -129,8 +153,9 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);',
-    replace: 'const inputUsd = price === undefined ? 0 : 0 * dearestInput(inputTokens, price);',
+    find: 'const inputUsd = price === undefined ? 0 : inputCost(run, agent, inputTokens, price, cached);',
+    replace:
+      'const inputUsd = price === undefined ? 0 : 0 * inputCost(run, agent, inputTokens, price, cached);',
     why: 'the price of the input is not reserved',
     breaks: ['B1'],
     by: 'executor: limits',

@@ -27,26 +27,38 @@ export const definitionCases: readonly BudgetCase[] = [
     expectEqual(await reserve(store, 'b', 'team', 1.25), 'held 1.25', 'the second reservation');
   }),
   define('a budget cannot be below itself, nor below one that does not exist', async ({ store }) => {
-    await expectRefused(() => store.define({ name: 'a', parent: 'a', limits: {} }), 'budget', 'itself');
-    await expectRefused(() => store.define({ name: 'a', parent: 'b', limits: {} }), 'budget', 'unknown');
+    await expectRefused(
+      () => store.define({ name: 'a', parent: 'a', limits: {} }),
+      'budget_parent',
+      'itself',
+    );
+    await expectRefused(() => store.define({ name: 'a', parent: 'b', limits: {} }), 'no_budget', 'unknown');
     await store.define({ name: 'a', limits: {} });
     await store.define({ name: 'b', parent: 'a', limits: {} });
-    await expectRefused(() => store.define({ name: 'a', parent: 'b', limits: {} }), 'budget', 'circle');
+    await expectRefused(
+      () => store.define({ name: 'a', parent: 'b', limits: {} }),
+      'budget_parent',
+      'circle',
+    );
   }),
   define('the tree has at most 16 levels', async ({ store }) => {
     for (let level = 0; level < 16; level += 1)
       await store.define({ name: `b${level}`, limits: {}, ...(level > 0 && { parent: `b${level - 1}` }) });
-    await expectRefused(() => store.define({ name: 'deep', parent: 'b15', limits: {} }), 'budget', 'deep');
+    await expectRefused(
+      () => store.define({ name: 'deep', parent: 'b15', limits: {} }),
+      'budget_parent',
+      'deep',
+    );
     await store.define({ name: 'root', limits: {} });
     await expectRefused(
       () => store.define({ name: 'b0', parent: 'root', limits: {} }),
-      'budget',
+      'budget_parent',
       'a new root',
     );
   }),
   define('an unknown budget is refused everywhere', async ({ store }) => {
-    await expectRefused(() => store.reserve(asked('a', 'none', 1)), 'budget', 'reserve');
-    await expectRefused(() => store.balances(['none']), 'budget', 'balances');
+    await expectRefused(() => store.reserve(asked('a', 'none', 1)), 'no_budget', 'reserve');
+    await expectRefused(() => store.balances(['none']), 'no_budget', 'balances');
   }),
   define('a closed store can be closed again, and not used', async ({ store }) => {
     await store.close();

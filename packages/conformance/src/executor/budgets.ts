@@ -1,5 +1,5 @@
 import type { Limits, Pricing } from '@cobbler/agent';
-import { AgentError, Budget } from '@cobbler/agent';
+import { AgentError, Budget, Executor } from '@cobbler/agent';
 import type { ModelStep } from '@cobbler/agent/testing';
 import {
   calls,
@@ -186,17 +186,70 @@ const tokenCases: readonly ExecutorCase[] = [
     await setup.play({ agent, tools: one(), gate }, 'Go.', { budget });
     expectEqual(budget.left('toolCalls'), 1, 'the calls left');
   }),
-  the('a tool receives the budget of the run [B1]', async (setup) => {
+  the('what a tool charges counts in the run and in the budget that it shares [B1, B2]', async (setup) => {
     const { tool, runs } = probeTools();
     const budget = new Budget({ tokens: 100_000 });
-    await setup.play(
-      { agent: scriptedModel([calls(['one']), textResponse('Done.')]), tools: [tool('one')] },
-      'Go.',
-      {
-        budget,
-      },
+    const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
+    await setup.play({ agent, tools: [tool('one')], limits: { tokens: 50_000 } }, 'Go.', { budget });
+    const own = runs[0]?.context.budget;
+    const before = [own?.tokens ?? 0, budget.tokens] as const;
+    own?.reserve(2000, 0).settle(1000, 0);
+    expectEqual([own?.tokens, budget.tokens], [before[0] + 1000, before[1] + 1000], 'the tokens counted');
+  }),
+  the(
+    'the limits of a run also apply inside a larger budget, to everything it starts [B1]',
+    async (setup) => {
+      const usage = { inputTokens: 4000, outputTokens: 1000 };
+      const child = new Executor({
+        agent: scriptedModel(Array.from({ length: 4 }, () => textResponse('Found.', { usage }))),
+        pricing: priced,
+      });
+      const tool = child.asTool({ name: 'search', description: 'Searches.' });
+      const search = () => calls([{ name: 'search', arguments: { prompt: 'Search.' } }], { usage });
+      const agent = scriptedModel([search, search, search, search]);
+      const budget = new Budget({ usd: 10 });
+      const limits = { usd: 0.06, turns: 9 };
+      const result = await setup.play({ agent, tools: [tool], limits, pricing: priced }, 'Go.', { budget });
+      expectEqual([result.status, result.limit], ['limit', 'usd'], 'the outcome');
+      expect(budget.usd <= 0.06 && budget.usd > 0, `at most the limit of the run, found ${budget.usd}`);
+    },
+  ),
+  the('a run whose input is cached uses at least 95 % of its cost limit [B1]', async (setup) => {
+    const cachePricing: Pricing = () => ({ input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 });
+    let before = 0;
+    const step: ModelStep = ({ messages }) => {
+      const inputTokens = Math.ceil(JSON.stringify(messages).length / 4);
+      const usage = {
+        inputTokens,
+        outputTokens: 100,
+        cacheReadTokens: before,
+        cacheWriteTokens: inputTokens - before,
+      };
+      before = inputTokens;
+      return calls(['one'], { usage });
+    };
+    const agent = scriptedModel(Array.from({ length: 99 }, () => step));
+    const limits = { usd: 0.4, turns: 99 };
+    const prompt = 'Go. '.repeat(20_000);
+    const { limit, metrics } = await setup.play(
+      { agent, tools: one(), limits, pricing: cachePricing },
+      prompt,
     );
-    expect(runs[0]?.context.budget === budget, 'the same budget');
+    expectEqual(limit, 'usd', 'the limit');
+    const { usd = 0 } = metrics;
+    expect(usd >= 0.95 * 0.4 && usd <= 0.4, `95 to 100 % of the limit, found ${usd}`);
+  }),
+  the('eight runs that share a budget all get an answer [B4]', async (setup) => {
+    const answer: ModelStep = ({ messages }) =>
+      textResponse('Here it is.', {
+        usage: { inputTokens: Math.ceil(JSON.stringify(messages).length / 4), outputTokens: 1000 },
+      });
+    const budget = new Budget({ usd: 0.4 });
+    const run = () =>
+      setup.run({ agent: scriptedModel([answer], {}, 20_000), pricing: priced }, 'Go.', { budget });
+    for (const each of Array.from({ length: 8 }, run))
+      expectEqual((await setup.until(each)).status, 'complete', 'the status');
+    expect(budget.usd < 0.1, `what eight answers cost, found ${budget.usd}`);
   }),
   the('a budget without limits still counts', async (setup) => {
     const budget = new Budget();

@@ -112,7 +112,7 @@ class Succession {
         member.failed = undefined;
         return outcome;
       }
-      member = this.#after(member, outcome);
+      member = await this.#after(member, outcome);
     }
   }
 
@@ -141,7 +141,7 @@ class Succession {
    * Returns the member to ask after another failed.
    * @throws AgentError if there is none: that the conversation is too long, which the caller can cure, or the last error.
    */
-  #after(member: Member, error: AgentError): Member {
+  async #after(member: Member, error: AgentError): Promise<Member> {
     const { agent } = member;
     const tried = triedBy(agent, error);
     this.#tried.push(...tried);
@@ -156,7 +156,7 @@ class Succession {
     } else {
       throw this.#failure(error);
     }
-    const next = this.#mayContinue() ? this.#take() : undefined;
+    const next = (await this.#mayContinue()) ? this.#take() : undefined;
     if (next === undefined) throw this.#failure(this.#tooLong?.error ?? error);
     this.#announce(error, next.agent);
     return next;
@@ -197,9 +197,9 @@ class Succession {
     if (coolDownMs > 0) member.failed = { tried, until: now() + Math.max(coolDownMs, retryAfterMs) };
   }
 
-  #mayContinue(): boolean {
+  async #mayContinue(): Promise<boolean> {
     try {
-      return this.#context.mayRetry?.(wastedBy(this.#tried)) ?? true;
+      return (await this.#context.mayRetry?.(wastedBy(this.#tried))) ?? true;
     } catch {
       return false;
     }

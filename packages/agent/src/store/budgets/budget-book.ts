@@ -1,3 +1,7 @@
+import type { Amounts } from '../../interfaces/amounts.ts';
+import { addAmounts, noAmounts } from '../../interfaces/amounts.ts';
+import type { BudgetLevel, Verdict } from '../../interfaces/decide-reservation.ts';
+import { decideReservation } from '../../interfaces/decide-reservation.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { listOf, optional, read } from '../../values/input.ts';
@@ -11,10 +15,8 @@ import type {
 } from './budget-store.ts';
 import { invalidParent, maxDepth, readRequest, unknownBudget } from './budget-store.ts';
 import type { BalanceKey, BudgetTables, Hold } from './budget-tables.ts';
-import type { BudgetLevel, Verdict } from './decide-reservation.ts';
-import { decideReservation } from './decide-reservation.ts';
-import type { Amounts, BudgetDefinition } from './definition.ts';
-import { addAmounts, noAmounts, readAmounts, readDefinition, readName } from './definition.ts';
+import type { BudgetDefinition } from './definition.ts';
+import { readAmounts, readDefinition, readName } from './definition.ts';
 import { periodAt, periodEnd } from './period.ts';
 
 /** Time after which a request that waits, and does not ask again, loses its place, in milliseconds. */
@@ -136,12 +138,16 @@ export class BudgetBook implements BudgetStore {
     const known = await tables.hold(id);
     if (known !== undefined && known.state !== 'waiting') return { state: 'held', amounts: known.amounts };
     const keys: BalanceKey[] = [];
-    const levels: BudgetLevel[] = [];
+    const levels: StoredLevel[] = [];
     for (let name: string | undefined = request.budget; name !== undefined; ) {
       const definition: BudgetDefinition = await budgetIn(tables, name);
       const key = balanceKey(definition, periodAt(definition, now, runId));
       keys.push(key);
-      levels.push({ definition, ...(await tables.balance(key, known?.number ?? Number.MAX_SAFE_INTEGER)) });
+      levels.push({
+        definition,
+        limits: definition.limits,
+        ...(await tables.balance(key, known?.number ?? Number.MAX_SAFE_INTEGER)),
+      });
       name = definition.parent;
     }
     const verdict = decideReservation(levels, { wanted, least, isLast });
@@ -250,9 +256,14 @@ async function keepVerdict(
   }
 }
 
-function resultOf(verdict: Verdict, levels: readonly BudgetLevel[], now: number): ReservationResult {
+/** One budget on the way from a request to the root. */
+interface StoredLevel extends BudgetLevel {
+  readonly definition: BudgetDefinition;
+}
+
+function resultOf(verdict: Verdict, levels: readonly StoredLevel[], now: number): ReservationResult {
   if (verdict.state === 'held') return verdict;
-  const { definition } = levels[verdict.level] as BudgetLevel;
+  const { definition } = levels[verdict.level] as StoredLevel;
   const budget = definition.name;
   if (verdict.state === 'waiting') return { state: 'waiting', budget };
   const { limit } = verdict;

@@ -1,12 +1,17 @@
+import type { Amounts } from '../../interfaces/amounts.ts';
+import { noAmounts } from '../../interfaces/amounts.ts';
+import type { Budget } from '../../interfaces/budget.ts';
+import { limitError } from '../../interfaces/limits.ts';
 import { backoff } from '../../values/backoff.ts';
 import { AgentError } from '../../values/errors.ts';
 import { amount, read, record, withMethods } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { isoTime, systemRuntime } from '../../values/runtime.ts';
-import type { BudgetStore, ReservationRequest, ReservationResult } from './budget-store.ts';
-import { readRequest } from './budget-store.ts';
-import type { Amounts } from './definition.ts';
-import { noAmounts, readName } from './definition.ts';
+import type { BudgetBalance, BudgetStore, ReservationRequest, ReservationResult } from './budget-store.ts';
+import { readRequest, unknownBudget } from './budget-store.ts';
+import { readName } from './definition.ts';
+import type { BudgetAccess } from './stored-budget.ts';
+import { StoredBudget } from './stored-budget.ts';
 
 /** Options of {@link BudgetClient}. */
 export interface BudgetClientOptions {
@@ -14,20 +19,24 @@ export interface BudgetClientOptions {
   /** Maximum time that a request waits for others to settle their reservations, in milliseconds. Default 60,000. */
   readonly waitMs?: number;
   /** Default: the clock of this process. */
-  readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
+  readonly runtime?: Pick<Runtime, 'monotonic' | 'timer' | 'id'>;
 }
 
 const readOptions = record<BudgetClientOptions>(
   {
-    store: withMethods('reserve', 'settle'),
+    store: withMethods('reserve', 'settle', 'unsettled', 'balances'),
     waitMs: amount,
-    runtime: withMethods('monotonic', 'timer'),
+    runtime: withMethods('monotonic', 'timer', 'id'),
   },
   ['store'],
 );
 
 /** Delays between two questions to the store, which another process may have changed. */
 const pollPause = { baseMs: 50, maxMs: 500 };
+
+/** Delays between attempts to settle: about a minute together. */
+const settlePause = { baseMs: 100, maxMs: 10_000 };
+const maxSettleAttempts = 12;
 
 /** A request that waits in this process. */
 interface Waiter {
@@ -43,11 +52,12 @@ interface Waiter {
 }
 
 /** The reservations of one process in a budget store: waits for room, and lets requests of this process know at once. */
-export class BudgetClient {
+export class BudgetClient implements BudgetAccess {
   readonly #store: BudgetStore;
   readonly #waitMs: number;
-  readonly #runtime: Pick<Runtime, 'monotonic' | 'timer'>;
+  readonly #runtime: Pick<Runtime, 'monotonic' | 'timer' | 'id'>;
   readonly #waiters = new Set<Waiter>();
+  readonly #open = new Set<Promise<void>>();
 
   /** @throws AgentError `invalid`, code `bad_option`, for an invalid option. */
   constructor(given: BudgetClientOptions) {
@@ -58,8 +68,25 @@ export class BudgetClient {
   }
 
   /**
+   * Returns a budget of the store for `RunOptions.budget`: the requests of such a run, and of everything that it starts,
+   * are reserved and settled in the store. Its limits on turns and tool calls are those of the executor.
+   * @throws AgentError `invalid`, code `no_budget`, if the budget is not defined.
+   */
+  async budget(givenName: string): Promise<Budget> {
+    const name = read(givenName, readName, 'name');
+    let limitsMoney = false;
+    for (let next: string | undefined = name; next !== undefined; ) {
+      const [balance]: readonly BudgetBalance[] = await this.#store.balances([next]);
+      if (balance === undefined) throw unknownBudget(next);
+      limitsMoney ||= balance.definition.limits.usd !== undefined;
+      next = balance.definition.parent;
+    }
+    return new StoredBudget({ name, client: this, store: this.#store, limitsMoney, runtime: this.#runtime });
+  }
+
+  /**
    * Reserves amounts, and waits while other requests have reserved the room. After `waitMs`, takes the room there is.
-   * @throws AgentError `limit`, code `budget_limit`, if the budget leaves less than the request needs; `aborted`, code
+   * @throws AgentError `limit`, code `usd`, `tokens` or `turns`, if the budget leaves less than the request needs; `aborted`, code
    *   `cancelled`, after `cancel`; and the errors of the store.
    */
   async reserve(given: Omit<ReservationRequest, 'isLast'>): Promise<Amounts> {
@@ -92,6 +119,43 @@ export class BudgetClient {
   async settle(id: string, used: Amounts): Promise<void> {
     await this.#store.settle(id, used);
     for (const waiter of this.#waiters) wake(waiter);
+  }
+
+  /** Settles without waiting, and tries again if the store cannot be reached. See `flush`. */
+  settleLater(id: string, used: Amounts): void {
+    this.#later(() => this.settle(id, used));
+  }
+
+  /** Charges what a request used for which nothing is reserved, without waiting. See `flush`. */
+  charge(budget: string, id: string, used: Amounts): void {
+    const request = { id, budget, sessionId: id, runId: id, wanted: used, least: noAmounts, isLast: true };
+    this.#later(async () => {
+      await this.#store.reserve(request);
+      await this.settle(id, used);
+    });
+  }
+
+  /** Resolves when everything is settled, or the store could not be reached for a minute. Call it before the store is closed. */
+  async flush(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  #later(settle: () => Promise<void>): void {
+    const settled = this.#persist(settle).finally(() => this.#open.delete(settled));
+    this.#open.add(settled);
+  }
+
+  /** Repeats a call until it succeeds. What is never settled counts as spent in full, like after a crash. */
+  async #persist(settle: () => Promise<void>): Promise<void> {
+    for (let attempt = 0; attempt < maxSettleAttempts; attempt += 1) {
+      try {
+        return await settle();
+      } catch {
+        await new Promise<void>((resolve) => {
+          this.#runtime.timer(backoff(settlePause, attempt), resolve);
+        });
+      }
+    }
   }
 
   async #held(request: ReservationRequest, waiter: Waiter): Promise<Amounts> {
@@ -128,10 +192,15 @@ function wake(waiter: Waiter): void {
   waiter.wake();
 }
 
-function limitReached(result: Extract<ReservationResult, { state: 'refused' }>): AgentError {
-  const { budget, limit, max, endsAt } = result;
+/** Creates the error of a run that reached a limit of a budget. Its requests are the turns of the run. */
+function limitReached({
+  budget,
+  limit,
+  max,
+  endsAt,
+}: Extract<ReservationResult, { state: 'refused' }>): AgentError {
   const amount = limit === 'usd' ? `$${max}` : `${max} ${limit}`;
   const next = endsAt === undefined ? '' : ` or wait for its next period, which starts at ${isoTime(endsAt)}`;
   const message = `The limit of budget ${JSON.stringify(budget)} is ${amount}, which leaves too little for this request. Raise the limit${next}.`;
-  return new AgentError({ kind: 'limit', code: 'budget_limit', message });
+  return limitError(limit === 'requests' ? 'turns' : limit, message);
 }

@@ -1,7 +1,8 @@
+import type { Amounts } from '../../interfaces/amounts.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Reader } from '../../values/input.ts';
 import { flag, record } from '../../values/input.ts';
-import type { Amounts, BudgetDefinition } from './definition.ts';
+import type { BudgetDefinition } from './definition.ts';
 import { readAmounts, readName } from './definition.ts';
 
 /** A request for a reservation. */
@@ -70,12 +71,12 @@ export interface OpenReservation {
 export interface BudgetStore {
   /**
    * Defines a budget, or changes its parent, period and limits for all processes. What is spent stays.
-   * @throws AgentError `invalid`, code `budget`, if its parent is unknown or below it, or above 16 levels.
+   * @throws AgentError `invalid`, code `budget_parent`, if its parent is unknown or below it, or above 16 levels.
    */
   define(definition: BudgetDefinition): Promise<void>;
   /**
    * Reserves the worst case of a request in its budget and all budgets above it, in one step.
-   * @throws AgentError `invalid`, code `budget`, if the budget is unknown.
+   * @throws AgentError `invalid`, code `no_budget`, if the budget is unknown.
    */
   reserve(request: ReservationRequest): Promise<ReservationResult>;
   /**
@@ -111,11 +112,11 @@ export const maxDepth = 16;
 /** Creates the error for a budget that does not exist. */
 export function unknownBudget(name: string): AgentError {
   const message = `There is no budget named ${JSON.stringify(name)}. Define it first.`;
-  return new AgentError({ kind: 'invalid', code: 'budget', message });
+  return new AgentError({ kind: 'invalid', code: 'no_budget', message });
 }
 
 /** Creates the error for a definition whose parent is below it, or too far from the root. */
 export function invalidParent(name: string, parent: string): AgentError {
   const message = `Budget ${JSON.stringify(name)} cannot be below ${JSON.stringify(parent)}: a budget cannot be its own parent, and the tree has at most ${maxDepth} levels.`;
-  return new AgentError({ kind: 'invalid', code: 'budget', message });
+  return new AgentError({ kind: 'invalid', code: 'budget_parent', message });
 }

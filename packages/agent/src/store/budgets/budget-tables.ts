@@ -1,4 +1,5 @@
-import type { Amounts, BudgetDefinition } from './definition.ts';
+import type { Amounts } from '../../interfaces/amounts.ts';
+import type { BudgetDefinition } from './definition.ts';
 
 /** A budget in one period. */
 export interface BalanceKey {

@@ -1,15 +1,7 @@
+import type { Amounts } from '../../interfaces/amounts.ts';
+import { amountNames } from '../../interfaces/amounts.ts';
 import type { Reader } from '../../values/input.ts';
 import { amount, invalid, oneOf, record, text, when } from '../../values/input.ts';
-
-/** Amounts of what a budget counts. */
-export interface Amounts {
-  /** US dollars. */
-  readonly usd: number;
-  /** Input and output tokens together, cached input included. */
-  readonly tokens: number;
-  /** Number of model requests. */
-  readonly requests: number;
-}
 
 /** The period after which a budget starts again: `run` counts each run separately, `total` never starts again. */
 export type BudgetPeriod = 'total' | 'run' | 'hour' | 'day' | 'month';
@@ -29,21 +21,6 @@ export interface BudgetDefinition {
   readonly timeZone?: string;
   /** Maximum amounts in one period. An absent amount is not limited. */
   readonly limits: Partial<Amounts>;
-}
-
-/** No amount of anything. */
-export const noAmounts: Amounts = Object.freeze({ usd: 0, tokens: 0, requests: 0 });
-
-/** The names of the amounts. */
-export const amountNames: readonly (keyof Amounts)[] = ['usd', 'tokens', 'requests'];
-
-/** Adds two amounts. */
-export function addAmounts(left: Amounts, right: Amounts): Amounts {
-  return {
-    usd: left.usd + right.usd,
-    tokens: left.tokens + right.tokens,
-    requests: left.requests + right.requests,
-  };
 }
 
 /** Maximum number of characters of a name or an id. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { Amounts } from '../../interfaces/amounts.ts';
 export { BudgetClient, type BudgetClientOptions } from './budget-client.ts';
 export type {
   BudgetBalance,
@@ -13,7 +14,7 @@ export type {
   ReservationResult,
 } from './budget-store.ts';
 export type { Awaitable } from './budget-tables.ts';
-export type { Amounts, BudgetDefinition, BudgetPeriod } from './definition.ts';
+export type { BudgetDefinition, BudgetPeriod } from './definition.ts';
 export { type MemoryBudgetsOptions, memoryBudgets } from './memory-budgets.ts';
 export { type SqlBudgetsOptions, sqlBudgets } from './sql-budgets.ts';
 export { type BudgetSql, budgetSchema, type SqlValue } from './sql-tables.ts';

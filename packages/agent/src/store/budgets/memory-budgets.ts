@@ -1,11 +1,12 @@
+import type { Amounts } from '../../interfaces/amounts.ts';
+import { addAmounts, noAmounts } from '../../interfaces/amounts.ts';
 import { read, record, withMethods } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
 import { BudgetBook } from './budget-book.ts';
 import type { BudgetStore } from './budget-store.ts';
 import type { Balance, BalanceKey, BudgetTables, Hold, NumberedHold } from './budget-tables.ts';
-import type { Amounts, BudgetDefinition } from './definition.ts';
-import { addAmounts, noAmounts } from './definition.ts';
+import type { BudgetDefinition } from './definition.ts';
 
 /** Options of {@link memoryBudgets}. */
 export interface MemoryBudgetsOptions {

@@ -1,6 +1,7 @@
+import type { Amounts } from '../../interfaces/amounts.ts';
 import { read, text } from '../../values/input.ts';
 import type { Awaitable, Balance, BalanceKey, BudgetTables, Hold, NumberedHold } from './budget-tables.ts';
-import type { Amounts, BudgetDefinition } from './definition.ts';
+import type { BudgetDefinition } from './definition.ts';
 
 /** A value that a statement binds or returns. */
 export type SqlValue = string | number | null;

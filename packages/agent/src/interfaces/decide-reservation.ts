@@ -1,9 +1,9 @@
-import type { Amounts, BudgetDefinition } from './definition.ts';
-import { amountNames } from './definition.ts';
+import type { Amounts } from './amounts.ts';
+import { amountNames } from './amounts.ts';
 
 /** One budget on the way from a request to the root, in its current period. */
 export interface BudgetLevel {
-  readonly definition: BudgetDefinition;
+  readonly limits: Partial<Amounts>;
   /** What is spent. */
   readonly settled: Amounts;
   /** What running requests have reserved. */
@@ -36,10 +36,10 @@ export function decideReservation(levels: readonly BudgetLevel[], demand: Demand
   const { wanted, least, isLast } = demand;
   const granted = { ...wanted };
   let waitsAt: number | undefined;
-  for (const [level, { definition, settled, reserved, isAwaited }] of levels.entries()) {
+  for (const [level, { limits, settled, reserved, isAwaited }] of levels.entries()) {
     if (isAwaited && !isLast) waitsAt ??= level;
     for (const name of amountNames) {
-      const limit = definition.limits[name];
+      const limit = limits[name];
       if (limit === undefined) continue;
       const unspent = limit - settled[name];
       const room = unspent - reserved[name];

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { Amounts } from '../../src/interfaces/amounts.ts';
+import { noAmounts } from '../../src/interfaces/amounts.ts';
+import type { Pricing } from '../../src/interfaces/limits.ts';
+import { Executor } from '../../src/loop/executor.ts';
+import { BudgetClient } from '../../src/store/budgets/budget-client.ts';
+import type { BudgetStore } from '../../src/store/budgets/budget-store.ts';
+import { memoryBudgets } from '../../src/store/budgets/memory-budgets.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { calls, failedResponse, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
+import { AgentError } from '../../src/values/errors.ts';
+import { systemRuntime } from '../../src/values/runtime.ts';
+
+const pricing: Pricing = () => ({ input: 1, output: 10 });
+const usage = { inputTokens: 4000, outputTokens: 1000 };
+const used: Amounts = { tokens: 5000, usd: 0.014, requests: 1 };
+
+async function budgetOf(
+  limits: Partial<Amounts>,
+  change: (store: BudgetStore) => BudgetStore = (store) => store,
+) {
+  const store = change(memoryBudgets());
+  await store.define({ name: 'company', limits });
+  await store.define({ name: 'user:42', parent: 'company', limits: {} });
+  // Waits that must end by themselves end at once.
+  const timer: typeof systemRuntime.timer = (_ms, fire) => systemRuntime.timer(0, fire);
+  const client = new BudgetClient({ store, runtime: { ...systemRuntime, timer } });
+  const balance = async () => {
+    await client.flush();
+    const [{ settled, reserved } = { settled: noAmounts, reserved: noAmounts }] = await store.balances([
+      'company',
+    ]);
+    return { settled, reserved };
+  };
+  return { store, client, balance };
+}
+
+describe('a run with a budget of a store', () => {
+  it('settles every request there, and reserves no more than it needs', async () => {
+    const { client, balance } = await budgetOf({ usd: 1 });
+    const agent = scriptedModel([calls(['none'], { usage }), textResponse('Done.', { usage })]);
+    const budget = await client.budget('user:42');
+    const result = await new Executor({ agent, pricing }).run('Go.', { budget });
+    expect(result.status).toBe('complete');
+    expect(await balance()).toEqual({
+      settled: { tokens: 10_000, usd: expect.closeTo(0.028, 9), requests: 2 },
+      reserved: noAmounts,
+    });
+  });
+
+  it('ends with a limit if the budget leaves too little', async () => {
+    const { client } = await budgetOf({ requests: 1 });
+    const agent = scriptedModel([calls(['none'], { usage }), textResponse('Done.', { usage })]);
+    const budget = await client.budget('user:42');
+    const result = await new Executor({ agent, pricing }).run('Go.', { budget });
+    expect([result.status, result.limit, agent.requests.length]).toEqual(['limit', 'turns', 1]);
+    expect(result.error?.message).toContain('"company"');
+  });
+
+  it('shortens the response to what the budget leaves', async () => {
+    const { client } = await budgetOf({ usd: 0.1 });
+    const agent = scriptedModel([textResponse('Hello.', { usage })]);
+    const budget = await client.budget('user:42');
+    await new Executor({ agent, pricing }).run('Go.', { budget });
+    const maxTokens = agent.requests[0]?.config?.maxTokens ?? 0;
+    expect(maxTokens > 9_000 && maxTokens < 10_000).toBe(true);
+  });
+
+  it('charges a failed request with what it used', async () => {
+    const { client, balance } = await budgetOf({ usd: 1 });
+    const error = new AgentError({ kind: 'network', message: 'cut', wasted: usage });
+    const budget = await client.budget('user:42');
+    await new Executor({ agent: scriptedModel([failedResponse(error)]), pricing }).run('Go.', { budget });
+    expect(await balance()).toEqual({ settled: used, reserved: noAmounts });
+  });
+
+  it('releases everything if it is cancelled while it waits for room', async () => {
+    const { store, client, balance } = await budgetOf({ requests: 1 });
+    const other = { id: 'other', budget: 'company', sessionId: 's', runId: 'r' };
+    await store.reserve({
+      ...other,
+      wanted: { ...noAmounts, requests: 1 },
+      least: { ...noAmounts, requests: 1 },
+    });
+    const budget = await client.budget('user:42');
+    const agent = scriptedModel([textResponse('Hello.', { usage })]);
+    const run = new Executor({ agent, pricing }).run('Go.', { budget });
+    setImmediate(() => run.cancel());
+    expect((await run.result).status).toBe('cancelled');
+    await store.settle('other', noAmounts);
+    expect([await balance(), agent.requests.length]).toEqual([
+      { settled: noAmounts, reserved: noAmounts },
+      0,
+    ]);
+  });
+
+  it('settles again if the store could not be reached', async () => {
+    let failures = 3;
+    const { client, balance } = await budgetOf({ usd: 1 }, (store) =>
+      Object.assign(Object.create(store) as BudgetStore, {
+        settle: (id: string, amounts: Amounts) => {
+          failures -= 1;
+          if (failures >= 0) throw new Error('The network is down.');
+          return store.settle(id, amounts);
+        },
+        reserve: store.reserve.bind(store),
+        unsettled: store.unsettled.bind(store),
+        define: store.define.bind(store),
+        balances: store.balances.bind(store),
+      }),
+    );
+    const budget = await client.budget('user:42');
+    await new Executor({ agent: scriptedModel([textResponse('Hi.', { usage })]), pricing }).run('Go.', {
+      budget,
+    });
+    expect(await balance()).toEqual({ settled: used, reserved: noAmounts });
+  });
+
+  it('settles what a crashed process had reserved with what the log shows', async () => {
+    const { store, client, balance } = await budgetOf({ usd: 1 });
+    const sessions = memoryStore();
+    const agent = scriptedModel([textResponse('One.', { usage }), textResponse('Two.', { usage })]);
+    const executor = new Executor({ agent, pricing, store: sessions });
+    await executor.run('Go.', { sessionId: 's' });
+    const wanted = { tokens: 50_000, usd: 0.5, requests: 1 };
+    const reserve = (id: string) =>
+      store.reserve({ id, budget: 'user:42', sessionId: 's', runId: 'r', wanted, least: wanted });
+    // The log contains the response to the request that followed event 1, and none after event 3.
+    await reserve('a:1');
+    await reserve('b:3');
+    await executor.run('Again.', { sessionId: 's', budget: await client.budget('user:42') });
+    const { settled, reserved } = await balance();
+    expect(settled).toEqual({ tokens: 10_000, usd: expect.closeTo(0.028, 9), requests: 2 });
+    expect(reserved).toEqual(wanted);
+  });
+
+  it('is refused for a name that is not defined', async () => {
+    const { client } = await budgetOf({});
+    await expect(client.budget('nobody')).rejects.toMatchObject({ kind: 'invalid', code: 'no_budget' });
+  });
+});
