@@ -68,6 +68,7 @@ export class Executor<Tools extends Tool = Tool> {
   readonly #options: Omit<RunConfig, RunFields>;
   /** The limits that the caller set, for the budget of each run. */
   readonly #limits: Limits;
+  readonly #budget: Budget | undefined;
   readonly #now = (): number => this.#options.runtime.now();
 
   /**
@@ -75,11 +76,12 @@ export class Executor<Tools extends Tool = Tool> {
    * accept, two tools with the same name, or any other value that an option cannot have.
    */
   constructor(options: ExecutorOptions<Tools>) {
-    const given = read(options, executorOptions);
+    const { budget, ...given } = read(options, executorOptions);
     const reading = given.context?.offload?.tool;
     const tools = [...(given.tools ?? []), ...(reading === undefined ? [] : [reading])];
     checkNames(tools);
     this.#limits = given.limits ?? {};
+    this.#budget = budget;
     this.#options = {
       request: Object.freeze({}),
       onLimit: 'return',
@@ -189,7 +191,7 @@ export class Executor<Tools extends Tool = Tool> {
       tools: all,
       runId: ids.runId ?? runtime.id(),
       sessionId: ids.sessionId ?? runtime.id(),
-      budget: new Budget(this.#limits, ids.budget),
+      budget: new Budget(this.#limits, ids.budget ?? this.#budget),
     });
   }
 }

@@ -59,6 +59,8 @@ export const requestConfig: Reader<RequestConfig> = record<RequestConfig>({
   purpose: oneOf('summary'),
 });
 
+const readBudget = withMethods<Budget>('take', 'reserve', 'left', 'hold');
+
 const executorFields: Readers<ExecutorOptions> = {
   agent: readAgent,
   tools: listOf(readTool),
@@ -72,6 +74,7 @@ const executorFields: Readers<ExecutorOptions> = {
     repeats: amount,
     ms: amount,
   }),
+  budget: readBudget,
   onLimit: oneOf('return', 'finalize'),
   toolErrors: oneOf('continue', 'stop-batch'),
   toolScheduling: oneOf('parallel', 'sequential'),
@@ -102,7 +105,7 @@ const runFields: Readers<AdvanceOptions> = {
   output: any,
   sessionId: text,
   runId: id,
-  budget: withMethods<Budget>('take', 'reserve', 'left', 'hold'),
+  budget: readBudget,
   prompt: any,
   answers: any,
   waitEnded: oneOf('time', 'message'),

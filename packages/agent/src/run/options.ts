@@ -25,6 +25,8 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   /** Settings of every model request. */
   readonly request?: RequestConfig;
   readonly limits?: Limits;
+  /** The budget of all runs that are given none of their own. The limits apply too. Default: none. */
+  readonly budget?: Budget;
   /** Effect of a reached limit: end the run, or request one closing response without tools. Default `return`. */
   readonly onLimit?: 'return' | 'finalize';
   /** Effect of a failed tool: continue with the batch, or skip the rest of it. Default `continue`. */
@@ -66,7 +68,7 @@ export interface RunOptions<Output = unknown> {
   readonly sessionId?: string;
   /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
-  /** The budget of the work that this run is a part of. The limits of the executor apply too. Default: none. */
+  /** The budget of the work that this run is a part of. The limits of the executor apply too. Default: the one of the executor. */
   readonly budget?: Budget;
 }
 

@@ -41,8 +41,8 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/executor.ts',
-    find: 'budget: new Budget(this.#limits, ids.budget)',
-    replace: 'budget: ids.budget ?? new Budget(this.#limits)',
+    find: 'new Budget(this.#limits, ids.budget ?? this.#budget)',
+    replace: 'ids.budget ?? this.#budget ?? new Budget(this.#limits)',
     why: 'a run inside a larger budget ignores its own limits',
     breaks: ['B1'],
     by: 'executor: limits',
@@ -73,7 +73,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/call-tools.ts',
-    find: 'settleCalls(state.toolCalls - before);',
+    find: '?.finally(() => settleCalls(state.toolCalls - before))',
     replace: '',
     why: 'a call that did not run counts as run in a shared budget',
     breaks: ['B1'],

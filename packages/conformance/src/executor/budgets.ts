@@ -251,6 +251,16 @@ const tokenCases: readonly ExecutorCase[] = [
       expectEqual((await setup.until(each)).status, 'complete', 'the status');
     expect(budget.usd < 0.1, `what eight answers cost, found ${budget.usd}`);
   }),
+  the(
+    'the budget of an executor counts all its runs, except those with a budget of their own',
+    async (setup) => {
+      const [budget, other] = [new Budget(), new Budget()];
+      const agent = () => scriptedModel([textResponse('Hello.', { usage: spent })]);
+      await setup.play({ agent: agent(), budget });
+      await setup.play({ agent: agent(), budget }, 'Go.', { budget: other });
+      expectEqual([budget.tokens, other.tokens], [5000, 5000], 'the tokens counted');
+    },
+  ),
   the('a budget without limits still counts', async (setup) => {
     const budget = new Budget();
     await setup.play({ agent: scriptedModel([textResponse('Hello.', { usage: spent })]) }, 'Go.', { budget });

@@ -28,7 +28,7 @@ const executorFields: Fields<ExecutorOptions> = {
     context: true,
     pricing: true,
   },
-  ...{ allowUnpriced: true, store: true, storeTimeoutMs: true, runtime: true },
+  ...{ budget: true, allowUnpriced: true, store: true, storeTimeoutMs: true, runtime: true },
 };
 
 const runFields: Fields<RunOptions> = {
