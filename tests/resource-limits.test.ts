@@ -29,6 +29,10 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'maxWaiting',
   ],
   'bytes of the system text, or of `continueWith` of a hook': [maxSizes, 'maxPromptBytes'],
+  'bytes of the declarations of all tools of a run: names, descriptions and parameters': [
+    maxSizes,
+    'maxDeclarationBytes',
+  ],
   'characters of the id of a run': ['packages/agent/src/run/option-readers.ts', 'maxIdLength'],
   'bytes of a response': [maxSizes, 'maxAnswerBytes'],
   'calls in a response, and therefore approvals that wait in a run': [maxSizes, 'maxCalls'],

@@ -37,6 +37,13 @@ export const toolDefinitions: readonly Explanation[] = [
     todo: 'Rename or remove one of them.',
     see: 'docs/tools.md',
   },
+  {
+    code: 'tools_too_large',
+    kinds: ['invalid'],
+    what: 'The names, descriptions and parameters of all tools have more than 4 MiB, which no context window has room for.',
+    todo: 'Shorten the tool that the message names, or pass fewer tools. `tools` of an MCP server selects some of its tools.',
+    see: 'docs/limits.md',
+  },
 ];
 
 /** Errors of file and command tools. The model reads them; users see them in the transcript. */

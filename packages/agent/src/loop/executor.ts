@@ -20,7 +20,6 @@ import type { Advance, Run } from '../run/run.ts';
 import { reportTo, responseOf } from '../run/sub-agent.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import { defined } from '../values/defined.ts';
-import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { read, record, text, when } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
@@ -28,6 +27,7 @@ import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
+import { checkTools } from './tool-list.ts';
 
 /** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;
@@ -73,13 +73,13 @@ export class Executor<Tools extends Tool = Tool> {
 
   /**
    * @throws AgentError `invalid`, which names the option, for options without an agent, tools that no provider would
-   * accept, two tools with the same name, or any other value that an option cannot have.
+   * accept, two tools with the same name, declarations of more than 4 MiB, or any other value that an option cannot have.
    */
   constructor(options: ExecutorOptions<Tools>) {
     const { budget, ...given } = read(options, executorOptions);
     const reading = given.context?.offload?.tool;
     const tools = [...(given.tools ?? []), ...(reading === undefined ? [] : [reading])];
-    checkNames(tools);
+    checkTools(tools);
     this.#limits = given.limits ?? {};
     this.#budget = budget;
     this.#options = {
@@ -183,7 +183,7 @@ export class Executor<Tools extends Tool = Tool> {
     const { agent, runtime, tools } = this.#options;
     const output = option === undefined ? undefined : planOutput<Output>(agent, option);
     const all = output?.tool === undefined ? tools : Object.freeze([...tools, output.tool]);
-    if (all !== tools) checkNames(all);
+    if (all !== tools) checkTools(all);
     return Object.freeze({
       ...this.#options,
       ...start,
@@ -206,17 +206,3 @@ function promptOf(args: Record<string, unknown>): string {
 const toolOptions: Reader<AsToolOptions> = (value) => ({ ...anObject(value) });
 
 const anObject: Reader<AsToolOptions> = when(isObject, 'an object');
-
-/** @throws AgentError `invalid`, code `duplicate_tool`. */
-function checkNames(tools: readonly Tool[]): void {
-  const names = new Set<string>();
-  for (const { name } of tools) {
-    if (names.has(name))
-      throw new AgentError({
-        kind: 'invalid',
-        code: 'duplicate_tool',
-        message: `Two tools are named ${name}. Rename one of the tools in options.tools.`,
-      });
-    names.add(name);
-  }
-}

@@ -12,7 +12,7 @@ import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
 import { probeTools } from '../../src/testing/probe-tools.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import { textOf } from '../../src/values/message.ts';
-import { maxOutputBytes, maxPromptBytes } from '../../src/values/sizes.ts';
+import { maxDeclarationBytes, maxOutputBytes, maxPromptBytes } from '../../src/values/sizes.ts';
 
 function executor(options: Partial<ExecutorOptions> = {}) {
   return new Executor({
@@ -62,6 +62,21 @@ describe('a run', () => {
     expect(errorOf(() => run.steer(large))).toMatchObject(wanted);
     expect(errorOf(() => run.steer([part]))).toMatchObject(wanted);
     expect((await run).status).toBe('complete');
+  });
+
+  it('rejects tools whose declarations have more than 4 MiB, and names the largest [P29]', async () => {
+    const { tool } = probeTools();
+    const parameters = { type: 'object' } as const;
+    const small = tool('small', { description: 'x'.repeat(1000), parameters });
+    const rest =
+      maxDeclarationBytes - 1000 - 'small'.length - 'large'.length - 2 * JSON.stringify(parameters).length;
+    const large = (more: number) => tool('large', { description: 'x'.repeat(rest + more), parameters });
+    expect((await executor({ tools: [small, large(0)] }).run('Go.')).status).toBe('complete');
+    const error = errorOf(() => executor({ tools: [small, large(1)] }));
+    expect(error).toMatchObject({ kind: 'invalid', code: 'tools_too_large' });
+    expect(error?.message).toMatch(
+      /^The declarations of all tools have 4194305 bytes, but the maximum is 4194304\. The largest is large with 4193283 bytes\./,
+    );
   });
 
   it('rejects files of more than 32 MiB in a result: the model sees an error [P10, P29]', async () => {
