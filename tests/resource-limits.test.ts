@@ -21,6 +21,7 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   ],
   'readers and listeners of a run': ['packages/agent/src/run/feed.ts', 'maxWatchers'],
   'live events queued for a slow reader': ['packages/agent/src/run/feed.ts', 'maxLiveWaiting'],
+  'bytes of the live events queued for a slow reader': ['packages/agent/src/run/feed.ts', 'maxLiveBytes'],
   'unread characters of `run.text()`': ['packages/agent/src/run/run-text.ts', 'maxUnreadLength'],
   'bytes of a prompt or steering message, of all steering messages that wait for the next turn, or of all prompts that wait in a harness':
     [maxSizes, 'maxPromptBytes'],

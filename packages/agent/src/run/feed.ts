@@ -1,6 +1,7 @@
 import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '../events/event.ts';
 import { isStored } from '../events/event.ts';
 import { AgentError } from '../values/errors.ts';
+import { sizeOf } from '../values/sizes.ts';
 import { AnswerSoFar } from './response-so-far.ts';
 
 /**
@@ -8,6 +9,9 @@ import { AnswerSoFar } from './response-so-far.ts';
  * ones.
  */
 const maxLiveWaiting = 10_000;
+
+/** Maximum number of bytes of the live events queued for one reader. A larger event is queued only if no other is. */
+const maxLiveBytes = 16_777_216;
 
 /** Maximum number of readers and listeners of one run at the same time. */
 export const maxWatchers = 1_000;
@@ -127,13 +131,14 @@ class Reader implements AsyncIterableIterator<RunEvent> {
   #waiting: RunEvent[];
   #taken = 0;
   #live = 0;
+  #liveBytes = 0;
   #ended = false;
   readonly #wakes: ((result: IteratorResult<RunEvent>) => void)[] = [];
   readonly #leave: (reader: Reader) => void;
 
   constructor(past: RunEvent[], leave: (reader: Reader) => void) {
     this.#waiting = past;
-    this.#live = past.filter((event) => !isStored(event)).length;
+    for (const event of past) if (!isStored(event)) this.#count(event, 1);
     this.#leave = leave;
   }
 
@@ -141,10 +146,20 @@ class Reader implements AsyncIterableIterator<RunEvent> {
     const wake = this.#wakes.shift();
     if (wake !== undefined) return wake({ value: event, done: false });
     if (!isStored(event)) {
-      if (this.#live >= maxLiveWaiting) return;
-      this.#live += 1;
+      if (!this.#hasRoom(event)) return;
+      this.#count(event, 1);
     }
     this.#waiting.push(event);
+  }
+
+  #hasRoom(event: RunEvent): boolean {
+    if (this.#live === 0) return true;
+    return this.#live < maxLiveWaiting && this.#liveBytes + sizeOf(event) <= maxLiveBytes;
+  }
+
+  #count(event: RunEvent, sign: 1 | -1): void {
+    this.#live += sign;
+    this.#liveBytes += sign * sizeOf(event);
   }
 
   end(): void {
@@ -159,7 +174,7 @@ class Reader implements AsyncIterableIterator<RunEvent> {
       return new Promise((resolve) => this.#wakes.push(resolve));
     }
     this.#taken += 1;
-    if (!isStored(event)) this.#live -= 1;
+    if (!isStored(event)) this.#count(event, -1);
     if (this.#taken === this.#waiting.length || this.#taken >= maxTaken) {
       this.#waiting = this.#waiting.slice(this.#taken);
       this.#taken = 0;

@@ -76,6 +76,34 @@ describe('a feed', () => {
     expect(seen.length).toBe(30_000);
   });
 
+  it('a slow reader keeps every stored event and at most 16 MiB of live ones [P18, P29]', async () => {
+    const feed = new Feed();
+    const reader = feed.read();
+    const text = 'x'.repeat(1_048_576);
+    for (let seq = 1; seq <= 40; seq += 1) {
+      feed.live({ ...delta, text });
+      feed.publish(stored(seq));
+    }
+    const seen: RunEvent[] = [];
+    for (let count = 0; count < 55; count += 1) seen.push((await reader.next()).value);
+    expect(seen.filter((event) => 'seq' in event)).toHaveLength(40);
+    expect(seen).toHaveLength(55);
+    feed.live({ ...delta, text });
+    feed.live({ ...delta, text: 'fresh' });
+    feed.end();
+    expect(await drain(reader)).toHaveLength(2);
+  });
+
+  it('a reader for which nothing waits receives a live event of any size', async () => {
+    const feed = new Feed();
+    const reader = feed.read();
+    const large = { ...delta, text: 'x'.repeat(20_000_000) };
+    feed.live(large);
+    feed.live(delta);
+    feed.end();
+    expect(await drain(reader)).toEqual([large]);
+  });
+
   it('a reader that has caught up receives live events again', async () => {
     const feed = new Feed();
     const reader = feed.read();
