@@ -43,7 +43,10 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
    * True if a user can decide on approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
    */
   readonly attended?: boolean;
-  /** Time in milliseconds after which a pending approval counts as denied. Default: no limit. */
+  /**
+   * Time in milliseconds after which a pending approval counts as denied. Default: no limit, so an attended run waits until
+   * a user decides or the run is cancelled.
+   */
   readonly approvalMs?: number;
   /** Options that keep the conversation small enough. Default: none. */
   readonly context?: ContextPolicy;

@@ -152,6 +152,28 @@ export const approvalWaitCases: readonly ExecutorCase[] = [
       'the decision recorded',
     );
   }),
+  the(
+    'without approvalMs, an attended run waits without a time limit and without a timer [P21]',
+    async (setup) => {
+      const probe = probeTools();
+      const agent = scriptedModel([calls(['write']), calls(['write']), textResponse('Done.')]);
+      const options = { agent, gate, tools: toolsOf(probe), attended: true, limits: { ms: 60_000 } };
+      const run = setup.run(options);
+      const year = 365 * 86_400_000;
+      await setup.advance(year);
+      expectEqual([probe.names, setup.timers], [[], 0], 'the tools that ran, and the timers while it waits');
+      const [asked] = ofType(setup.storedOf(run), 'approval_requested');
+      expect(run.decide(asked?.approvalId ?? '', { decision: 'allow' }), 'a decision after a year to count');
+      await setup.advance(year);
+      run.cancel();
+      const result = await setup.until(run);
+      expectEqual(
+        [result.status, probe.names],
+        ['cancelled', ['write']],
+        'the outcome and the tools that ran',
+      );
+    },
+  ),
   the('an approval decided in time does not expire, and its timer is stopped', async (setup) => {
     const probe = probeTools();
     const agent = scriptedModel([calls(['write']), textResponse('Done.')]);
