@@ -1,3 +1,5 @@
+import { AgentError } from '@cobbler/agent';
+import { maxQueued } from '@cobbler/agent/runner';
 import { expectEqual } from '@cobbler/agent/testing';
 import type { RunnerCase, RunnerSetup } from './case.ts';
 import { group } from './case.ts';
@@ -18,6 +20,14 @@ function turnsTaken(setup: RunnerSetup): Promise<readonly string[]> {
 function untilStarted(setup: RunnerSetup, name: string): Promise<void> {
   return setup.until(`${name} starts`, async () => (await turnsTaken(setup)).includes(`+${name}`));
 }
+
+/** Does something for each name, a few at a time, because an engine needs milliseconds for each. */
+async function each(names: readonly string[], work: (name: string) => Promise<unknown>): Promise<void> {
+  for (let first = 0; first < names.length; first += batch)
+    await Promise.all(names.slice(first, first + batch).map(work));
+}
+
+const batch = 25;
 
 export const keyCases: readonly RunnerCase[] = [
   the('runs with the same key run one after another in the order of their starts', async (setup) => {
@@ -61,6 +71,30 @@ export const keyCases: readonly RunnerCase[] = [
     await setup.result('a');
     expectEqual(await start(), true, 'whether the run was started when the key was free');
     await setup.result('b');
+  }),
+  the('at most 1,000 runs of a key wait [P29]', async (setup) => {
+    await turns(setup, ['a'], { wait: true });
+    await untilStarted(setup, 'a');
+    const input = { workflow: 'echo', value: 1 };
+    const names = Array.from({ length: maxQueued }, (_, number) => `q${number}`);
+    await each(names, (name) => setup.start(name, input, { key }));
+    const start = () => setup.start('last', input, { key });
+    const { kind, code } = await setup.refusal(start, 'the start of one more');
+    expectEqual({ kind, code }, { kind: 'invalid', code: 'busy' }, 'the error');
+    expectEqual(await setup.state('last'), 'unknown', 'the state');
+    expectEqual(await setup.start('q7', input, { key }), false, 'whether a queued run was started again');
+    expectEqual(await setup.start('other', input, { key: 'other' }), true, 'whether another key has room');
+    await setup.cancel('q0');
+    // An engine can free the place a little later.
+    const isStarted = () =>
+      start().catch((thrown) => {
+        if (AgentError.is(thrown) && thrown.code === 'busy') return false;
+        throw thrown;
+      });
+    await setup.until('there is room for one more', isStarted);
+    await each([...names.slice(1), 'last'], (name) => setup.cancel(name));
+    await setup.signal('a', 'go');
+    for (const name of ['a', 'other']) await setup.result(name);
   }),
   the('starting a running run again is never busy', async (setup) => {
     await turns(setup, ['a'], { wait: true });
