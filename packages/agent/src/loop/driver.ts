@@ -72,7 +72,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   cached: CachedPrefix | undefined;
   lastResponse: ModelResponse | undefined;
   readonly #policy: ReturnType<typeof policyOf>;
-  readonly #log: Log;
+  readonly #log: Readonly<Log>;
   #controller: AbortController | undefined;
   #stopReason: unknown;
   /** Replaced and never changed. */

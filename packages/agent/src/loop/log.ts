@@ -73,7 +73,9 @@ export class Log {
   #inFlight: readonly Event[] = [];
   #draining: Promise<void> = Promise.resolve();
   #opened = false;
-  /** True if events wait to be stored and folded. Only the log changes it, as well as the next two. */
+  // Fields, because getters would be calls in every turn: three more functions. The driver holds the log as `Readonly<Log>`, so
+  // that only the log writes them.
+  /** True if events wait to be stored and folded. */
   busy = false;
   /** True once the run has ended or is left. */
   closed = false;
