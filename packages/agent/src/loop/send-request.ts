@@ -14,9 +14,20 @@ import { costOf, noPricing } from '../interfaces/limits.ts';
 import { ownContext } from '../interfaces/own-context.ts';
 import { isOwnResponse } from '../interfaces/own-response.ts';
 import { assistantContent } from '../run/content.ts';
-import { readUsage } from '../run/value-functions.ts';
 import { AgentError, isErrorKind } from '../values/errors.ts';
-import { any, count, data, flag, limited, listOf, read, record, text, when } from '../values/input.ts';
+import {
+  any,
+  count,
+  data,
+  flag,
+  limited,
+  listOf,
+  read,
+  readUsage,
+  record,
+  text,
+  when,
+} from '../values/input.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { AssistantMessage } from '../values/message.ts';
 import { callsOf } from '../values/message.ts';

@@ -3,7 +3,7 @@ import * as limits from '../interfaces/limits.ts';
 import type { FileKind } from '../values/file-part.ts';
 import * as files from '../values/file-part.ts';
 import type { Reader } from '../values/input.ts';
-import { count, data, flag, invalid, listOf, read, record, text, when } from '../values/input.ts';
+import { data, invalid, listOf, read, readUsage, record, text, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type {
   AssistantMessage,
@@ -20,20 +20,6 @@ import { userContent } from './content.ts';
 
 // What callers pass to these functions is read first. The functions with the same names do not read it, because they
 // are called for every turn with values that were read already.
-
-/** Reads a usage. */
-export const readUsage: Reader<Usage> = record<Usage>(
-  {
-    inputTokens: count,
-    outputTokens: count,
-    cacheReadTokens: count,
-    cacheWriteTokens: count,
-    cacheWriteLongTokens: count,
-    reasoningTokens: count,
-    estimated: flag,
-  },
-  ['inputTokens', 'outputTokens'],
-);
 
 /** At most a million US dollars per million tokens, so that sums stay finite. */
 const rate: Reader<number> = when(

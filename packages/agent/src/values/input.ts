@@ -11,6 +11,7 @@ import { isObject } from './json.ts';
 import { isOwned } from './owned.ts';
 import { NotPlain, plainCopy } from './plain.ts';
 import { sizeOf } from './sizes.ts';
+import type { Usage } from './usage.ts';
 
 /**
  * Reads a value from outside: returns data of our own, or throws what {@link invalid} returns. `owner` is the object that
@@ -209,6 +210,20 @@ export function record<Fields extends object>(
     return Object.freeze(fields) as Fields;
   };
 }
+
+/** Reads a usage. Marked as pure, so that bundles without it leave it out. */
+export const readUsage: Reader<Usage> = /* @__PURE__ */ record<Usage>(
+  {
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    cacheWriteLongTokens: count,
+    reasoningTokens: count,
+    estimated: flag,
+  },
+  ['inputTokens', 'outputTokens'],
+);
 
 /** Returns a reader for objects with fields of any name. The result is a frozen object of what `item` returns. */
 export function mapOf<Item>(item: Reader<Item>, what = 'an object'): Reader<Readonly<Record<string, Item>>> {

@@ -1,7 +1,7 @@
 import type { AgentError, StopReason, Usage } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { Reader } from '@cobbler/agent/input';
-import { amount, callable, count, flag, oneOf, record, signal, text } from '@cobbler/agent/input';
+import { amount, callable, flag, oneOf, readUsage, record, signal, text } from '@cobbler/agent/input';
 import type { BackendEvent, Totals } from '../events/backend-event.ts';
 
 /**
@@ -107,20 +107,6 @@ export interface Backend {
   /** Starts a task and returns immediately. */
   start(request: BackendRequest, context?: BackendContext): BackendProcess;
 }
-
-/** Reads a usage. */
-export const readUsage: Reader<Usage> = record<Usage>(
-  {
-    inputTokens: count,
-    outputTokens: count,
-    cacheReadTokens: count,
-    cacheWriteTokens: count,
-    cacheWriteLongTokens: count,
-    reasoningTokens: count,
-    estimated: flag,
-  },
-  ['inputTokens', 'outputTokens'],
-);
 
 /** Reads a task. */
 export const readRequest: Reader<BackendRequest> = record<BackendRequest>(

@@ -1,8 +1,18 @@
 import type { Usage } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
-import { amount, callable, flag, listOf, read, record, text, when, withMethods } from '@cobbler/agent/input';
+import {
+  amount,
+  callable,
+  flag,
+  listOf,
+  read,
+  readUsage,
+  record,
+  text,
+  when,
+  withMethods,
+} from '@cobbler/agent/input';
 import type { CallDecision } from '../backend/backend.ts';
-import { readUsage } from '../backend/backend.ts';
 
 /** The conversation context of an agent. */
 export interface AgentSession {
