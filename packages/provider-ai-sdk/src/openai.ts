@@ -10,9 +10,11 @@ import { oneOf, read, record } from '@cobbler/agent/input';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import { configReaders, isObject } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
+import { extraPlace } from './response/extra-content.ts';
 import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
-import { parsedFields, textIn } from './values/fields.ts';
+import type { Fields } from './values/fields.ts';
+import { fieldsOf, listIn, parsedFields, textIn } from './values/fields.ts';
 
 /** Options of {@link openaiModel} besides those of every service. */
 export interface OpenAIModelOptions extends SendingOptions {
@@ -57,8 +59,12 @@ export function openaiModel(options: FactoryConfig & OpenAIModelOptions = {}): A
     ...(api === 'responses' && { providerOptions: { openai: { store: false } } }),
     model: ({ fetch, call }) =>
       api === 'chat'
-        ? createOpenAI({ apiKey, baseURL, fetch }).chat(model)
-        : createOpenAI({ apiKey, baseURL, fetch: completed(fetch, call) }).responses(model),
+        ? createOpenAI({
+            apiKey,
+            baseURL,
+            fetch: isOfficial ? fetch : completed(fetch, call, withExtras),
+          }).chat(model)
+        : createOpenAI({ apiKey, baseURL, fetch: completed(fetch, call, withNames) }).responses(model),
   };
 }
 
@@ -69,25 +75,51 @@ function reasons(model: string): boolean {
   return /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*chat))/.test(model);
 }
 
-/**
- * Adds to a Responses API request the data that the SDK omits. If nothing is stored, the SDK sends messages without
- * their ids, and the service then misses the item that follows a reasoning item. It also loses the name of a tool
- * that has the name of an inherited object property.
- */
+type Complete = (request: Fields, prompt: LanguageModelV4CallOptions['prompt']) => Fields;
+
+/** Returns a fetch that adds to each request the data that the SDK omits. */
 function completed(
   fetch: typeof globalThis.fetch,
-  call: LanguageModelV4CallOptions,
+  { prompt }: LanguageModelV4CallOptions,
+  complete: Complete,
 ): typeof globalThis.fetch {
   return (input, init) =>
     typeof init?.body === 'string'
-      ? fetch(input, { ...init, body: completedBody(init.body, call) })
+      ? fetch(input, { ...init, body: JSON.stringify(complete(parsedFields(init.body), prompt)) })
       : fetch(input, init);
 }
 
-function completedBody(body: string, { prompt }: LanguageModelV4CallOptions): string {
-  const request = parsedFields(body);
-  if (!Array.isArray(request['input'])) return body;
-  const parts = prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+/** Adds to a Chat Completions request the `extra_content` of the calls, which compatible services expect back. */
+function withExtras(request: Fields, prompt: LanguageModelV4CallOptions['prompt']): Fields {
+  const { provider, field } = extraPlace;
+  const extras = new Map(
+    partsOf(prompt).flatMap((part) =>
+      part.type === 'tool-call' ? [[part.toolCallId, part.providerOptions?.[provider]?.[field]]] : [],
+    ),
+  );
+  const completeCall = (call: Fields) => {
+    const extra = extras.get(String(call['id']));
+    return extra === undefined ? call : { ...call, [field]: extra };
+  };
+  const messages = listIn(request['messages']).map(fieldsOf);
+  return {
+    ...request,
+    messages: messages.map((message) =>
+      Array.isArray(message['tool_calls'])
+        ? { ...message, tool_calls: message['tool_calls'].map(fieldsOf).map(completeCall) }
+        : message,
+    ),
+  };
+}
+
+/**
+ * Adds to a Responses API request the ids of messages and the names of calls. If nothing is stored, the SDK sends messages
+ * without their ids, and the service then misses the item that follows a reasoning item. It also loses the name of a tool
+ * that has the name of an inherited object property.
+ */
+function withNames(request: Fields, prompt: LanguageModelV4CallOptions['prompt']): Fields {
+  if (!Array.isArray(request['input'])) return request;
+  const parts = partsOf(prompt);
   const names = new Map(
     parts.flatMap((part) => (part.type === 'tool-call' ? [[part.toolCallId, part.toolName]] : [])),
   );
@@ -102,7 +134,11 @@ function completedBody(body: string, { prompt }: LanguageModelV4CallOptions): st
     // One message per text, in order.
     return item['role'] === 'assistant' ? withId(item, ids[texts++]) : item;
   });
-  return JSON.stringify({ ...request, input: items });
+  return { ...request, input: items };
+}
+
+function partsOf(prompt: LanguageModelV4CallOptions['prompt']) {
+  return prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []));
 }
 
 /** Adds an id, which only complete messages have. */

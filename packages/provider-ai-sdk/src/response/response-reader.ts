@@ -6,6 +6,7 @@ import type { BlockKind } from '../values/provider-metadata.ts';
 import type { SinkCall, SinkPayload } from '../values/sink-call.ts';
 import type { SdkBlock } from './attachments.ts';
 import { attachedText, attachMetadata } from './attachments.ts';
+import { ExtraContent } from './extra-content.ts';
 import { streamFault } from './fault.ts';
 import type { RawCheck } from './raw-events.ts';
 import { rawCheck } from './raw-events.ts';
@@ -50,6 +51,7 @@ const maxArguments = 1024 * 1024;
 export class ResponseReader {
   readonly #blocks: SdkBlock[] = [];
   readonly #check: RawCheck = rawCheck();
+  readonly #extras = new ExtraContent();
   #model: string | undefined;
   /** The service's stop reason, unconverted. */
   #word: string | undefined;
@@ -174,6 +176,7 @@ export class ResponseReader {
     const counts = earlyUsage(event);
     if (counts !== undefined) this.#say('usage', counts);
     this.#signature(event);
+    this.#extras.read(event);
     const last = lastResponse(event);
     if (last !== undefined) this.#closing(last);
   }
@@ -240,6 +243,7 @@ export class ResponseReader {
   #close(block: SdkBlock, part: { readonly providerMetadata?: unknown }): void {
     block.isOpen = false;
     this.#attach(block, part);
+    if (block.kind === 'call') this.#attach(block, { providerMetadata: this.#extras.metadataOf(block.id) });
     this.#say('close', block.at);
   }
 
