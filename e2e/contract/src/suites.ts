@@ -94,6 +94,7 @@ function stores(): Suite[] {
       name: 'memory',
       place: (now) => ({ open: () => memoryStore({ now }) }),
       forgets: 'data in memory is lost when the store closes',
+      noCosts: 'the memory store keeps no costs',
     },
     {
       name: 'sqlite',

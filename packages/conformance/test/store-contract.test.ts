@@ -16,6 +16,7 @@ describe('the memory store', () => {
       name: 'memory',
       place: (now) => ({ open: () => memoryStore({ now }) }),
       forgets: 'the sessions are only in memory',
+      noCosts: 'the memory store keeps no costs, and readCosts reads its events',
     }),
     { describe, it },
   );

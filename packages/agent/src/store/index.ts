@@ -5,8 +5,25 @@
  */
 
 export { foldVersion, snapshotState, snapshotText } from '../events/snapshot.ts';
+export {
+  type CostEntry,
+  type CostGroup,
+  type CostKind,
+  type CostQuery,
+  type CostRow,
+  type CostSum,
+  type CostTotals,
+  costFields,
+  costRows,
+  eventCost,
+  mergeCosts,
+  quartersOf,
+  readCostQuery,
+  totalCosts,
+} from './costs.ts';
 export type { Fork } from './fork-session.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
+export { readCosts } from './read-costs.ts';
 export type { Parent, SessionHead, SessionStats } from './session-info.ts';
 export { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 export {

@@ -3,6 +3,7 @@ import type { State } from '../events/state.ts';
 import { AgentError, argumentError } from '../values/errors.ts';
 import { shown } from '../values/invalid-value.ts';
 import { isoTime } from '../values/runtime.ts';
+import type { CostQuery, CostRow } from './costs.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 
 /** Identifies the writer of an append and how durable the append must be. */
@@ -100,6 +101,12 @@ export interface SessionStore extends Store {
   delete(sessionId: string): Promise<boolean>;
   /** Deletes old sessions, except those with a run in progress, and returns their ids. */
   prune(retention: Retention): Promise<readonly string[]>;
+  /**
+   * Returns the costs of all sessions, including deleted ones: days in order, of other groups the most expensive first.
+   * `readCosts` from the store entry also works without this method.
+   * @throws AgentError `invalid` for an invalid query.
+   */
+  costs?(query: CostQuery): Promise<readonly CostRow[]>;
   /** Releases the disk space of deleted sessions and returns the number of bytes. */
   vacuum(): Promise<number>;
   /**

@@ -48,6 +48,7 @@ import {
   workflow,
 } from './sample-values.ts';
 
+const costQuery = { by: 'day', since: 1, until: 2, timeZone: 'UTC' };
 const amounts = { usd: 1, tokens: 1, requests: 1 };
 const reservation = {
   ...{ id: 'request-1', budget: 'team', sessionId: 'session-1', runId: 'run-1', isLast: true },
@@ -183,6 +184,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteStore().keepSnapshot': () => ['session-1', emptyState(), { epoch: 1 }],
   'sqliteStore().list': () => [{ limit: 10 }],
   'sqliteStore().rename': () => ['session-1', 'A title'],
+  'sqliteStore().costs': () => [costQuery],
   'sqliteStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
   storeError: () => [new Error('no'), 'file', 'sessions'],
   superviseProcess: () => [{ argv: ['true'], cwd: folder, env: {} }],
@@ -197,6 +199,12 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteRunner().status': () => ['run-1'],
   'sqliteRunner().result': endedRun,
 
+  eventCost: () => [event],
+  costRows: () => [[], costQuery],
+  mergeCosts: () => [[]],
+  quartersOf: () => [costQuery],
+  readCosts: () => [filledStore(), costQuery],
+  totalCosts: () => [[]],
   forkSession: () => [filledStore(), { from: 'session-1', to: 'session-2', upToSeq: 1 }, fakeRuntime()],
   'new TranscriptBuilder': () => [{ joins: true, files: ['image/*'], refuses: () => undefined }],
   'new TranscriptBuilder().user': () => ['[0]', [text]],

@@ -39,7 +39,7 @@ const readers = [
     (name) => `configReaders.${name}`,
   ),
   ...['invalid', 'any', 'text', 'flag', 'amount', 'count', 'signal', 'callable', 'data'],
-  ...['readEvents', 'readListOptions', 'readOrigin', 'readRetention', 'readWriter'],
+  ...['readEvents', 'readListOptions', 'readOrigin', 'readRetention', 'readWriter', 'readCostQuery'],
   ...['coded', 'when', 'optional', 'limited', 'oneOf', 'withMethods', 'listOf', 'record', 'mapOf'].map(
     (name) => `${name}()`,
   ),

@@ -46,6 +46,7 @@ export function turnStoreContract(
 ): ContractCase[] {
   const cases = storeContract({
     name,
+    noCosts: noList,
     async place() {
       const place = await begin();
       return {

@@ -14,6 +14,8 @@ export interface StoreSubject {
   place(now: () => number): StoreInstance | Promise<StoreInstance>;
   /** The reason why sessions do not survive a reopen. Switches off the cases that reopen a store. */
   readonly forgets?: string;
+  /** The reason why the store does not keep costs. Switches off the cases of its method `costs`. */
+  readonly noCosts?: string;
 }
 
 /** The environment of one case. */

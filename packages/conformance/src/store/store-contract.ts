@@ -2,6 +2,7 @@ import type { ContractCase } from '@cobbler/agent/testing';
 import { appendCases } from './appends.ts';
 import type { StoreCase, StoreSubject } from './case.ts';
 import { claimCases } from './claims.ts';
+import { costCases } from './costs.ts';
 import { deleteCases } from './deletes.ts';
 import { fileCases } from './files.ts';
 import { forkCases } from './forks.ts';
@@ -20,6 +21,7 @@ const definitions: readonly StoreCase[] = [
   ...retentionCases,
   ...snapshotCases,
   ...probeCases,
+  ...costCases,
 ];
 
 /** Returns the cases that every session store must pass, for any test runner. */
@@ -28,11 +30,12 @@ export function storeContract(subject: StoreSubject): ContractCase[] {
 }
 
 function bound({ group, name, reopens, run }: StoreCase, subject: StoreSubject): ContractCase {
-  const { forgets } = subject;
+  const { forgets, noCosts } = subject;
+  const off = group === 'costs' && noCosts !== undefined ? noCosts : reopens ? forgets : undefined;
   return {
     group,
     name,
-    ...(reopens && forgets !== undefined && { off: forgets }),
+    ...(off !== undefined && { off }),
     async run() {
       // An arbitrary day in 2026.
       let time = 1_767_312_000_000;

@@ -5,7 +5,7 @@ import { AgentError } from '../../values/errors.ts';
 import { amount, callable, listOf, read, record, text } from '../../values/input.ts';
 import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
-import type { FileKind } from './schema.ts';
+import type { FileKind, Migration } from './schema.ts';
 import { checkSchema, migrate, migrations, schemaVersion, sessionFile } from './schema.ts';
 import type { OnWrite } from './write-moment.ts';
 
@@ -49,12 +49,8 @@ const openOptions = record<OpenOptions>(
  * @throws AgentError that states the problem with the file and how to fix it.
  */
 export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
-  const {
-    maxBytes,
-    onWrite,
-    migrations: steps = migrations,
-    kind = sessionFile,
-  } = read(options, openOptions);
+  const { maxBytes, onWrite, migrations: given, kind = sessionFile } = read(options, openOptions);
+  const steps: readonly Migration[] = given ?? migrations;
   read(file, text, 'file');
   let db: DatabaseSync | undefined;
   try {
@@ -111,7 +107,7 @@ function untilFree(db: DatabaseSync): <Value>(step: () => Value) => Value {
 function isNewDatabase(
   db: DatabaseSync,
   file: string,
-  { steps, kind }: { readonly steps: readonly string[]; readonly kind: FileKind },
+  { steps, kind }: { readonly steps: readonly Migration[]; readonly kind: FileKind },
 ): boolean {
   db.exec('BEGIN');
   checkSchema(db, file, steps.length, kind);

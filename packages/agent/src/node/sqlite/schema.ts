@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../values/errors.ts';
+import { addStoredCosts } from './cost-table.ts';
 import { scalar } from './engine.ts';
 
 /** Identifies a kind of Cobbler database file. */
@@ -12,6 +13,9 @@ export interface FileKind {
 /** "Cobb" in ASCII. */
 export const sessionFile: FileKind = { applicationId: 0x436f6262, contents: 'sessions' };
 
+/** A step from one schema version to the next: SQL, or a function that runs in the same transaction. */
+export type Migration = string | ((db: DatabaseSync) => void);
+
 /**
  * The migrations, each from the previous schema version; the first starts with an empty database. A released migration
  * never changes; a change to the schema is a new migration.
@@ -23,7 +27,7 @@ export const sessionFile: FileKind = { applicationId: 0x436f6262, contents: 'ses
  * the latest events, all of them are scanned: their places are indexed in batches, because writing another page at
  * every commit took half as long again.
  */
-export const migrations: readonly string[] = [
+export const migrations: readonly Migration[] = [
   `
   CREATE TABLE counters (
     name TEXT PRIMARY KEY,
@@ -106,7 +110,39 @@ export const migrations: readonly string[] = [
     filler BLOB NOT NULL
   ) STRICT;
   `,
+  // The costs of all sessions, see cost-table.ts. A row is the sum of one quarter of an hour, so that a million requests
+  // are few rows, and in the order of time, so that the sessions that are active at the same time write to one page.
+  // Rows outlive their session.
+  addCostTables,
 ];
+
+function addCostTables(db: DatabaseSync): void {
+  db.exec(`
+  CREATE TABLE payers (
+    payer INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,    -- id
+    kind TEXT NOT NULL,
+    model TEXT NOT NULL,      -- empty if the events do not name it
+    UNIQUE (session, kind, model)
+  ) STRICT;
+
+  CREATE TABLE spending (
+    quarter INTEGER NOT NULL, -- of an hour, since 1970
+    payer INTEGER NOT NULL,
+    requests REAL NOT NULL,
+    unpriced REAL NOT NULL,   -- requests whose price is unknown
+    usd REAL NOT NULL,        -- of the others
+    inputTokens REAL NOT NULL,
+    outputTokens REAL NOT NULL,
+    cacheReadTokens REAL NOT NULL,
+    cacheWriteTokens REAL NOT NULL,
+    reasoningTokens REAL NOT NULL,
+    wastedTokens REAL NOT NULL,
+    PRIMARY KEY (quarter, payer)
+  ) STRICT, WITHOUT ROWID;
+  `);
+  addStoredCosts(db);
+}
 
 /** Returns the schema version of a database; 0 if it is empty. */
 export function schemaVersion(db: DatabaseSync): number {
@@ -120,7 +156,7 @@ export function schemaVersion(db: DatabaseSync): number {
 export function migrate(
   db: DatabaseSync,
   file: string,
-  steps: readonly string[] = migrations,
+  steps: readonly Migration[] = migrations,
   kind: FileKind = sessionFile,
 ): void {
   if (schemaVersion(db) === steps.length) return;
@@ -128,7 +164,9 @@ export function migrate(
   try {
     // Another process may have migrated it in the meantime.
     checkSchema(db, file, steps.length, kind);
-    for (const step of steps.slice(schemaVersion(db))) db.exec(step);
+    for (const step of steps.slice(schemaVersion(db)))
+      if (typeof step === 'string') db.exec(step);
+      else step(db);
     db.exec(`PRAGMA user_version = ${steps.length}; PRAGMA application_id = ${kind.applicationId}; COMMIT`);
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');

@@ -1,10 +1,12 @@
 import type { Event } from '../../events/event.ts';
+import { eventCost } from '../../store/costs.ts';
 import type { SessionStats } from '../../store/session-info.ts';
 import { addToStats, emptyStats } from '../../store/session-info.ts';
 import type { Writer } from '../../store/store.ts';
 import { invalidPosition, sequenceGap, writerReplaced } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
 import { checksum, eventChecksum, eventSeed, isIntact, statsLabel } from './checksum.ts';
+import { CostTable } from './cost-table.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { EventRow } from './event-scan.ts';
 import { eventOf, scanEvents } from './event-scan.ts';
@@ -49,6 +51,7 @@ export interface EventTexts {
 export class SessionLog {
   readonly #sql: Statements;
   readonly #file: string;
+  readonly #costs: CostTable;
   /** Positions by session id, least recently claimed first. */
   readonly #positions = new Map<string, LogPosition>();
   #foreignWrites = 0;
@@ -58,6 +61,7 @@ export class SessionLog {
   constructor(sql: Statements, file: string) {
     this.#sql = sql;
     this.#file = file;
+    this.#costs = new CostTable(sql);
   }
 
   /** Number of sessions that this process may be writing to. */
@@ -243,6 +247,8 @@ export class SessionLog {
       const place = this.#sql.insert(insertEvent, position.segment, event.seq, text, sum);
       if (place % notedTogether === 0) this.#note(place);
       addToStats(stats, event);
+      const cost = eventCost(event);
+      if (cost !== undefined) this.#costs.add(sessionId, cost);
       at += 1;
     }
     if (!isFirst && !isOver && position.segments < statsInterval) return;

@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Event } from '../../events/event.ts';
 import type { State } from '../../events/state.ts';
+import type { CostQuery, CostRow } from '../../store/costs.ts';
+import { readCostQuery } from '../../store/costs.ts';
 import type { SessionInfo } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
 import { AgentError, argumentError } from '../../values/errors.ts';
 import { amount, callable, read, record, text } from '../../values/input.ts';
+import { CostTable } from './cost-table.ts';
 import { storeError } from './database-error.ts';
 import { fileWatch, openDatabase } from './database-file.ts';
 import { scalar, sqlite } from './engine.ts';
@@ -61,6 +64,7 @@ class SqliteStore implements SessionStore {
   readonly #log: SessionLog;
   readonly #table: SessionTable;
   readonly #snapshots: Snapshots;
+  readonly #costs: CostTable;
   readonly #checkFile: () => void;
   #owner: Owner | undefined;
 
@@ -78,6 +82,7 @@ class SqliteStore implements SessionStore {
     this.#log = new SessionLog(sql, file);
     this.#table = new SessionTable(sql, this.#log, file);
     this.#snapshots = new Snapshots(sql);
+    this.#costs = new CostTable(sql);
     this.#commit = new GroupCommit({
       db: this.#db,
       file,
@@ -173,6 +178,11 @@ class SqliteStore implements SessionStore {
   async prune(retention: Retention): Promise<readonly string[]> {
     read(retention, () => checkRetention(retention), 'retention');
     return await this.#write(() => this.#table.prune(retention, this.#now()));
+  }
+
+  async costs(query: CostQuery): Promise<readonly CostRow[]> {
+    const given = read(query, readCostQuery, 'query');
+    return this.#read(() => this.#costs.read(given));
   }
 
   async vacuum(): Promise<number> {
@@ -272,4 +282,5 @@ function probeRead(file: string): void {
 const selectEnds = `
   SELECT (SELECT max(key) FROM sessions), (SELECT max(id) FROM sessions), (SELECT max(session) FROM tallies),
     (SELECT max(segment) FROM segments), (SELECT max(session) FROM segments), (SELECT max(place) FROM events),
-    (SELECT max(segment) FROM places), (SELECT sum(value) FROM counters), (SELECT count(*) FROM owners)`;
+    (SELECT max(segment) FROM places), (SELECT sum(value) FROM counters), (SELECT count(*) FROM owners),
+    (SELECT max(quarter) FROM spending), (SELECT max(payer) FROM payers)`;

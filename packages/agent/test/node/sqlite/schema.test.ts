@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { scalar } from '../../../src/node/sqlite/engine.ts';
 import { migrate, migrations, schemaVersion } from '../../../src/node/sqlite/schema.ts';
+import { readCosts } from '../../../src/store/read-costs.ts';
 import { wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal } from './rig.ts';
 
@@ -49,6 +50,26 @@ test.each(versions)(
     await write(store, 'one', wholeRun('More.'));
     await store.close();
     expect(schemaVersion(database(file))).toBe(migrations.length);
+  },
+);
+
+test.each(versions)(
+  'a store of version %i answers for the costs of sessions that it already has',
+  async (version) => {
+    const store = open(copyOf(version));
+    for (const by of ['day', 'model', 'session', 'kind'] as const) {
+      const rows = await store.costs?.({ by });
+      const { sessions, read } = store;
+      const folded = await readCosts(
+        { ...store, sessions: sessions.bind(store), read: read.bind(store) },
+        { by },
+      );
+      expect(rows).toEqual(folded);
+      expect(rows?.length).toBeGreaterThan(0);
+    }
+    const [two, one] = (await store.costs?.({ by: 'session' })) ?? [];
+    expect([two?.key, two?.usd, two?.unpriced]).toEqual(['two', 3, 0]);
+    expect([one?.key, one?.unpriced]).toEqual(['one', 4]);
   },
 );
 

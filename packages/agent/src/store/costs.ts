@@ -1,0 +1,223 @@
+import type { Event } from '../events/event.ts';
+import { spendingOf } from '../events/spending.ts';
+import { argumentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { amount, oneOf, record, when } from '../values/input.ts';
+import { timeOf } from '../values/runtime.ts';
+import { localDates } from './local-date.ts';
+
+/** The property by which requests are grouped. */
+export type CostGroup = 'day' | 'model' | 'session' | 'kind';
+
+/**
+ * The kind of a request: a response of the model, a summary of the conversation (`compaction`), or a request without a
+ * response.
+ */
+export type CostKind = 'model' | 'compaction' | 'failed';
+
+/** A query for the costs of all sessions in a store. */
+export interface CostQuery {
+  readonly by: CostGroup;
+  /** Start in milliseconds since 1970, rounded down to a quarter of an hour. Default: the first request. */
+  readonly since?: number;
+  /** End in milliseconds since 1970, rounded up to a quarter of an hour. Default: no end. */
+  readonly until?: number;
+  /** IANA time zone of the days. Default `UTC`. */
+  readonly timeZone?: string;
+}
+
+/** The costs of requests. All fields but `usd` are counts. */
+export interface CostTotals {
+  /** Requests sent to models, including failed attempts. */
+  readonly requests: number;
+  /** The requests whose price is unknown. `usd` does not include them. */
+  readonly unpriced: number;
+  /** Sum of the known prices in US dollars. The total cost is unknown if `unpriced` is not 0. */
+  readonly usd: number;
+  /** Input tokens, including those read from and written to the prompt cache. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** The part of the output tokens spent on reasoning. */
+  readonly reasoningTokens: number;
+  /** Input and output tokens of failed attempts, which the other fields do not include. */
+  readonly wastedTokens: number;
+}
+
+/** The costs of one group. */
+export interface CostRow extends CostTotals {
+  /**
+   * The local date, such as `2026-01-31`, the model, the session id or the {@link CostKind}. Null if the events do not
+   * name the model: those of summaries and failed requests.
+   */
+  readonly key: string | null;
+  /** The quarter of an hour of the first request, in milliseconds since 1970. */
+  readonly first: number;
+  /** The quarter of an hour of the last request, in milliseconds since 1970. */
+  readonly last: number;
+}
+
+/** The cost of an event, as a store keeps it. It contains no text of the session. */
+export interface CostEntry extends CostTotals {
+  /** Number of the quarter of an hour since 1970, which is the shortest time by which costs can be told apart. */
+  readonly quarter: number;
+  readonly kind: CostKind;
+  /** Empty if the event does not name it. */
+  readonly model: string;
+}
+
+/** A sum that a store has computed: of one quarter of an hour, or of a model, session or kind. */
+export interface CostSum extends CostTotals {
+  readonly key: string | number;
+  readonly firstQuarter: number;
+  readonly lastQuarter: number;
+}
+
+/** The names of the counts and the cost, for stores that keep each in a column. */
+export const costFields: readonly (keyof CostTotals)[] = [
+  'requests',
+  'unpriced',
+  'usd',
+  'inputTokens',
+  'outputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'wastedTokens',
+];
+
+/** Every time zone in use differs from UTC by a multiple of this. */
+const quarterMs = 900_000;
+
+/** Stores keep the number as an integer of 32 bits. */
+const maxQuarter = 0x7fff_ffff;
+
+/** Returns what an event of a session cost this session, or undefined if it cost nothing: see `spendingOf`. */
+export function eventCost(event: Event): CostEntry | undefined {
+  const spent = spendingOf(event);
+  if (spent === undefined) return undefined;
+  try {
+    const { usage, wasted, attempts, answers = 1 } = spent;
+    const usd = spent.usd !== undefined && Number.isFinite(spent.usd) ? spent.usd : undefined;
+    const requests = Math.max(number(attempts), number(answers), usd === undefined ? 1 : 0);
+    return {
+      quarter: Math.min(Math.floor(number(timeOf(event.time)) / quarterMs), maxQuarter),
+      kind: kindOf(event),
+      model: event.type === 'assistant' ? String(event.model) : '',
+      requests,
+      unpriced: usd === undefined ? requests : 0,
+      usd: usd ?? 0,
+      inputTokens: number(usage?.inputTokens),
+      outputTokens: number(usage?.outputTokens),
+      cacheReadTokens: number(usage?.cacheReadTokens),
+      cacheWriteTokens: number(usage?.cacheWriteTokens),
+      reasoningTokens: number(usage?.reasoningTokens),
+      wastedTokens: number(wasted?.inputTokens) + number(wasted?.outputTokens),
+    };
+  } catch (thrown) {
+    throw argumentError('eventCost', thrown);
+  }
+}
+
+function kindOf({ type }: Event): CostKind {
+  if (type === 'assistant') return 'model';
+  return type === 'compacted' ? 'compaction' : 'failed';
+}
+
+/** An event of another program can lack a count. A store must not reject it for that. */
+function number(value: number | undefined): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}
+
+/** Returns the sum of the entries with the same time, kind and model, so that a store writes each row once. */
+export function mergeCosts(entries: readonly CostEntry[]): CostEntry[] {
+  try {
+    const merged = new Map<string, CostEntry>();
+    for (const entry of entries) {
+      const key = `${entry.quarter} ${entry.kind} ${entry.model}`;
+      const sum = merged.get(key);
+      merged.set(key, sum === undefined ? entry : { ...entry, ...addCosts(sum, entry) });
+    }
+    return [...merged.values()];
+  } catch (thrown) {
+    throw argumentError('mergeCosts', thrown);
+  }
+}
+
+/** Returns the sum of two costs. */
+export function addCosts(one: CostTotals, other: CostTotals): CostTotals {
+  const sum = costFields.map((field) => [field, one[field] + other[field]]);
+  return Object.fromEntries(sum) as unknown as CostTotals;
+}
+
+const noCosts = Object.fromEntries(costFields.map((field) => [field, 0])) as unknown as CostTotals;
+
+/** Returns the sum of all rows. */
+export function totalCosts(rows: readonly CostTotals[]): CostTotals {
+  try {
+    return rows.reduce(addCosts, noCosts);
+  } catch (thrown) {
+    throw argumentError('totalCosts', thrown);
+  }
+}
+
+/** Returns the first quarter of an hour of a query, and the first one after it. */
+export function quartersOf(query: CostQuery): readonly [from: number, to: number] {
+  try {
+    const { since = 0, until } = query;
+    const end = until === undefined ? maxQuarter : Math.ceil(until / quarterMs);
+    return [Math.min(Math.floor(since / quarterMs), maxQuarter), Math.min(end, maxQuarter)];
+  } catch (thrown) {
+    throw argumentError('quartersOf', thrown);
+  }
+}
+
+/**
+ * Returns the answer to a query from the sums of a store. For `day`, the keys are the numbers of quarters of an hour.
+ * Days are in order; of other groups, the most expensive is the first.
+ */
+export function costRows(sums: readonly CostSum[], query: CostQuery): CostRow[] {
+  try {
+    return sorted(rowsOf(sums, query), query);
+  } catch (thrown) {
+    throw argumentError('costRows', thrown);
+  }
+}
+
+function rowsOf(sums: readonly CostSum[], { by, timeZone }: CostQuery): CostRow[] {
+  const dayOf = localDates('day', timeZone);
+  const rows = new Map<string, CostRow>();
+  for (const { key, firstQuarter, lastQuarter, ...totals } of sums) {
+    const name = by === 'day' ? dayOf(Number(key) * quarterMs) : String(key);
+    const sum = rows.get(name);
+    const first = firstQuarter * quarterMs;
+    const last = lastQuarter * quarterMs;
+    rows.set(name, {
+      key: name === '' ? null : name,
+      ...addCosts(sum ?? noCosts, totals),
+      first: Math.min(first, sum?.first ?? first),
+      last: Math.max(last, sum?.last ?? last),
+    });
+  }
+  return [...rows.values()];
+}
+
+function sorted(rows: CostRow[], { by }: CostQuery): CostRow[] {
+  const byKey = (one: CostRow, other: CostRow) => ((one.key ?? '') < (other.key ?? '') ? -1 : 1);
+  return rows.sort(by === 'day' ? byKey : (one, other) => other.usd - one.usd || byKey(one, other));
+}
+
+const timeZone = when<string>((value) => {
+  try {
+    return typeof value === 'string' && localDates('day', value)(0) !== '';
+  } catch {
+    return false;
+  }
+}, 'an IANA time zone, such as Europe/Berlin');
+
+/** Reads a query for costs. */
+export const readCostQuery: Reader<CostQuery> = record<CostQuery>(
+  { by: oneOf('day', 'model', 'session', 'kind'), since: amount, until: amount, timeZone },
+  ['by'],
+);

@@ -1,0 +1,229 @@
+import type { Event, SessionStore } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
+import { spendingOf } from '@cobbler/agent/events';
+import { forkSession } from '@cobbler/agent/fork';
+import type { CostGroup, CostQuery, CostRow } from '@cobbler/agent/store';
+import { readCosts } from '@cobbler/agent/store';
+import {
+  answered,
+  ended,
+  eventsOf,
+  expect,
+  expectEqual,
+  said,
+  wholeRun,
+  write,
+} from '@cobbler/agent/testing';
+import type { StoreCase, StoreSetup } from './case.ts';
+import { group, reopening } from './case.ts';
+import { expectRefused } from './refusal.ts';
+
+const the = group('costs');
+const afterReopening = reopening('costs');
+
+const groups: readonly CostGroup[] = ['day', 'model', 'session', 'kind'];
+
+const clock = { now: () => 1_767_312_000_000 };
+
+/** Prices that are exact in binary, so that the order of an addition does not change a sum. */
+const priced = answered('Priced.', { model: 'model-b', usd: 0.25 });
+
+const paid: readonly EventBody[] = [
+  said('Go.'),
+  priced,
+  answered('Unpriced.', { model: 'model-a' }),
+  {
+    type: 'compacted',
+    upTo: 0,
+    summary: '',
+    spent: {
+      usage: { inputTokens: 700, outputTokens: 30, cacheReadTokens: 500, reasoningTokens: 10 },
+      wasted: { inputTokens: 8, outputTokens: 1 },
+      attempts: 3,
+      answers: 2,
+      durationMs: 9,
+      usd: 0.5,
+    },
+  },
+  {
+    type: 'ask_failed',
+    error: {
+      kind: 'agent',
+      message: 'It broke.',
+      attempts: 2,
+      wasted: { inputTokens: 60, outputTokens: 4 },
+    },
+    durationMs: 5,
+    usd: 0.125,
+  },
+  ended(),
+];
+
+/** Appends events as a run writes them: one at a time. */
+async function append(store: SessionStore, id: string, events: readonly Event[]): Promise<void> {
+  const epoch = await store.claim(id);
+  for (const event of events) await store.append(id, [event], { epoch });
+}
+
+async function costs(store: SessionStore, query: CostQuery): Promise<readonly CostRow[]> {
+  const rows = await store.costs?.(query);
+  expect(rows !== undefined, 'a method `costs`; if the store has none, say why in `noCosts` of the subject');
+  return rows ?? [];
+}
+
+/** Checks that the costs are those of all events in the store. */
+async function expectComplete({ store }: Pick<StoreSetup, 'store'>): Promise<void> {
+  const reader = {
+    claim: () => 0,
+    append() {},
+    sessions: () => store.sessions(),
+    read: (id: string, after?: number, limit?: number) => store.read(id, after, limit),
+  };
+  const spent: { usd: number; inputTokens: number; wasted: number }[] = [];
+  for (const id of await store.sessions())
+    for (const event of await store.read(id)) {
+      const { usd = 0, usage, wasted } = spendingOf(event) ?? {};
+      if (usage === undefined || wasted === undefined) continue;
+      spent.push({
+        usd,
+        inputTokens: usage.inputTokens,
+        wasted: wasted.inputTokens + wasted.outputTokens,
+      });
+    }
+  for (const by of groups) {
+    const rows = await costs(store, { by });
+    expectEqual(rows, await readCosts(reader, { by }), `the costs by ${by}`);
+    const sum = (of: (row: CostRow) => number) => rows.reduce((total, row) => total + of(row), 0);
+    const expected = spent.reduce(
+      (total, each) => ({
+        usd: total.usd + each.usd,
+        inputTokens: total.inputTokens + each.inputTokens,
+        wasted: total.wasted + each.wasted,
+      }),
+      { usd: 0, inputTokens: 0, wasted: 0 },
+    );
+    expectEqual(
+      {
+        usd: sum(({ usd }) => usd),
+        inputTokens: sum((row) => row.inputTokens),
+        wasted: sum((row) => row.wastedTokens),
+      },
+      expected,
+      `the sum by ${by}`,
+    );
+  }
+}
+
+const keysOf = (rows: readonly CostRow[]) => rows.map(({ key }) => key);
+
+export const costCases: readonly StoreCase[] = [
+  the('an empty store has no costs', async ({ store }) => {
+    for (const by of groups) expectEqual(await costs(store, { by }), [], `the costs by ${by}`);
+  }),
+  the('the costs are the sum of what the events spent, by each group', async (setup) => {
+    const { store } = setup;
+    await append(store, 'one', eventsOf('one', paid));
+    await write(store, 'two', [...paid, ...paid]);
+    await write(store, 'three', wholeRun('Go.', 20));
+    await expectComplete(setup);
+    const kinds = await costs(store, { by: 'kind' });
+    expectEqual(keysOf(kinds).sort(), ['compaction', 'failed', 'model'], 'the kinds');
+    const failed = kinds.find(({ key }) => key === 'failed');
+    expectEqual(
+      [failed?.requests, failed?.wastedTokens, failed?.inputTokens, failed?.usd],
+      [6, 192, 0, 0.375],
+      'the failed requests',
+    );
+    const models = await costs(store, { by: 'model' });
+    expect(keysOf(models).includes(null), 'a row without a name for requests whose model is not known');
+  }),
+  the('an unknown price is counted and never added as zero', async ({ store }) => {
+    await append(store, 'one', eventsOf('one', paid));
+    const rows = await costs(store, { by: 'model' });
+    expectEqual(
+      rows.map(({ key, requests, unpriced, usd }) => [key, requests, unpriced, usd]),
+      [
+        [null, 5, 0, 0.625],
+        ['model-b', 1, 0, 0.25],
+        ['model-a', 1, 1, 0],
+      ],
+      'the models, the most expensive first',
+    );
+  }),
+  the('requests that a fork copied are counted once', async (setup) => {
+    const { store } = setup;
+    await append(store, 'one', eventsOf('one', paid));
+    await forkSession(store, { from: 'one', to: 'two' }, clock);
+    expectEqual(keysOf(await costs(store, { by: 'session' })), ['one'], 'the sessions that spent something');
+    await write(store, 'two', [said('Continue.'), priced, ended()]);
+    await expectComplete(setup);
+    // This is how a prompt is undone: a copy without it continues, and its costs stay.
+    await forkSession(store, { from: 'two', to: 'three', upToSeq: 2 }, clock);
+    await write(store, 'three', [said('Once more.'), priced, ended()]);
+    await expectComplete(setup);
+    expectEqual(keysOf(await costs(store, { by: 'session' })), ['one', 'three', 'two'], 'the sessions');
+  }),
+  the('a rejected append costs nothing', async (setup) => {
+    const { store } = setup;
+    const events = eventsOf('one', paid);
+    const epoch = await store.claim('one');
+    await store.append('one', events, { epoch });
+    await expectRefused(() => store.append('one', events, { epoch }), 'gap', 'repeated events');
+    const next = eventsOf('one', [priced], events.length);
+    await expectRefused(() => store.append('one', next, { epoch: epoch - 1 }), 'fenced', 'an old writer');
+    await expectComplete(setup);
+  }),
+  the('the costs of a deleted session remain', async ({ store, pass }) => {
+    await append(store, 'one', eventsOf('one', paid));
+    await append(store, 'two', eventsOf('two', paid));
+    const before = await Promise.all(groups.map((by) => costs(store, { by })));
+    await store.delete('one');
+    pass(1000);
+    await store.prune({ olderThanMs: 0, keepLast: 0 });
+    expectEqual(await store.sessions(), [], 'the sessions');
+    expectEqual(await Promise.all(groups.map((by) => costs(store, { by }))), before, 'the costs');
+    await append(store, 'one', eventsOf('one', paid));
+    const [one] = await costs(store, { by: 'session' });
+    expectEqual([one?.key, one?.usd], ['one', 1.75], 'the costs of a new session with the same id');
+  }),
+  the('a period limits the costs, and days are those of a time zone', async ({ store }) => {
+    const times = ['2026-03-28T23:30:00.000Z', '2026-03-29T21:59:59.999Z', '2026-03-29T22:00:00.000Z'];
+    const events = eventsOf(
+      'one',
+      times.map(() => priced),
+    ).map((event, index) => ({ ...event, time: times[index] ?? '' }));
+    await append(store, 'one', events);
+    const days = async (query: Omit<CostQuery, 'by'>) =>
+      (await costs(store, { by: 'day', ...query })).map(({ key, requests }) => `${key} ${requests}`);
+    expectEqual(await days({}), ['2026-03-28 1', '2026-03-29 2'], 'the days in UTC');
+    // A day of 23 hours.
+    expectEqual(await days({ timeZone: 'Europe/Berlin' }), ['2026-03-29 2', '2026-03-30 1'], 'in Berlin');
+    const since = 1_774_820_700_000;
+    const until = since + 900_000;
+    expectEqual(await days({ since }), ['2026-03-29 2'], 'the days since a time');
+    expectEqual(await days({ until }), ['2026-03-28 1', '2026-03-29 1'], 'the days until a time');
+    expectEqual(await days({ since, until }), ['2026-03-29 1'], 'the days of a period');
+    expectEqual(await days({ since: until, until: since }), [], 'a period that ends before it starts');
+    for (const by of groups) {
+      const [row] = await costs(store, { by, since, until });
+      expectEqual([row?.requests, row?.first, row?.last], [1, since, since], `the period by ${by}`);
+    }
+  }),
+  the('an invalid query is rejected', async ({ store }) => {
+    const queries = [
+      { by: 'colour' },
+      { by: 'day', since: 'monday' },
+      { by: 'day', timeZone: 'Nowhere' },
+      {},
+    ];
+    for (const query of queries)
+      await expectRefused(() => costs(store, query as CostQuery), 'bad_option', JSON.stringify(query));
+  }),
+  afterReopening('the costs are there after a reopen', async (setup) => {
+    await append(setup.store, 'one', eventsOf('one', paid));
+    await setup.reopen();
+    await expectComplete(setup);
+    await write(setup.store, 'one', [said('More.'), priced, ended()]);
+    await expectComplete(setup);
+  }),
+];
