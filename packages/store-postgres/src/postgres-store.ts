@@ -3,16 +3,27 @@ import { AgentError } from '@cobbler/agent';
 import type { State } from '@cobbler/agent/events';
 import { amount, callable, count, oneOf, optional, read, record, text, when } from '@cobbler/agent/input';
 import { isObject } from '@cobbler/agent/provider';
-import type { ListOptions, Origin, Retention, SessionPage, SessionStats, Writer } from '@cobbler/agent/store';
+import type {
+  CostQuery,
+  CostRow,
+  ListOptions,
+  Origin,
+  Retention,
+  SessionPage,
+  SessionStats,
+  Writer,
+} from '@cobbler/agent/store';
 import {
   checkSessionId,
   isSessionId,
+  readCostQuery,
   readEvents,
   readListOptions,
   readOrigin,
   readRetention,
   readWriter,
 } from '@cobbler/agent/store';
+import { readCosts } from './cost-table.ts';
 import type { Connection } from './database.ts';
 import { Database, databaseReaders } from './database.ts';
 import { PostgresOwner } from './owner.ts';
@@ -217,6 +228,12 @@ class SessionsInPostgres implements PostgresStore {
     const given = read(retention, readRetention, 'retention');
     this.#checkOpen();
     return await this.#table.prune(given, this.#now());
+  }
+
+  async costs(query: CostQuery): Promise<readonly CostRow[]> {
+    const given = read(query, readCostQuery, 'query');
+    this.#checkOpen();
+    return await readCosts(this.#db, this.#schema, given);
   }
 
   /** Deletes sessions that never started. PostgreSQL itself frees the space of deleted sessions (autovacuum). */

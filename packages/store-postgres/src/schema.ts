@@ -1,5 +1,9 @@
 import { AgentError } from '@cobbler/agent';
+import { addStoredCosts, createCostTable } from './cost-table.ts';
 import type { Connection } from './database.ts';
+
+/** A step from one version to the next: SQL, or a function that runs in the same transaction. */
+export type Migration = string | ((connection: Connection, schema: string) => Promise<void>);
 
 /**
  * The migrations. Each creates one version of the schema from the previous one, starting from an empty schema. A
@@ -9,7 +13,7 @@ import type { Connection } from './database.ts';
  * and insert events. It also contains the counts shown in lists, because every append writes this row anyway. `xact`
  * is the transaction that added an event: polling queries the transactions that were open at the last poll.
  */
-const sessions: readonly string[] = [
+const sessions: readonly Migration[] = [
   `
   CREATE SEQUENCE $s.epochs;
 
@@ -62,13 +66,17 @@ const sessions: readonly string[] = [
     PRIMARY KEY (session, first)
   );
   `,
+  async (connection, schema) => {
+    await connection.query(createCostTable.replaceAll('$s', schema));
+    await addStoredCosts(connection, schema);
+  },
 ];
 
 /** Tables with a version of their own. */
 export interface Tables {
   /** Name of the table that contains the version. */
   readonly mark: string;
-  readonly migrations: readonly string[];
+  readonly migrations: readonly Migration[];
 }
 
 /** Tables of the sessions. Their mark distinguishes a Cobbler schema from others. */
@@ -103,7 +111,10 @@ export async function migrate(
     await connection.query(`CREATE TABLE ${schema}.${mark} (version integer NOT NULL)`);
     await connection.query(`INSERT INTO ${schema}.${mark} VALUES (0)`);
   }
-  for (const step of migrations.slice(version)) await connection.query(step.replaceAll('$s', schema));
+  for (const step of migrations.slice(version))
+    await (typeof step === 'string'
+      ? connection.query(step.replaceAll('$s', schema))
+      : step(connection, schema));
   await connection.query(`UPDATE ${schema}.${mark} SET version = $1`, [migrations.length]);
 }
 

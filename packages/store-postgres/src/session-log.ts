@@ -4,6 +4,7 @@ import { read } from '@cobbler/agent/input';
 import type { SessionStats, Writer } from '@cobbler/agent/store';
 import { addToStats, invalidPosition, isSessionId, sequenceGap, writerReplaced } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
+import { addCostsSql, costsJson } from './cost-table.ts';
 import type { Database } from './database.ts';
 import { isLost, storeError } from './store-error.ts';
 
@@ -157,6 +158,7 @@ export class PostgresSessionLog {
       isOver,
       events.map(({ seq }) => seq),
       texts,
+      costsJson(events),
     ];
   }
 
@@ -167,12 +169,12 @@ export class PostgresSessionLog {
         UPDATE ${schema}.sessions SET last = $4::int, tally = $5::text, updated = coalesce($6::bigint, updated),
           owner = CASE WHEN $7::boolean THEN NULL ELSE owner END
         WHERE id = $1::text AND epoch = $2::bigint AND last = $3::int
-        RETURNING key
+        RETURNING key, id
       ), added AS (
         INSERT INTO ${schema}.events (session, seq, epoch, json)
         SELECT held.key, e.seq, $2::bigint, e.json
         FROM held, unnest($8::int[], $9::text[]) AS e (seq, json)
-      )
+      ), spent AS (${addCostsSql(schema, 'held', '$10')})
       SELECT 1 FROM held`;
   }
 
