@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { CommandRow } from '../apps/cli/src/command-line/command-table.ts';
+import type { CommandRow } from '../apps/cli/src/command-line/command-row.ts';
 import { commandRow, flagNames, optionsOf } from '../apps/cli/src/command-line/command-table.ts';
 import type { Command } from '../e2e/docs/src/commands.ts';
 import { commandsOf, stepsOf } from '../e2e/docs/src/commands.ts';

@@ -34,6 +34,7 @@ export const groups: readonly Group[] = [
       'docs/hooks.md',
       'docs/limits.md',
       'docs/budgets.md',
+      'docs/costs.md',
       'docs/fallback.md',
       'docs/sessions.md',
       'docs/long-work.md',

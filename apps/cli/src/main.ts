@@ -36,6 +36,8 @@ async function main(io: Io): Promise<number> {
       return await (await import('./commands/demo.ts')).demo(options, io);
     case 'models':
       return await (await import('./commands/models.ts')).models(options, io);
+    case 'costs':
+      return await (await import('./commands/costs.ts')).costs(options, io);
     case 'config':
       return await (await import('./commands/config.ts')).config(operands, io);
     case 'doctor': {

@@ -1,20 +1,9 @@
 import { backupRows } from './backup-options.ts';
+import type { CommandRow } from './command-row.ts';
+import { costsRow } from './costs-row.ts';
 import type { OptionGroup, OptionRow } from './option-row.ts';
 import { runGroups, taskGroups } from './run-options.ts';
 import { serveGroups } from './serve-options.ts';
-
-export interface CommandRow {
-  readonly name: string;
-  /** The operands in commander's syntax. */
-  readonly operands: string;
-  /** A description of one line for the list of commands. */
-  readonly text: string;
-  /** Additional lines of the command's help. */
-  readonly about: readonly string[];
-  readonly groups: readonly OptionGroup[];
-  /** Completions for the first operand. */
-  readonly words?: 'file' | readonly string[];
-}
 
 /** Returns the options that apply to all sessions of a client, such as an editor. */
 const programGroups = (without: RegExp): readonly OptionGroup[] => [
@@ -210,6 +199,7 @@ export const commands: readonly CommandRow[] = [
       },
     ],
   },
+  costsRow,
   {
     name: 'config',
     operands: '[action] [name] [value]',

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { didYouMean, nearest } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { CommandRow } from './command-table.ts';
+import type { CommandRow } from './command-row.ts';
 import { commandNames, commands, flagNames, optionsOf } from './command-table.ts';
 
 /** A parsed command line. */

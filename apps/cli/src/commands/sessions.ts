@@ -15,7 +15,7 @@ import { openSessions } from '../session/session-home.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import { sessionFacts, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
-import { parseCount, plural } from '../terminal/format.ts';
+import { parseAge, parseCount, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
@@ -227,12 +227,9 @@ function countOf(value: unknown, flag: string): number | undefined {
   throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `For example: ${flag} 20`);
 }
 
-const hourMs = 3_600_000;
-
 /** Reads `30d`, `12h` or `4w` as milliseconds. */
 function ageMs(text: string): number {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([hdw])$/.exec(text.trim()) ?? [];
-  const hours = { h: 1, d: 24, w: 168 }[unit];
-  if (amount !== undefined && hours !== undefined) return Number(amount) * hours * hourMs;
+  const age = parseAge(text);
+  if (age !== undefined) return age;
   throw new UsageError(`--older-than cannot be ${JSON.stringify(text)}.`, 'For example: --older-than 30d');
 }

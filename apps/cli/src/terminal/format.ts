@@ -51,6 +51,13 @@ export function parseDuration(text: string): number | undefined {
   return positiveOrNone(total);
 }
 
+/** Reads an age such as `30d`, `12h` or `4w` as milliseconds. */
+export function parseAge(text: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([hdw])$/.exec(text.trim()) ?? [];
+  const hours = { h: 1, d: 24, w: 168 }[unit];
+  return amount === undefined || hours === undefined ? undefined : Number(amount) * hours * 3_600_000;
+}
+
 /** Reads a duration or `never`: `10m`, `never`. */
 export function parseSpan(text: string): number | undefined {
   return /^(never|0)$/.test(text.trim()) ? 0 : parseDuration(text);

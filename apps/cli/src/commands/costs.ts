@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import type { SessionStore } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import type { CostGroup, CostQuery, CostRow } from '@cobbler/agent/store';
+import { readCosts, totalCosts } from '@cobbler/agent/store';
+import type { RawOptions } from '../config/run-flags.ts';
+import { serverHome } from '../server/server-home.ts';
+import { sessionFile } from '../session/session-home.ts';
+import { visibleJson } from '../terminal/escape.ts';
+import { parseAge, parseCount } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { screenFor } from '../terminal/screen.ts';
+import { styleFor } from '../terminal/style.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { costCsv, costTable } from '../view/cost-view.ts';
+import type { Forecast } from '../view/forecast.ts';
+import { forecastOf, forecastText } from '../view/forecast.ts';
+
+const groups: readonly CostGroup[] = ['day', 'model', 'session', 'kind'];
+
+/** Longer than any month, in milliseconds. */
+const monthMs = 32 * 86_400_000;
+
+/** The costs that the command prints. */
+interface Answer {
+  readonly rows: readonly CostRow[];
+  readonly forecast: Forecast | undefined;
+}
+
+/**
+ * Runs `cobbler costs`: prints what all sessions have cost, by day or another property. `now` is in milliseconds since
+ * 1970.
+ */
+export async function costs(options: RawOptions, io: Io, now: number = systemRuntime.now()): Promise<number> {
+  const { json = false, csv = false } = options;
+  if (json === true && csv === true)
+    throw new UsageError('--json and --csv exclude each other.', 'Use one of them.');
+  const by = groupOf(options['by']);
+  const since = startOf(options['since'], now);
+  const limit = limitOf(options['limit']);
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const query = { by, since, timeZone };
+  const { rows, forecast } = await answerOf(options['server'] === true, io, query, now);
+  if (json === true) {
+    const { usd, isMinimum, until } = forecast ?? {};
+    const end = forecast && { usd, isMinimum, until: isoText(until) };
+    const answer = {
+      ...{ by, since: isoText(since), timeZone },
+      rows: rows.map((row) => ({ ...row, first: isoText(row.first), last: isoText(row.last) })),
+      total: totalCosts(rows),
+      ...(end && { forecast: end }),
+    };
+    io.stdout.write(`${visibleJson(JSON.stringify(answer))}\n`);
+  } else if (csv === true) io.stdout.write(`${costCsv({ by, rows }).join('\n')}\n`);
+  else if (rows.length === 0) io.stderr.write('No costs in this period.\n');
+  else {
+    const table = costTable({ by, rows }, limit, styleFor(screenFor(io.stdout, io.env)));
+    io.stdout.write(`${[...table, ...(forecast ? ['', forecastText(forecast)] : [])].join('\n')}\n`);
+  }
+  return 0;
+}
+
+function isoText(ms: number | undefined): string {
+  return new Date(ms ?? 0).toISOString();
+}
+
+async function answerOf(
+  isServer: boolean,
+  io: Io,
+  query: CostQuery & { readonly since: number },
+  now: number,
+): Promise<Answer> {
+  const store = await openStore(isServer, io);
+  if (store === undefined) return { rows: [], forecast: undefined };
+  try {
+    const rows = await readCosts(store, query);
+    const days = await readCosts(store, { ...query, by: 'day', since: Math.max(0, now - monthMs) });
+    return { rows, forecast: forecastOf({ period: rows, since: query.since, days, now }) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens the store; returns undefined if it does not exist yet, because looking must not create it. */
+async function openStore(isServer: boolean, { env }: Io): Promise<SessionStore | undefined> {
+  const file = isServer ? serverHome(env).store : sessionFile(env);
+  if (file === undefined || !existsSync(file)) return undefined;
+  const { sqliteStore } = await import('../session/sqlite-store.ts');
+  return sqliteStore(file);
+}
+
+function groupOf(value: unknown): CostGroup {
+  if (value === undefined) return 'day';
+  const found = groups.find((group) => group === value);
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `--by cannot be ${JSON.stringify(value)}.${didYouMean(String(value), groups)}`,
+    `Use one of: ${groups.join(', ')}`,
+  );
+}
+
+const defaultAge = '30d';
+
+function startOf(value: unknown, now: number): number {
+  const text = typeof value === 'string' ? value : defaultAge;
+  if (text === 'all') return 0;
+  const ageMs = parseAge(text);
+  if (ageMs !== undefined) return Math.max(0, now - ageMs);
+  throw new UsageError(
+    `--since cannot be ${JSON.stringify(text)}.`,
+    'For example: --since 7d, or --since all',
+  );
+}
+
+function limitOf(value: unknown): number {
+  const limit = typeof value === 'string' ? parseCount(value) : 31;
+  if (limit !== undefined) return limit;
+  throw new UsageError(`--limit cannot be ${JSON.stringify(value)}.`, 'For example: --limit 20');
+}
