@@ -14,6 +14,7 @@ import { Cookies } from './requests/cookie.ts';
 import type { ServerLimits } from './requests/limits.ts';
 import { defaultLimits, readLimits } from './requests/limits.ts';
 import { approvalRoutes } from './routes/approval-routes.ts';
+import { costRoutes } from './routes/cost-routes.ts';
 import { descriptionRoutes } from './routes/description-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { operationRoutes } from './routes/operation-routes.ts';
@@ -211,6 +212,7 @@ export function allRoutes(services: Services, version: string): Route[] {
     ...frontRoutes(services),
     ...approvalRoutes(services),
     ...tokenRoutes(services),
+    ...costRoutes(services),
     ...operationRoutes(services),
     ...plainRoutes(services),
   ];

@@ -139,6 +139,32 @@ export const usageTotals: z.ZodType = z
   })
   .meta({ id: 'UsageTotals' });
 
+const costCounts = {
+  requests: z.int(),
+  unpriced: z.int(),
+  usd: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheWriteTokens: z.number(),
+  reasoningTokens: z.number(),
+  wastedTokens: z.number(),
+};
+
+export const costList: z.ZodType = z
+  .object({
+    items: z.array(
+      z.object({
+        key: z.string().nullable(),
+        ...costCounts,
+        first: z.iso.datetime(),
+        last: z.iso.datetime(),
+      }),
+    ),
+    total: z.object(costCounts),
+  })
+  .meta({ id: 'Costs' });
+
 /** A failure in the format of RFC 9457. */
 export const problemSchema: z.ZodType = z
   .object({
