@@ -75,7 +75,7 @@ async function main(io: Io): Promise<number> {
     case 'store':
       return await (await import('./commands/store.ts')).store(operands, options, io);
     case 'help':
-      return (await import('./commands/help.ts')).help(operands[0], io);
+      return (await import('./command-line/help.ts')).help(operands[0], io);
     default:
       return await (await import('./commands/run.ts')).run(operands, options, io);
   }
@@ -84,7 +84,7 @@ async function main(io: Io): Promise<number> {
 /** Prints the help of a command, or the general help for an unknown one. */
 async function helpOn(name: string | undefined, io: Io): Promise<number> {
   const { commandRow } = await import('./command-line/command-table.ts');
-  const { help } = await import('./commands/help.ts');
+  const { help } = await import('./command-line/help.ts');
   return help(commandRow(name ?? '') === undefined ? undefined : name, io);
 }
 

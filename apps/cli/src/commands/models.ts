@@ -1,4 +1,5 @@
 import { systemRuntime } from '@cobbler/agent';
+import { priceList, priceTable } from '../config/price-list.ts';
 import type { LoadedProvider } from '../config/providers.ts';
 import { providers } from '../config/providers.ts';
 import type { Settings } from '../config/settings.ts';
@@ -10,7 +11,6 @@ import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
-import { priceList, priceTable } from './price-list.ts';
 
 /**
  * Runs `cobbler models`: lists the models, their prices, and the source of each provider's key; with `--prices`, every

@@ -6,8 +6,8 @@ import {
   flagNames,
   optionsOf,
 } from '../../src/command-line/command-table.ts';
+import { commandHelp, overview } from '../../src/command-line/help.ts';
 import { parseCommandLine } from '../../src/command-line/parse.ts';
-import { commandHelp, overview } from '../../src/commands/help.ts';
 import { readRunFlags } from '../../src/config/run-flags.ts';
 import { nearest } from '../../src/terminal/suggestion.ts';
 import { widthOf } from '../../src/terminal/text-width.ts';

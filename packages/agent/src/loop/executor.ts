@@ -18,6 +18,7 @@ import type {
 import type { Prompt } from '../run/prompt.ts';
 import type { Advance, Run } from '../run/run.ts';
 import { reportTo, responseOf } from '../run/sub-agent.ts';
+import { checkTools } from '../run/tool-list.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import { defined } from '../values/defined.ts';
 import type { Reader } from '../values/input.ts';
@@ -27,7 +28,6 @@ import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
-import { checkTools } from './tool-list.ts';
 
 /** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;

@@ -1,9 +1,11 @@
 import { defaultShare } from '../context/context.ts';
 import { prefixTokens } from '../context/tokens.ts';
+import { spendingOf } from '../events/spending.ts';
 import type { State } from '../events/state.ts';
+import type { Amounts } from '../interfaces/amounts.ts';
 import type { RunConfig } from '../run/options.ts';
+import { readEvents } from '../store/open-session.ts';
 import type { Policy } from './action.ts';
-import { recordedUsage } from './recorded-usage.ts';
 
 /** The options of a run that `decide` needs, with limits for one decision. */
 type RunPolicy = { -readonly [Field in keyof Policy]: Policy[Field] };
@@ -49,4 +51,31 @@ export function chargePast(
   const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
   budget.charge({ tokens, usd, turns, toolCalls });
   return budget.recover(sessionId, (seq) => recordedUsage(config, seq));
+}
+
+const pageLength = 100;
+
+/**
+ * Returns the usage of the request that was sent after an event, from the log. Undefined if the log does not show it: its
+ * process crashed before the response, its price is unknown, or it was one of several requests of a compaction.
+ */
+async function recordedUsage(
+  { store, sessionId }: Pick<RunConfig, 'store' | 'sessionId'>,
+  seq: number,
+): Promise<Pick<Amounts, 'tokens' | 'usd'> | undefined> {
+  for (let after = seq; ; ) {
+    const events = await readEvents(store, sessionId, after, pageLength);
+    for (const event of events) {
+      const spent = spendingOf(event);
+      if (spent === undefined) continue;
+      const isCompaction =
+        event.type === 'compacted' || (event.type === 'ask_failed' && event.compacting === true);
+      if (isCompaction || spent.usd === undefined) return undefined;
+      const { usage, wasted, usd } = spent;
+      const tokens = usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens;
+      return { tokens, usd };
+    }
+    if (events.length < pageLength) return undefined;
+    after += events.length;
+  }
 }

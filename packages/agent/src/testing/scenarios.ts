@@ -4,12 +4,12 @@
  * @module
  */
 
-import { summarize } from '../context/summary.ts';
 import type { RunEvent, RunStatus } from '../events/event.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { ExecutorOptions } from '../run/options.ts';
 import type { Run } from '../run/run.ts';
+import type { Message } from '../values/message.ts';
 import { userMessage } from '../values/message.ts';
 import type { ProbeRun } from './probe-tools.ts';
 import { probeTools } from './probe-tools.ts';
@@ -146,7 +146,10 @@ const compacted: Scenario = {
       const summaries = JSON.stringify(request.messages[0] ?? userMessage('')).includes(summary) ? 1 : 0;
       return summaries === 0 ? answersIn(request) : Math.max(1, answersIn(request));
     };
-    const context = { maxTokens: 1000, compact: summarize(() => summary, { keep: 3 }) };
+    const kept = 3;
+    const compact = (messages: readonly Message[]) =>
+      Promise.resolve({ upTo: Math.max(0, messages.length - kept), summary });
+    const context = { maxTokens: 1000, compact };
     return { runs, options: { agent: follows(script, step), tools, context } };
   },
 };

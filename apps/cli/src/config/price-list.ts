@@ -1,12 +1,12 @@
 import type { Price } from '@cobbler/agent';
 import type { ConfigPrice } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import { configuredName } from '../config/prices.ts';
-import type { ListPrice } from '../config/providers.ts';
-import { providers } from '../config/providers.ts';
-import type { Settings } from '../config/settings.ts';
-import { fromFile } from '../config/settings.ts';
 import { padEnd } from '../terminal/text-width.ts';
+import { configuredName } from './prices.ts';
+import type { ListPrice } from './providers.ts';
+import { providers } from './providers.ts';
+import type { Settings } from './settings.ts';
+import { fromFile } from './settings.ts';
 
 const kinds = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'] as const;
 

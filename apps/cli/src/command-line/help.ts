@@ -1,8 +1,8 @@
-import type { CommandRow } from '../command-line/command-row.ts';
-import { commandNames, commandRow, commands } from '../command-line/command-table.ts';
 import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import type { CommandRow } from './command-row.ts';
+import { commandNames, commandRow, commands } from './command-table.ts';
 
 const examples = [
   ['cobbler demo', 'see it work, without a key'],
