@@ -38,7 +38,7 @@ const readers = [
   ...[...configFields, 'env', 'runtime', 'timeouts', 'retry', 'transport'].map(
     (name) => `configReaders.${name}`,
   ),
-  ...['invalid', 'any', 'text', 'flag', 'amount', 'count', 'signal', 'callable', 'data'],
+  ...['invalid', 'any', 'text', 'flag', 'amount', 'count', 'signal', 'callable', 'data', 'readUsage'],
   ...['readEvents', 'readListOptions', 'readOrigin', 'readRetention', 'readWriter', 'readCostQuery'],
   ...['coded', 'when', 'optional', 'limited', 'oneOf', 'withMethods', 'listOf', 'record', 'mapOf'].map(
     (name) => `${name}()`,
