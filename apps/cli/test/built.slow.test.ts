@@ -109,9 +109,7 @@ describe('a start', () => {
     expect(code).toBe(0);
     expect(bytesOf(files)).toBeLessThan(kilobytes * 1000);
     expect(
-      [...parts].filter(
-        (part) => !/^((terminal|start|command-line)\/)?[a-z-]+\.ts$|^commands\/help\.ts$/.test(part),
-      ),
+      [...parts].filter((part) => !/^((terminal|start|command-line)\/)?[a-z-]+\.ts$/.test(part)),
     ).toEqual([]);
     expect(
       [...builtins].filter((name) => /^(https?|child_process|worker_threads|internal\/deps\/.*)$/.test(name)),

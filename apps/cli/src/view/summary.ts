@@ -69,7 +69,6 @@ function headlineOf(end: RunSummary, { marks }: Style): string {
 }
 
 function limitText({ limit, given, metrics }: RunSummary): string {
-  if (isOfSharedBudget(limit, given, metrics)) return 'at the limit of a budget';
   if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (--max-turns limit)`;
   if (limit === 'usd')
     return `at ${metrics.usd === undefined ? 'an unknown cost' : formatUsd(metrics.usd)} of ${formatUsd(given.usd ?? 0)} (--max-usd limit)`;
@@ -80,16 +79,6 @@ function limitText({ limit, given, metrics }: RunSummary): string {
   return limit === 'no_progress'
     ? 'because the model repeated itself'
     : `at the limit on ${oneLine(limit ?? '')}`;
-}
-
-/** Returns whether the run has not reached its own limit, but that of a budget that it shares. */
-function isOfSharedBudget(
-  limit: LimitName | undefined,
-  given: RunSummary['given'],
-  { invocations }: RunSummary['metrics'],
-): boolean {
-  if (limit === 'turns') return invocations < given.turns;
-  return (limit === 'usd' || limit === 'tokens') && given[limit] === undefined;
 }
 
 function paintStatus(line: string, { status }: RunSummary, style: Style): string {

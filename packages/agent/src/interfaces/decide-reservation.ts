@@ -41,8 +41,9 @@ export function decideReservation(levels: readonly BudgetLevel[], demand: Demand
     for (const name of amountNames) {
       const limit = limits[name];
       if (limit === undefined) continue;
-      const unspent = limit - settled[name];
-      const room = unspent - reserved[name];
+      // More than the limit may be spent. What needs nothing of an amount is not refused for it.
+      const unspent = Math.max(0, limit - settled[name]);
+      const room = Math.max(0, unspent - reserved[name]);
       if (unspent < least[name] || (isLast && room < least[name]))
         return { state: 'refused', level, limit: name };
       if (room >= granted[name]) continue;

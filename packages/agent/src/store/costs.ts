@@ -60,7 +60,7 @@ export interface CostRow extends CostTotals {
 
 /** The cost of an event, as a store keeps it. It contains no text of the session. */
 export interface CostEntry extends CostTotals {
-  /** Number of the quarter of an hour since 1970, which is the shortest time by which costs can be told apart. */
+  /** Number of the quarter of an hour since 1970, the shortest period for which a store knows costs. */
   readonly quarter: number;
   readonly kind: CostKind;
   /** Empty if the event does not name it. */

@@ -22,7 +22,7 @@ async function budgetOf(
   const store = change(memoryBudgets());
   await store.define({ name: 'company', limits });
   await store.define({ name: 'user:42', parent: 'company', limits: {} });
-  // Waits that must end by themselves end at once.
+  // Every wait ends at once.
   const timer: typeof systemRuntime.timer = (_ms, fire) => systemRuntime.timer(0, fire);
   const client = new BudgetClient({ store, runtime: { ...systemRuntime, timer } });
   const balance = async () => {
@@ -117,7 +117,7 @@ describe('a run with a budget of a store', () => {
   });
 
   it('settles what a crashed process had reserved with what the log shows', async () => {
-    const { store, client, balance } = await budgetOf({ usd: 1 });
+    const { store, client, balance } = await budgetOf({ usd: 9 });
     const sessions = memoryStore();
     const agent = scriptedModel([textResponse('One.', { usage }), textResponse('Two.', { usage })]);
     const executor = new Executor({ agent, pricing, store: sessions });
@@ -126,12 +126,26 @@ describe('a run with a budget of a store', () => {
     const reserve = (id: string) =>
       store.reserve({ id, budget: 'user:42', sessionId: 's', runId: 'r', wanted, least: wanted });
     // The log contains the response to the request that followed event 1, and none after event 3.
-    await reserve('a:1');
-    await reserve('b:3');
+    await reserve('a:after:1');
+    await reserve('a:after:1:1');
+    await reserve('b:after:3');
+    await reserve('of-a-caller');
     await executor.run('Again.', { sessionId: 's', budget: await client.budget('user:42') });
     const { settled, reserved } = await balance();
     expect(settled).toEqual({ tokens: 10_000, usd: expect.closeTo(0.028, 9), requests: 2 });
-    expect(reserved).toEqual(wanted);
+    expect(reserved).toEqual({ tokens: 100_000, usd: 1, requests: 2 });
+  });
+
+  it('charges what has no reservation, even if the limit is exceeded already', async () => {
+    const { client, balance } = await budgetOf({ usd: 0.02 });
+    const budget = await client.budget('user:42');
+    budget.spend(1000, 0.03);
+    await client.flush();
+    budget.reserve(0, 0).settle(1000, 0.03);
+    expect(await balance()).toEqual({
+      settled: { tokens: 2000, usd: 0.06, requests: 2 },
+      reserved: noAmounts,
+    });
   });
 
   it('is refused for a name that is not defined', async () => {

@@ -33,6 +33,9 @@ export interface StoredBudgetOptions {
   readonly runtime: Pick<Runtime, 'id'>;
 }
 
+/** The id of a reservation for a request or a retry: other ids belong to callers, who settle them. */
+const ownId = /:after:(\d+)(:\d+)?$/;
+
 /** A budget of a store as the runs of this process see it: every request is also reserved and settled in the store. */
 export class StoredBudget extends Budget {
   readonly #options: StoredBudgetOptions;
@@ -75,7 +78,7 @@ export class StoredBudget extends Budget {
   override hold(request: HoldRequest, listener: HoldListener, below: readonly Budget[] = []): PendingHold {
     const { name, client, runtime } = this.#options;
     const { sessionId, runId, seq, least } = read(request, readHoldRequest, 'request');
-    const id = `${runtime.id()}:${seq}`;
+    const id = `${runtime.id()}:after:${seq}`;
     let isCancelled = false;
     const reserved = async (local: BudgetHold): Promise<void> => {
       try {
@@ -111,8 +114,11 @@ export class StoredBudget extends Budget {
   override async recover(sessionId: string, recorded: RecordedUsage): Promise<void> {
     const { client, store } = this.#options;
     for (const { id } of await store.unsettled(sessionId)) {
-      const used = await recorded(Number(id.split(':')[1]));
-      if (used !== undefined) await client.settle(id, { ...used, requests: 1 });
+      const [, seq, retry] = ownId.exec(id) ?? [];
+      const used = seq === undefined ? undefined : await recorded(Number(seq));
+      // The usage of the request contains that of its retries.
+      if (used !== undefined)
+        await client.settle(id, retry === undefined ? { ...used, requests: 1 } : noAmounts);
     }
   }
 
