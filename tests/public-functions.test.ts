@@ -1,3 +1,3 @@
 import { describePublicFunctions } from './public-functions/describe.ts';
 
-describePublicFunctions();
+describePublicFunctions({ every: 7 });

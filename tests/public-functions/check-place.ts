@@ -5,11 +5,18 @@ import type { Place } from './places.ts';
 import type { SampleTable } from './table.ts';
 import { withLimit } from './with-limit.ts';
 
+/** Which of the calls are made. */
+export interface Share {
+  /** Makes every nth call; 1 makes all. A number that is coprime to the number of values varies them from place to place. */
+  readonly every: number;
+}
+
 /** Returns what is wrong with a public function; nothing if it accepts or properly rejects every argument. */
 export async function problemsOf(
   place: Place,
   { samples, exceptions }: SampleTable,
   odds: readonly OddValue[],
+  { every }: Share,
 ): Promise<readonly string[]> {
   const { name } = place;
   if (Object.hasOwn(exceptions, name)) return [];
@@ -18,7 +25,7 @@ export async function problemsOf(
   const { owner, call } = await place.open();
   const valid = async () => (await sample?.(owner as never)) ?? [];
   // Before the valid call, which may change its arguments.
-  const calls = oddCalls(await valid(), odds);
+  const calls = oddCalls(await valid(), odds).filter((_, index) => index % every === 0);
   const args = await valid();
   const problems: string[] = [];
   const isInvalid = sample && (await withLimit(outcomeOf(() => call(...args), [])));

@@ -2,6 +2,7 @@ import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Share } from './check-place.ts';
 import { problemsOf } from './check-place.ts';
 import { exportedBy } from './exported.ts';
 import { oddArguments } from './odd-arguments.ts';
@@ -13,7 +14,7 @@ import type { SampleTable } from './table.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 /** Defines a test for each package that calls every function with odd arguments. */
-export function describePublicFunctions(): void {
+export function describePublicFunctions(share: Share): void {
   const started = process.cwd();
   const folder = mkdtempSync(join(tmpdir(), 'public-functions-'));
   // Some of the values are texts, and some functions take the path of a file to create.
@@ -28,17 +29,17 @@ export function describePublicFunctions(): void {
       test.skipIf(pending.includes(folder))(
         `of ${folder} accept an argument or throw an AgentError with a code [P26]`,
         { timeout: 600_000 },
-        async () => expect((await problemsIn(folder)).join('\n')).toBe(''),
+        async () => expect((await problemsIn(folder, share)).join('\n')).toBe(''),
       );
   });
 }
 
-async function problemsIn(folder: string): Promise<readonly string[]> {
+async function problemsIn(folder: string, share: Share): Promise<readonly string[]> {
   const table = tables[folder] ?? { samples: {}, exceptions: {} };
   const problems: string[] = [];
   const places: Place[] = [...(await placesOfObjects(table))];
   for (const exported of await exportedBy(folder)) places.push(...(await placesOf(exported, table)));
-  for (const place of places) problems.push(...(await problemsOf(place, table, oddArguments)));
+  for (const place of places) problems.push(...(await problemsOf(place, table, oddArguments, share)));
   return [...problems, ...unknownNames(table, places)];
 }
 

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { memoryStore } from '@cobbler/agent';
 import { memoryRunner } from '@cobbler/agent/runner';
 import { scriptedModel, textResponse } from '@cobbler/agent/testing';
+import { afterAll } from 'vitest';
 import { defaultLimits, TokenStore } from '../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Not plain objects, so that the functions in them are not replaced. */
 const shared = <Value extends object>(value: Value): Value => Object.create(value);

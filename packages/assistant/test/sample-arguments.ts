@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AgentError } from '@cobbler/agent';
 import { memoryRunner } from '@cobbler/agent/runner';
 import { fakeRuntime, scriptedModel, textResponse } from '@cobbler/agent/testing';
+import { afterAll } from 'vitest';
 import type { Sql } from '../src/index.ts';
 import { lexicalEmbedder, memoryChannel, sqlChats, sqlEvents, sqlMessages, sqlOutbox } from '../src/index.ts';
 import { sqliteMemory, sqliteSql } from '../src/sqlite/index.ts';
@@ -11,7 +12,7 @@ import { telegramApi } from '../src/telegram/index.ts';
 import { fakeTelegram } from '../src/testing/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 function newFile(): string {

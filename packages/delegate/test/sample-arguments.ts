@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fakeRuntime } from '@cobbler/agent/testing';
+import { afterAll } from 'vitest';
 import type { SessionAgent } from '../src/index.ts';
 import { claudeCode, delegatedHarness } from '../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const program = () => ({
   ...{ env: { PATH: '/none' }, extraEnv: { A: 'b' }, path: '/none/program', timeoutMs: 10, graceMs: 10 },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Tool } from '@cobbler/agent';
 import { fakeRuntime } from '@cobbler/agent/testing';
+import { afterAll } from 'vitest';
 import {
   editFile,
   listFiles,
@@ -15,7 +16,7 @@ import {
 import { waitTool } from '../src/wait-until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const workspace = new Workspace(folder);
 const command = () => ({

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { recorder } from '../../src/cassette/index.ts';
 import type { Agent, Event, GateContext, Price, Run, SessionStore } from '../../src/index.ts';
 import { Executor, memoryStore } from '../../src/index.ts';
@@ -24,7 +25,7 @@ import { eventsOf, wholeRun } from '../../src/testing/stored-events.ts';
 export type Sample = (owner: never) => readonly unknown[] | Promise<readonly unknown[]>;
 
 export const folder: string = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 /** Returns the path of a new file, which does not exist yet. */
