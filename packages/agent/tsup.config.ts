@@ -19,6 +19,7 @@ export default bundle(
     'store/fork-session': 'src/store/fork-session.ts',
     'store/format': 'src/store/format.ts',
     'store/index': 'src/store/index.ts',
+    'provider/batch/index': 'src/provider/batch/index.ts',
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',
     'node/sqlite-runner/sqlite-runner': 'src/node/sqlite-runner/sqlite-runner.ts',

@@ -36,6 +36,7 @@ const client: Plugin = {
 const config: Options = {
   ...bundle({
     index: 'src/index.ts',
+    batch: 'src/batch.ts',
     'testing/index': 'src/testing/index.ts',
     transcripts: 'src/transcripts.ts',
   }),

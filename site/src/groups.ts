@@ -36,6 +36,7 @@ export const groups: readonly Group[] = [
       'docs/budgets.md',
       'docs/costs.md',
       'docs/fallback.md',
+      'docs/batches.md',
       'docs/sessions.md',
       'docs/long-work.md',
       'docs/testing.md',

@@ -9,7 +9,7 @@ export interface ClaudeListPrice {
   readonly price: Price;
   /** The price of all tokens of a request with more input tokens than this, including cached ones. */
   readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
-  /** Factor for all prices of the Batch API, which Cobbler does not use. */
+  /** Factor for all prices of the Batch API. */
   readonly batch: number;
   /** The vendor's page, and the latest date on which it is known to have shown every figure of this entry. */
   readonly source: { readonly from: string; readonly on: string };
@@ -73,6 +73,20 @@ export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_
   return long !== undefined && inputTokens > long.overInputTokens ? long.price : listed?.price;
 }
 
-/** Returns {@link claudePrice} as the `pricing` of an executor. */
-export const claudePricing: Pricing = (provider, model, inputTokens) =>
-  provider === 'claude' ? claudePrice(model, inputTokens) : undefined;
+/** Provider of the agents that send their requests in batches. */
+export const batchProvider = 'claude-batch';
+
+/** Returns {@link claudePrice} as the `pricing` of an executor, reduced for requests in batches. */
+export const claudePricing: Pricing = (provider, model, inputTokens) => {
+  if (provider === 'claude') return claudePrice(model, inputTokens);
+  if (provider !== batchProvider) return undefined;
+  const price = claudePrice(model, inputTokens);
+  const factor = claudePrices.find((listed) => listed.model === modelId(model))?.batch;
+  return price === undefined || factor === undefined ? undefined : multiplied(price, factor);
+};
+
+function multiplied(price: Price, factor: number): Price {
+  return Object.fromEntries(
+    Object.entries(price).map(([kind, usd]) => [kind, usd * factor]),
+  ) as unknown as Price;
+}

@@ -5,6 +5,7 @@ const stored = { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hel
 
 const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   createClaude: () => [{ ...config, thinking: 'disabled', retry: { retries: 0 }, timeouts: { totalMs: 10 } }],
+  createClaudeBatch: () => [{ ...config, collectMs: 1, maxRequests: 2, pollMs: 1, retry: { retries: 0 } }],
   claudeHarness: () => [
     { ...config, systemPrompt: 'Be brief.', maxTurns: 2 },
     [],
@@ -20,6 +21,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
 
 const exceptions: Readonly<Record<string, string>> = {
   claudeTesting: 'a helper of tests: a wrong argument fails the test that passes it',
+  'createClaudeBatch().run': 'like `createClaude().run`',
   'createClaude().run': 'covered by `createAgent().run` of the agent; it would send requests',
 };
 

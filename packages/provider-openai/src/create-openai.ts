@@ -1,4 +1,5 @@
 import type { Agent, Capabilities } from '@cobbler/agent';
+import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
 import { configReaders, createAgent } from '@cobbler/agent/provider';
@@ -55,11 +56,14 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
   });
 }
 
-const readOptions = record<FactoryConfig & OpenAIOptions>({
+/** The readers of the options of {@link createOpenAI}. */
+export const openAIReaders: Readers<FactoryConfig & OpenAIOptions> = {
   ...configReaders,
   reasoningSummary: oneOf('auto', 'off'),
   api: oneOf('responses', 'chat'),
-});
+};
+
+const readOptions = record<FactoryConfig & OpenAIOptions>(openAIReaders);
 
 /**
  * Returns the capabilities of a model, derived from its name. A compatible server may support less and then rejects

@@ -9,7 +9,7 @@ export interface OpenAIListPrice {
   readonly price: Price;
   /** The price of all tokens of a request with more input tokens than this, including cached ones. */
   readonly longPrompt: { readonly overInputTokens: number; readonly price: Price };
-  /** Factor for all prices of the Batch API, which Cobbler does not use. */
+  /** Factor for all prices of the Batch API. */
   readonly batch: number;
   /** The vendor's page, and the latest date on which it is known to have shown every figure of this entry. */
   readonly source: { readonly from: string; readonly on: string };
@@ -62,6 +62,20 @@ export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_
   return inputTokens > entry.longPrompt.overInputTokens ? entry.longPrompt.price : entry.price;
 }
 
-/** Returns {@link openAIPrice} as the `pricing` of an executor. */
-export const openAIPricing: Pricing = (provider, model, inputTokens) =>
-  provider === providerName ? openAIPrice(model, inputTokens) : undefined;
+/** Provider of the agents that send their requests in batches. */
+export const batchProvider = 'openai-batch';
+
+/** Returns {@link openAIPrice} as the `pricing` of an executor, reduced for requests in batches. */
+export const openAIPricing: Pricing = (provider, model, inputTokens) => {
+  if (provider === providerName) return openAIPrice(model, inputTokens);
+  if (provider !== batchProvider) return undefined;
+  const price = openAIPrice(model, inputTokens);
+  const factor = openAIPrices.find((entry) => entry.model === withoutDate(resolveModel(model)))?.batch;
+  return price === undefined || factor === undefined ? undefined : multiplied(price, factor);
+};
+
+function multiplied(price: Price, factor: number): Price {
+  return Object.fromEntries(
+    Object.entries(price).map(([kind, usd]) => [kind, usd * factor]),
+  ) as unknown as Price;
+}

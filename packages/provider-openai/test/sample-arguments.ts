@@ -6,6 +6,7 @@ const forTests = 'a helper of tests: a wrong argument fails the test that passes
 
 const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   createOpenAI: () => [{ ...config, api: 'chat', retry: { retries: 0 }, timeouts: { totalMs: 10 } }],
+  createOpenAIBatch: () => [{ ...config, api: 'chat', collectMs: 1, maxRequests: 2, pollMs: 1 }],
   openAIPrice: () => ['gpt-5.5', 10],
   openAIPricing: () => ['openai', 'gpt-5.5', 10],
   'chatTranscripts.match': () => [chat],
@@ -19,6 +20,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
 const exceptions: Readonly<Record<string, string>> = {
   chatTesting: forTests,
   responsesTesting: forTests,
+  'createOpenAIBatch().run': 'like `createOpenAI().run`',
   'createOpenAI().run': 'covered by `createAgent().run` of the agent; it would send requests',
 };
 

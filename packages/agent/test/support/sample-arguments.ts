@@ -378,6 +378,7 @@ const samples: Readonly<Record<string, Sample>> = {
 
   backoff: () => [{ baseMs: 1, maxMs: 10 }, 1, 1],
   defined: () => [{ a: 1, b: undefined }],
+  withBatches: () => [{ collectMs: 1 }, { submit: () => {}, outcomes: () => {}, cancel: () => {} }],
   isErrorKind: () => ['invalid'],
   isoTime: () => [1],
   plainJson: () => [{ a: 1 }, 'the value'],

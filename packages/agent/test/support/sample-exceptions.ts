@@ -18,6 +18,7 @@ const toolFunctions = [
   'fromFlatTool().execute',
 ];
 const transports = [
+  'withBatches().transport',
   'fetchTransport()',
   'platformTransport()',
   'nodeTransport()',
@@ -35,6 +36,7 @@ const configFields = [
   'baseURL',
 ];
 const readers = [
+  ...['collectMs', 'maxRequests', 'pollMs'].map((name) => `batchFields.${name}`),
   ...[...configFields, 'env', 'runtime', 'timeouts', 'retry', 'transport'].map(
     (name) => `configReaders.${name}`,
   ),
