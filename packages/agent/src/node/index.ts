@@ -38,9 +38,8 @@ export {
 } from './real-path.ts';
 export { copyDatabase, type DatabaseFacts, isDatabase } from './sqlite/copy-database.ts';
 export { isBusy, storeError } from './sqlite/database-error.ts';
-export { type OpenOptions, openDatabase } from './sqlite/database-file.ts';
+export { type FileKind, type Migration, type OpenOptions, openDatabase } from './sqlite/database-file.ts';
 export { type SalvagedSession, salvageStore } from './sqlite/salvage-store.ts';
-export type { FileKind } from './sqlite/schema.ts';
 export { type SqliteStoreOptions, sqliteStore } from './sqlite/sqlite-store.ts';
 export { type StoreReport, type VerifiedSession, verifyStore } from './sqlite/verify.ts';
 export type { OnWrite, WriteMoment } from './sqlite/write-moment.ts';

@@ -28,6 +28,14 @@ export const folder: string = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
+/** Options of the smallest database. */
+export const openOptions: object = {
+  maxBytes: 1_000_000,
+  onWrite: () => {},
+  migrations: ['CREATE TABLE counters (name TEXT, value INTEGER)', () => {}],
+  kind: { applicationId: 1, contents: 'samples' },
+};
+
 /** Returns the path of a new file, which does not exist yet. */
 export function newFile(): string {
   files += 1;

@@ -14,8 +14,8 @@ import { amount, read, record, text, withMethods } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
 import { isBusy, storeError } from '../sqlite/database-error.ts';
+import type { FileKind } from '../sqlite/database-file.ts';
 import { openDatabase } from '../sqlite/database-file.ts';
-import type { FileKind } from '../sqlite/schema.ts';
 import { Statements } from '../sqlite/statements.ts';
 
 /** Options of {@link sqliteBudgets}. */

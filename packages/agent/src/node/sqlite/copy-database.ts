@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { AgentError } from '../../values/errors.ts';
 import { read, text } from '../../values/input.ts';
 import { storeError } from './database-error.ts';
+import { schemaVersion } from './database-file.ts';
 import { scalar, sqlite } from './engine.ts';
-import { schemaVersion } from './schema.ts';
 
 /** Facts about a database, from its header. */
 export interface DatabaseFacts {

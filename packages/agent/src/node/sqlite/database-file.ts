@@ -2,11 +2,9 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } f
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../values/errors.ts';
-import { amount, callable, listOf, read, record, text } from '../../values/input.ts';
+import { amount, callable, listOf, read, record, text, when } from '../../values/input.ts';
 import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
-import type { FileKind, Migration } from './schema.ts';
-import { checkSchema, migrate, migrations, schemaVersion, sessionFile } from './schema.ts';
 import type { OnWrite } from './write-moment.ts';
 
 /**
@@ -24,23 +22,38 @@ const checkpointPages = 1000;
 /** Size in bytes to which a larger write-ahead log is truncated. */
 const maxWal = 64 * 1024 * 1024;
 
+/** Identifies a kind of Cobbler database file. */
+export interface FileKind {
+  readonly applicationId: number;
+  /** Content of the file, for messages. */
+  readonly contents: string;
+}
+
+/** A step from one schema version to the next: SQL, or a function that runs in the same transaction. */
+export type Migration = string | ((db: DatabaseSync) => void);
+
 /** Options of {@link openDatabase}. */
 export interface OpenOptions {
   readonly maxBytes: number | undefined;
   readonly onWrite: OnWrite;
-  /** Default: the session migrations. Every schema has a table `counters` with a row `epoch`. */
-  readonly migrations?: readonly string[];
-  readonly kind?: FileKind;
+  /** Every schema has a table `counters` with a row `epoch`. */
+  readonly migrations: readonly Migration[];
+  readonly kind: FileKind;
 }
+
+const migration = when<Migration>(
+  (value) => typeof value === 'string' || typeof value === 'function',
+  'SQL or a function',
+);
 
 const openOptions = record<OpenOptions>(
   {
     maxBytes: amount,
     onWrite: callable,
-    migrations: listOf(text),
+    migrations: listOf(migration),
     kind: record<FileKind>({ applicationId: amount, contents: text }, ['applicationId', 'contents']),
   },
-  ['onWrite'],
+  ['onWrite', 'migrations', 'kind'],
 );
 
 /**
@@ -49,8 +62,7 @@ const openOptions = record<OpenOptions>(
  * @throws AgentError that states the problem with the file and how to fix it.
  */
 export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
-  const { maxBytes, onWrite, migrations: given, kind = sessionFile } = read(options, openOptions);
-  const steps: readonly Migration[] = given ?? migrations;
+  const { maxBytes, onWrite, migrations: steps, kind } = read(options, openOptions);
   read(file, text, 'file');
   let db: DatabaseSync | undefined;
   try {
@@ -194,4 +206,52 @@ export function fileWatch(file: string): () => void {
     const message = `${file} was moved, removed or replaced while it was open. Put it back, or restart this program.`;
     throw new AgentError({ kind: 'invalid', code: 'store_missing', message });
   };
+}
+
+/** Returns the schema version of a database; 0 if it is empty. */
+export function schemaVersion(db: DatabaseSync): number {
+  return Number(scalar(db, 'PRAGMA user_version'));
+}
+
+/**
+ * Migrates a database in one transaction.
+ * @throws AgentError with the codes of {@link checkSchema}.
+ */
+export function migrate(db: DatabaseSync, file: string, steps: readonly Migration[], kind: FileKind): void {
+  if (schemaVersion(db) === steps.length) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    // Another process may have migrated it in the meantime.
+    checkSchema(db, file, steps.length, kind);
+    for (const step of steps.slice(schemaVersion(db)))
+      if (typeof step === 'string') db.exec(step);
+      else step(db);
+    db.exec(`PRAGMA user_version = ${steps.length}; PRAGMA application_id = ${kind.applicationId}; COMMIT`);
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/**
+ * Checks that a database is a known version of this kind of file. Changes nothing.
+ * @throws AgentError `invalid`, code `store_newer` or `store_foreign`.
+ */
+function checkSchema(
+  db: DatabaseSync,
+  file: string,
+  known: number,
+  { applicationId, contents }: FileKind,
+): void {
+  const version = schemaVersion(db);
+  const isOurs = Number(scalar(db, 'PRAGMA application_id')) === applicationId;
+  const isEmpty = version === 0 && Number(scalar(db, 'SELECT count(*) FROM sqlite_schema')) === 0;
+  if (!isOurs && !isEmpty) {
+    const message = `${file} belongs to another program; choose another file for the ${contents}.`;
+    throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
+  }
+  if (version > known) {
+    const message = `${file} was written by a newer version of Cobbler (format ${version}; this version supports formats up to ${known}). Update Cobbler, or use another file.`;
+    throw new AgentError({ kind: 'invalid', code: 'store_newer', message });
+  }
 }

@@ -1,20 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { AgentError } from '../../values/errors.ts';
 import { addStoredCosts } from './cost-table.ts';
-import { scalar } from './engine.ts';
-
-/** Identifies a kind of Cobbler database file. */
-export interface FileKind {
-  readonly applicationId: number;
-  /** Content of the file, for messages. */
-  readonly contents: string;
-}
+import type { FileKind, Migration } from './database-file.ts';
 
 /** "Cobb" in ASCII. */
 export const sessionFile: FileKind = { applicationId: 0x436f6262, contents: 'sessions' };
-
-/** A step from one schema version to the next: SQL, or a function that runs in the same transaction. */
-export type Migration = string | ((db: DatabaseSync) => void);
 
 /**
  * The migrations, each from the previous schema version; the first starts with an empty database. A released migration
@@ -142,57 +131,4 @@ function addCostTables(db: DatabaseSync): void {
   ) STRICT, WITHOUT ROWID;
   `);
   addStoredCosts(db);
-}
-
-/** Returns the schema version of a database; 0 if it is empty. */
-export function schemaVersion(db: DatabaseSync): number {
-  return Number(scalar(db, 'PRAGMA user_version'));
-}
-
-/**
- * Migrates a database in one transaction.
- * @throws AgentError with the codes of {@link checkSchema}.
- */
-export function migrate(
-  db: DatabaseSync,
-  file: string,
-  steps: readonly Migration[] = migrations,
-  kind: FileKind = sessionFile,
-): void {
-  if (schemaVersion(db) === steps.length) return;
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    // Another process may have migrated it in the meantime.
-    checkSchema(db, file, steps.length, kind);
-    for (const step of steps.slice(schemaVersion(db)))
-      if (typeof step === 'string') db.exec(step);
-      else step(db);
-    db.exec(`PRAGMA user_version = ${steps.length}; PRAGMA application_id = ${kind.applicationId}; COMMIT`);
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-/**
- * Checks that a database is a known version of this kind of file. Changes nothing.
- * @throws AgentError `invalid`, code `store_newer` or `store_foreign`.
- */
-export function checkSchema(
-  db: DatabaseSync,
-  file: string,
-  known: number = migrations.length,
-  { applicationId, contents }: FileKind = sessionFile,
-): void {
-  const version = schemaVersion(db);
-  const isOurs = Number(scalar(db, 'PRAGMA application_id')) === applicationId;
-  const isEmpty = version === 0 && Number(scalar(db, 'SELECT count(*) FROM sqlite_schema')) === 0;
-  if (!isOurs && !isEmpty) {
-    const message = `${file} belongs to another program; choose another file for the ${contents}.`;
-    throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
-  }
-  if (version > known) {
-    const message = `${file} was written by a newer version of Cobbler (format ${version}; this version supports formats up to ${known}). Update Cobbler, or use another file.`;
-    throw new AgentError({ kind: 'invalid', code: 'store_newer', message });
-  }
 }

@@ -14,6 +14,7 @@ import { fileWatch, openDatabase } from './database-file.ts';
 import { scalar, sqlite } from './engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Owner } from './owner.ts';
+import { migrations, sessionFile } from './schema.ts';
 import { SessionLog } from './session-log.ts';
 import { SessionTable } from './session-table.ts';
 import { Snapshots } from './snapshots.ts';
@@ -73,7 +74,7 @@ class SqliteStore implements SessionStore {
     { maxBytes, busyMs = 4000, now = Date.now, onWrite = () => {} }: SqliteStoreOptions,
   ) {
     this.#file = file;
-    this.#db = openDatabase(file, { maxBytes, onWrite });
+    this.#db = openDatabase(file, { maxBytes, onWrite, migrations, kind: sessionFile });
     this.#onWrite = onWrite;
     this.#now = now;
     this.#checkFile = fileWatch(file);

@@ -5,6 +5,7 @@ import { isIntact } from './checksum.ts';
 import { storeError } from './database-error.ts';
 import { openDatabase } from './database-file.ts';
 import { scanEvents } from './event-scan.ts';
+import { migrations, sessionFile } from './schema.ts';
 import { SessionLog } from './session-log.ts';
 import { isListed, readableRows } from './session-rows.ts';
 import { Statements } from './statements.ts';
@@ -42,7 +43,12 @@ const pageLength = 1000;
 export function verifyStore(file: string): StoreReport {
   let db: DatabaseSync;
   try {
-    db = openDatabase(read(file, text, 'file'), { maxBytes: undefined, onWrite: () => {} });
+    db = openDatabase(read(file, text, 'file'), {
+      maxBytes: undefined,
+      onWrite: () => {},
+      migrations,
+      kind: sessionFile,
+    });
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'store_damaged') throw error;
     return { ok: false, sessions: [], problems: [error.message] };

@@ -1,8 +1,9 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { migrate, schemaVersion } from '../../../src/node/sqlite/database-file.ts';
 import { scalar } from '../../../src/node/sqlite/engine.ts';
-import { migrate, migrations, schemaVersion } from '../../../src/node/sqlite/schema.ts';
+import { migrations, sessionFile } from '../../../src/node/sqlite/schema.ts';
 import { readCosts } from '../../../src/store/read-costs.ts';
 import { wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal } from './rig.ts';
@@ -77,13 +78,13 @@ test('later versions are applied in order, each once', async () => {
   const file = copyOf(1);
   const db = database(file);
   const next = ['ALTER TABLE sessions ADD COLUMN colour TEXT', "UPDATE sessions SET colour = id || '!'"];
-  migrate(db, file, [...migrations, ...next]);
+  migrate(db, file, [...migrations, ...next], sessionFile);
   expect(schemaVersion(db)).toBe(migrations.length + 2);
   expect(db.prepare('SELECT colour FROM sessions ORDER BY key').all()).toEqual([
     { colour: 'one!' },
     { colour: 'two!' },
   ]);
-  migrate(db, file, [...migrations, ...next]);
+  migrate(db, file, [...migrations, ...next], sessionFile);
   expect((await refusal(() => open(file))).code).toBe('store_newer');
 });
 
@@ -95,7 +96,7 @@ test('a failed migration changes nothing', async () => {
     'DELETE FROM events; ALTER TABLE sessions ADD COLUMN colour TEXT',
     'SELECT * FROM nowhere',
   ];
-  expect(() => migrate(db, file, steps)).toThrow('no such table: nowhere');
+  expect(() => migrate(db, file, steps, sessionFile)).toThrow('no such table: nowhere');
   expect([schemaVersion(db), db.isTransaction]).toEqual([1, false]);
   expect(scalar(db, 'SELECT count(*) FROM events')).toBe(25);
   expect(await open(file).read('one')).toHaveLength(12);
