@@ -168,6 +168,7 @@ describe('text and numbers', () => {
     const [pathname = '', hash = ''] = addressOf(place).split('#');
     expect(parseRoute({ pathname, hash: `#${hash}` })).toEqual(place);
     expect(parseRoute({ pathname: '/', hash: '' })).toEqual({});
+    expect(parseRoute({ pathname: addressOf({ isCosts: true }), hash: '' })).toEqual({ isCosts: true });
     expect([tokenIn({ hash: '#token=cbk_1' }), tokenIn({ hash: '#e42' })]).toEqual(['cbk_1', undefined]);
   });
 

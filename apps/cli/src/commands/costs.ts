@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { SessionStore } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
-import type { CostGroup, CostQuery, CostRow } from '@cobbler/agent/store';
-import { readCosts, totalCosts } from '@cobbler/agent/store';
+import type { CostGroup, CostQuery, CostRow, Forecast } from '@cobbler/agent/store';
+import { costCsv, forecastOf, readCosts, totalCosts } from '@cobbler/agent/store';
 import type { RawOptions } from '../config/run-flags.ts';
 import { serverHome } from '../server/server-home.ts';
 import { sessionFile } from '../session/session-home.ts';
@@ -13,14 +13,9 @@ import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { costCsv, costTable } from '../view/cost-view.ts';
-import type { Forecast } from '../view/forecast.ts';
-import { forecastOf, forecastText } from '../view/forecast.ts';
+import { costTable, forecastText } from '../view/cost-view.ts';
 
 const groups: readonly CostGroup[] = ['day', 'model', 'session', 'kind'];
-
-/** Longer than any month, in milliseconds. */
-const monthMs = 32 * 86_400_000;
 
 /** The costs that the command prints. */
 interface Answer {
@@ -52,7 +47,7 @@ export async function costs(options: RawOptions, io: Io, now: number = systemRun
       ...(end && { forecast: end }),
     };
     io.stdout.write(`${visibleJson(JSON.stringify(answer))}\n`);
-  } else if (csv === true) io.stdout.write(`${costCsv({ by, rows }).join('\n')}\n`);
+  } else if (csv === true) io.stdout.write(`${costCsv(by, rows).join('\n')}\n`);
   else if (rows.length === 0) io.stderr.write('No costs in this period.\n');
   else {
     const table = costTable({ by, rows }, limit, styleFor(screenFor(io.stdout, io.env)));
@@ -75,8 +70,11 @@ async function answerOf(
   if (store === undefined) return { rows: [], forecast: undefined };
   try {
     const rows = await readCosts(store, query);
-    const days = await readCosts(store, { ...query, by: 'day', since: Math.max(0, now - monthMs) });
-    return { rows, forecast: forecastOf({ period: rows, since: query.since, days, now }) };
+    const date = new Date(now);
+    const monthStart = (after: number) => new Date(date.getFullYear(), date.getMonth() + after).getTime();
+    const month = await readCosts(store, { by: 'kind', since: monthStart(0) });
+    const data = { period: rows, since: query.since, month, now, until: monthStart(1) };
+    return { rows, forecast: forecastOf(data) };
   } finally {
     await store.close();
   }

@@ -1,5 +1,5 @@
-import type { CostGroup, CostRow, CostTotals } from '@cobbler/agent/store';
-import { costFields, totalCosts } from '@cobbler/agent/store';
+import type { CostGroup, CostRow, CostTotals, Forecast } from '@cobbler/agent/store';
+import { totalCosts } from '@cobbler/agent/store';
 import { oneLine } from '../terminal/escape.ts';
 import { formatCount, formatUsd } from '../terminal/format.ts';
 import type { Style } from '../terminal/style.ts';
@@ -56,12 +56,9 @@ function costText({ usd, unpriced }: CostTotals): string {
   return usd === 0 ? `unknown (${unpriced})` : `${formatUsd(usd)} + ${unpriced} unpriced`;
 }
 
-/** Returns the costs as comma-separated values with a header. A key that the events do not name is empty. */
-export function costCsv({ by, rows }: CostReport): string[] {
-  const lines = rows.map((row) => [quoted(row.key ?? ''), ...costFields.map((field) => row[field])]);
-  return [[by, ...costFields], ...lines].map((line) => line.join(','));
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** Returns the forecast as a sentence. */
+export function forecastText({ usd, isMinimum, until }: Forecast): string {
+  const amount = usd < 10 ? formatUsd(usd) : `$${Math.round(usd).toLocaleString('en-US')}`;
+  const month = new Date(until - 1).toLocaleString('en-US', { month: 'long' });
+  return `At this pace: ${isMinimum ? 'at least ' : ''}${amount} by the end of ${month}.`;
 }

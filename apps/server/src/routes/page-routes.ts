@@ -63,6 +63,14 @@ export function pageRoutes(): Route[] {
     route({ method: 'GET', path: '/', name: 'page', summary: 'The web page.', answers, handle: page }),
     route({
       method: 'GET',
+      path: '/costs',
+      name: 'costsPage',
+      summary: 'The web page, with the costs of all sessions open.',
+      answers,
+      handle: page,
+    }),
+    route({
+      method: 'GET',
       path: '/s/{sessionId}',
       name: 'sessionPage',
       summary: 'The web page, with a session open.',

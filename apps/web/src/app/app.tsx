@@ -8,6 +8,7 @@ import { Icon } from './parts/icons.tsx';
 import { chooseTheme, chosenTheme } from './parts/theme.ts';
 import { api } from './session/api.ts';
 import type { AppState } from './shell/app-state.ts';
+import { CostsView } from './shell/costs-view.tsx';
 import { KeysDialog, usePageKeys } from './shell/keys.tsx';
 import { SessionView } from './shell/session-view.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
@@ -50,10 +51,10 @@ export function App({ app, announcer }: AppProps): VNode {
     <div class={`app${isDrawerOpen ? ' drawer-open' : ''}`}>
       <Sidebar
         list={list}
-        current={place.sessionId}
-        go={(sessionId) => {
+        place={place}
+        go={(next) => {
           setDrawer(false);
-          app.go(sessionId === undefined ? {} : { sessionId });
+          app.go(next);
         }}
         theme={theme}
         setTheme={(next) => {
@@ -69,12 +70,16 @@ export function App({ app, announcer }: AppProps): VNode {
         tabIndex={-1}
         onClick={() => setDrawer(false)}
       />
-      <SessionView
-        key={place.sessionId ?? 'new'}
-        app={app}
-        start={start}
-        openSidebar={() => setDrawer(true)}
-      />
+      {place.isCosts ? (
+        <CostsView app={app} openSidebar={() => setDrawer(true)} />
+      ) : (
+        <SessionView
+          key={place.sessionId ?? 'new'}
+          app={app}
+          start={start}
+          openSidebar={() => setDrawer(true)}
+        />
+      )}
       <Warnings app={app} />
       <LiveRegion announcer={announcer} />
       <KeysDialog isOpen={hasKeys} close={() => setKeys(false)} />

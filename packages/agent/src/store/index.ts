@@ -5,6 +5,8 @@
  */
 
 export { foldVersion, snapshotState, snapshotText } from '../events/snapshot.ts';
+export { costCsv } from './cost-csv.ts';
+export { type CostTotals, costFields, totalCosts } from './cost-totals.ts';
 export {
   type CostEntry,
   type CostGroup,
@@ -12,15 +14,13 @@ export {
   type CostQuery,
   type CostRow,
   type CostSum,
-  type CostTotals,
-  costFields,
   costRows,
   eventCost,
   mergeCosts,
   quartersOf,
   readCostQuery,
-  totalCosts,
 } from './costs.ts';
+export { type Forecast, type ForecastData, forecastOf } from './forecast.ts';
 export type { Fork } from './fork-session.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { readCosts } from './read-costs.ts';

@@ -1,6 +1,7 @@
 import { read, withMethods } from '../values/input.ts';
+import { addCosts } from './cost-totals.ts';
 import type { CostQuery, CostRow, CostSum } from './costs.ts';
-import { addCosts, costRows, eventCost, quartersOf, readCostQuery } from './costs.ts';
+import { costRows, eventCost, quartersOf, readCostQuery } from './costs.ts';
 import type { SessionStore, Store } from './store.ts';
 
 /** Number of events in memory at a time. */

@@ -202,6 +202,8 @@ const samples: Readonly<Record<string, Sample>> = {
 
   eventCost: () => [event],
   costRows: () => [[], costQuery],
+  costCsv: () => ['day', []],
+  forecastOf: () => [{ period: [], since: 1, month: [], now: 2, until: 3 }],
   mergeCosts: () => [[]],
   quartersOf: () => [costQuery],
   readCosts: () => [filledStore(), costQuery],

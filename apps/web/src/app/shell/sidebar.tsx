@@ -6,19 +6,21 @@ import { Icon } from '../parts/icons.tsx';
 import type { Theme } from '../parts/theme.ts';
 import { themes } from '../parts/theme.ts';
 import type { SessionEntry } from '../session/api.ts';
+import { PageLink } from '../session/page-link.tsx';
+import type { PageRoute } from '../session/route.ts';
 import type { SessionList } from '../session/session-list.ts';
 
 interface SidebarProps {
   readonly list: SessionList;
-  readonly current: string | undefined;
-  readonly go: (sessionId: string | undefined) => void;
+  readonly place: PageRoute;
+  readonly go: (place: PageRoute) => void;
   readonly theme: Theme;
   readonly setTheme: (theme: Theme) => void;
   readonly showKeys: () => void;
 }
 
 /** All sessions, the newest first. */
-export function Sidebar({ list, current, go, theme, setTheme, showKeys }: SidebarProps): VNode {
+export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarProps): VNode {
   useChanged(list);
   const now = useNow(30_000);
   const [words, setWords] = useState('');
@@ -28,7 +30,7 @@ export function Sidebar({ list, current, go, theme, setTheme, showKeys }: Sideba
     <nav class="sidebar" aria-label="Sessions">
       <div class="sidebar-head">
         <strong class="name">cobbler</strong>
-        <button type="button" class="primary" onClick={() => go(undefined)}>
+        <button type="button" class="primary" onClick={() => go({})}>
           <Icon name="plus" /> New
         </button>
       </div>
@@ -42,10 +44,28 @@ export function Sidebar({ list, current, go, theme, setTheme, showKeys }: Sideba
           setWords(event.currentTarget.value);
           void list.all();
         }}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter' && wanted !== '')
+            document.querySelector<HTMLElement>('.sidebar :is(.page-row, .session-row)')?.click();
+        }}
       />
+      {'costs'.startsWith(wanted) && (
+        <PageLink to={{ isCosts: true }} class="page-row" isCurrent={place.isCosts === true} go={go}>
+          <span class="row-mark" aria-hidden="true">
+            $
+          </span>
+          Costs
+        </PageLink>
+      )}
       <ul class="sessions">
         {shown.map((entry) => (
-          <SessionRow key={entry.id} entry={entry} now={now} isCurrent={entry.id === current} go={go} />
+          <SessionRow
+            key={entry.id}
+            entry={entry}
+            now={now}
+            isCurrent={entry.id === place.sessionId}
+            go={go}
+          />
         ))}
         {list.isLoaded && shown.length === 0 && (
           <li class="muted small none">{wanted === '' ? 'No sessions yet.' : 'No matching sessions.'}</li>
@@ -81,7 +101,7 @@ interface SessionRowProps {
   readonly entry: SessionEntry;
   readonly now: number;
   readonly isCurrent: boolean;
-  readonly go: (sessionId: string) => void;
+  readonly go: (place: PageRoute) => void;
 }
 
 function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
@@ -89,23 +109,14 @@ function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
   const state = stateMarks[status];
   return (
     <li>
-      <a
-        href={`/s/${encodeURIComponent(id)}`}
-        class={`session-row ${status}`}
-        aria-current={isCurrent ? 'page' : undefined}
-        onClick={(event) => {
-          if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-          event.preventDefault();
-          go(id);
-        }}
-      >
+      <PageLink to={{ sessionId: id }} class={`session-row ${status}`} isCurrent={isCurrent} go={go}>
         <span class="row-mark" role="img" aria-label={state.name}>
           {state.mark}
         </span>
         <span class="title">{title === '' ? 'Untitled' : title}</span>
         <span class="when">{updatedAt === undefined ? '' : ago(updatedAt, now)}</span>
         <span class="cost">{usd === undefined || usd === 0 ? '' : money(usd)}</span>
-      </a>
+      </PageLink>
     </li>
   );
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CostEntry, CostQuery, CostRow, CostSum } from '../../store/costs.ts';
-import { costFields, costRows, eventCost, quartersOf } from '../../store/costs.ts';
+import { costFields } from '../../store/cost-totals.ts';
+import { costRows, eventCost, quartersOf } from '../../store/costs.ts';
 import { isCorrupt } from './database-error.ts';
 import type { EventRow } from './event-scan.ts';
 import { eventOf } from './event-scan.ts';
