@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
+import { answered, eventsOf } from '@cobbler/agent/testing';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { rig } from './rig.ts';
@@ -14,16 +16,13 @@ const dayMs = 86_400_000;
 /** Stores one response with this cost; without one, its price is unknown. */
 async function spend(store: SessionStore, sessionId: string, daysAgo: number, usd?: number): Promise<void> {
   const epoch = await store.claim(sessionId);
-  const seq = (await store.read(sessionId)).length + 1;
+  const { length } = await store.read(sessionId);
   const time = new Date(new Date().setHours(12, 0, 0, 0) - daysAgo * dayMs).toISOString();
   const usage = { inputTokens: 40_000 + daysAgo * 100, cacheReadTokens: 30_000, outputTokens: 900 };
-  const event = {
-    ...{ v: 1, seq, id: `${sessionId}-${seq}`, time, runId: 'run-1', type: 'assistant' },
-    ...{ content: [{ type: 'text', text: 'Done.' }], usage, stopReason: 'complete', provider: 'scene' },
-    ...{ model: sessionId, attempts: 1, wasted: { inputTokens: 0, outputTokens: 0 }, durationMs: 5 },
-    ...(usd !== undefined && { usd }),
-  } as const;
-  await store.append(sessionId, [event], { epoch, durable: false, release: true });
+  const rest = { model: sessionId, ...(usd !== undefined && { usd }) };
+  const body = { ...answered('Done.', rest), usage } as EventBody;
+  const events = eventsOf(sessionId, [body], length).map((event) => ({ ...event, time }));
+  await store.append(sessionId, events, { epoch, durable: false, release: true });
 }
 
 async function costsPage(viewport = { width: 1280, height: 900 }): Promise<Page> {

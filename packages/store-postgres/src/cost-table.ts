@@ -1,16 +1,16 @@
 import type { Event } from '@cobbler/agent';
-import type { CostEntry, CostGroup, CostQuery, CostRow, CostSum } from '@cobbler/agent/store';
-import { costFields, costRows, eventCost, mergeCosts, quartersOf } from '@cobbler/agent/store';
-import type { Connection } from './database.ts';
+import type { CostEntry, CostQuery, CostRow, CostSum } from '@cobbler/agent/store';
+import { costFields, costRows, dayStarts, eventCost, mergeCosts, quartersOf } from '@cobbler/agent/store';
+import type { Connection, Database } from './database.ts';
 
-/** The costs of all sessions, including deleted ones. */
+/** The costs of all sessions, including deleted ones. Columns of a fixed size are first, because they are read faster. */
 export const createCostTable: string = `
   CREATE TABLE $s.spending (
     quarter integer NOT NULL,       -- of an hour, since 1970
+    ${costFields.map((field) => `"${field}" double precision NOT NULL`).join(', ')},
     session text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,
     model text COLLATE "C" NOT NULL,  -- empty if the events do not name it
-    ${costFields.map((field) => `"${field}" double precision NOT NULL`).join(', ')},
     PRIMARY KEY (quarter, session, kind, model)
   )`;
 
@@ -43,20 +43,43 @@ function storable(entry: CostEntry): CostEntry {
 }
 
 const sums = columns.map((column) => `sum(${column}) AS ${column}`).join(', ');
-const keys: Readonly<Record<CostGroup, string>> = {
-  day: 'quarter',
-  model: 'model',
-  session: 'session',
-  kind: 'kind',
-};
+/** Maximum number of days that PostgreSQL adds up; the sums of quarters of an hour of more days are added up here. */
+const maxDays = 4000;
 
-export async function readCosts(db: Connection, schema: string, query: CostQuery): Promise<CostRow[]> {
-  const rows = await db.query<CostSum>(
-    `SELECT ${keys[query.by]} AS key, ${sums}, min(quarter) AS "firstQuarter", max(quarter) AS "lastQuarter"
-     FROM ${schema}.spending WHERE quarter >= $1 AND quarter < $2 GROUP BY 1`,
-    [...quartersOf(query)],
+/**
+ * Reads the costs in a transaction with settings for sums of many rows: compiling the statement and sorting on disk
+ * would take longer than the sums.
+ */
+export function readCosts(db: Database, schema: string, query: CostQuery): Promise<CostRow[]> {
+  const inPeriod = `FROM ${schema}.spending WHERE quarter >= $1 AND quarter < $2`;
+  return db.transaction(async (connection) => {
+    const period = quartersOf(query);
+    await connection.query("SET LOCAL jit = off; SET LOCAL work_mem = '64MB'");
+    const starts = query.by === 'day' ? await dayStartsOf(connection, inPeriod, query) : [];
+    const key = { day: 'quarter', model: 'model', session: 'session', kind: 'kind' }[query.by];
+    const rows = await connection.query<CostSum>(
+      `SELECT ${starts.length > 0 ? 'width_bucket(quarter, $3::int[])' : key} AS key, ${sums},
+         min(quarter) AS "firstQuarter", max(quarter) AS "lastQuarter"
+       ${inPeriod} GROUP BY 1`,
+      starts.length > 0 ? [...period, starts] : period,
+    );
+    return costRows(
+      rows.map((row) => (starts.length > 0 ? { ...row, key: row.firstQuarter } : row)),
+      query,
+    );
+  });
+}
+
+/** Returns the starts of the local days with costs; none if there are too many or no days. */
+async function dayStartsOf(connection: Connection, inPeriod: string, query: CostQuery): Promise<number[]> {
+  const select = `SELECT min(quarter) AS first, max(quarter) AS last ${inPeriod}`;
+  const [row] = await connection.query<{ first: number | null; last: number | null }>(
+    select,
+    quartersOf(query),
   );
-  return costRows(rows, query);
+  const { first, last } = row ?? {};
+  if (first == null || last == null || last - first > maxDays * 96) return [];
+  return dayStarts(first, last, query.timeZone);
 }
 
 /** Number of events in memory at a time. */

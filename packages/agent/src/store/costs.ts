@@ -127,8 +127,39 @@ export function quartersOf(query: CostQuery): readonly [from: number, to: number
 }
 
 /**
- * Returns the answer to a query from the sums of a store. For `day`, the keys are the numbers of quarters of an hour.
- * Days are in order; of other groups, the most expensive is the first.
+ * Returns the first quarter of an hour of each local day, for stores that add up days themselves. The first entry is
+ * `from`.
+ * @param to the last quarter of an hour
+ */
+export function dayStarts(from: number, to: number, timeZone?: string): number[] {
+  try {
+    const starts: number[] = [];
+    for (let start = from; start <= to; start = dayEnd(start, timeZone)) starts.push(start);
+    return starts;
+  } catch (thrown) {
+    throw argumentError('dayStarts', thrown);
+  }
+}
+
+/** Returns the first quarter of an hour of the next local day. Formats few dates, because that takes long. */
+export function dayEnd(start: number, timeZone?: string): number {
+  const dayOf = localDates('day', timeZone);
+  const day = dayOf(start * quarterMs);
+  const isSame = (quarter: number) => dayOf(quarter * quarterMs) === day;
+  // Most days start at midnight and have 24 hours; none in use has more than 25.
+  if (isSame(start + 95) && !isSame(start + 96)) return start + 96;
+  let [same, next] = [start, start + 101];
+  while (next - same > 1) {
+    const middle = (same + next) >> 1;
+    if (isSame(middle)) same = middle;
+    else next = middle;
+  }
+  return next;
+}
+
+/**
+ * Returns the answer to a query from the sums of a store. For `day`, the keys are the numbers of quarters of an hour
+ * in the day. Days are in order; of other groups, the most expensive is the first.
  */
 export function costRows(sums: readonly CostSum[], query: CostQuery): CostRow[] {
   try {

@@ -15,6 +15,7 @@ export {
   type CostRow,
   type CostSum,
   costRows,
+  dayStarts,
   eventCost,
   mergeCosts,
   quartersOf,

@@ -202,6 +202,7 @@ const samples: Readonly<Record<string, Sample>> = {
 
   eventCost: () => [event],
   costRows: () => [[], costQuery],
+  dayStarts: () => [1, 2, 'UTC'],
   costCsv: () => ['day', []],
   forecastOf: () => [{ period: [], since: 1, month: [], now: 2, until: 3 }],
   mergeCosts: () => [[]],
@@ -347,7 +348,6 @@ const samples: Readonly<Record<string, Sample>> = {
   'runnerHarness().prompt': () => ['Go.', { runId: newId('prompt') }],
   'runnerHarness().steer': () => ['Stop.'],
   'runnerHarness().fork': () => [{ upToSeq: 1 }],
-
   'new BudgetClient': () => [{ store: teamBudgets(), waitMs: 10, runtime: fakeRuntime() }],
   'new BudgetClient().reserve': () => [reservation],
   'new BudgetClient().cancel': () => ['request-1'],
@@ -378,7 +378,6 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteBudgets().settle': () => ['request-1', amounts],
   'sqliteBudgets().unsettled': () => ['session-1'],
   'sqliteBudgets().balances': () => [[], 'run-1'],
-
   backoff: () => [{ baseMs: 1, maxMs: 10 }, 1, 1],
   defined: () => [{ a: 1, b: undefined }],
   withBatches: () => [{ collectMs: 1 }, { submit: () => {}, outcomes: () => {}, cancel: () => {} }],
