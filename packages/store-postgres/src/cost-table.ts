@@ -70,6 +70,16 @@ export function readCosts(db: Database, schema: string, query: CostQuery): Promi
   });
 }
 
+/** Deletes the costs before a quarter of an hour and returns their number of requests. */
+export async function deleteCosts(db: Connection, schema: string, quarter: number): Promise<number> {
+  const [row] = await db.query<{ requests: number }>(
+    `WITH deleted AS (DELETE FROM ${schema}.spending WHERE quarter < $1 RETURNING requests)
+     SELECT coalesce(sum(requests), 0) AS requests FROM deleted`,
+    [quarter],
+  );
+  return row?.requests ?? 0;
+}
+
 /** Returns the starts of the local days with costs; none if there are too many or no days. */
 async function dayStartsOf(connection: Connection, inPeriod: string, query: CostQuery): Promise<number[]> {
   const select = `SELECT min(quarter) AS first, max(quarter) AS last ${inPeriod}`;

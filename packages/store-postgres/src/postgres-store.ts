@@ -16,6 +16,7 @@ import type {
 import {
   checkSessionId,
   isSessionId,
+  quartersOf,
   readCostQuery,
   readEvents,
   readListOptions,
@@ -23,7 +24,7 @@ import {
   readRetention,
   readWriter,
 } from '@cobbler/agent/store';
-import { readCosts } from './cost-table.ts';
+import { deleteCosts, readCosts } from './cost-table.ts';
 import type { Connection } from './database.ts';
 import { Database, databaseReaders } from './database.ts';
 import { PostgresOwner } from './owner.ts';
@@ -234,6 +235,12 @@ class SessionsInPostgres implements PostgresStore {
     const given = read(query, readCostQuery, 'query');
     this.#checkOpen();
     return await readCosts(this.#db, this.#schema, given);
+  }
+
+  async deleteCosts(before: number): Promise<number> {
+    const [quarter] = quartersOf({ by: 'day', since: read(before, amount, 'before') });
+    this.#checkOpen();
+    return await deleteCosts(this.#db, this.#schema, quarter);
   }
 
   /** Deletes sessions that never started. PostgreSQL itself frees the space of deleted sessions (autovacuum). */

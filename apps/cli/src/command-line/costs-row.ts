@@ -21,6 +21,7 @@ export const costsRow: CommandRow = {
         { flags: '--since <time>', text: 'only this recent, such as 7d, 12h or 4w, or all (default 30d)' },
         { flags: '-n, --limit <n>', text: 'maximum number of groups in the table (default 31)' },
         { flags: '--server', text: 'the sessions of cobbler serve instead of your own' },
+        { flags: '--delete-before <day>', text: 'delete the costs before a day, such as 2026-01-01' },
         { flags: '--json', text: 'print the costs as JSON' },
         { flags: '--csv', text: 'print the costs as comma-separated values' },
       ],

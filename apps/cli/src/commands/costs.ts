@@ -7,7 +7,7 @@ import type { RawOptions } from '../config/run-flags.ts';
 import { serverHome } from '../server/server-home.ts';
 import { sessionFile } from '../session/session-home.ts';
 import { visibleJson } from '../terminal/escape.ts';
-import { parseAge, parseCount } from '../terminal/format.ts';
+import { parseAge, parseCount, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
@@ -31,6 +31,7 @@ export async function costs(options: RawOptions, io: Io, now: number = systemRun
   const { json = false, csv = false } = options;
   if (json === true && csv === true)
     throw new UsageError('--json and --csv exclude each other.', 'Use one of them.');
+  if (options['deleteBefore'] !== undefined) return await deleteBefore(options, io);
   const by = groupOf(options['by']);
   const since = startOf(options['since'], now);
   const limit = limitOf(options['limit']);
@@ -77,6 +78,27 @@ async function answerOf(
     return { rows, forecast: forecastOf(data) };
   } finally {
     await store.close();
+  }
+}
+
+/** Deletes the costs before a day of this machine's time zone. */
+async function deleteBefore(options: RawOptions, io: Io): Promise<number> {
+  const day = String(options['deleteBefore']);
+  const before = /^\d{4}-\d\d-\d\d$/.test(day) ? new Date(`${day}T00:00`).getTime() : Number.NaN;
+  if (!(before >= 0))
+    throw new UsageError(
+      `--delete-before cannot be ${JSON.stringify(day)}.`,
+      'For example: --delete-before 2026-01-01',
+    );
+  const store = await openStore(options['server'] === true, io);
+  try {
+    const requests = (await store?.deleteCosts?.(before)) ?? 0;
+    io.stderr.write(
+      `Deleted the costs of ${plural(requests, 'request')} before ${day}. The sessions remain.\n`,
+    );
+    return 0;
+  } finally {
+    await store?.close();
   }
 }
 

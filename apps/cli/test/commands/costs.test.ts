@@ -133,4 +133,21 @@ describe('cobbler costs', () => {
   ])('rejects %j', async (options, message) => {
     await expect(costsOf([], options)).rejects.toThrow(message);
   });
+
+  test('deletes the costs before a day, and keeps the sessions', async () => {
+    const paid = [
+      { daysAgo: 9, usd: 1 },
+      { daysAgo: 1, usd: 2 },
+    ];
+    const { err, home } = await costsOf(paid, { deleteBefore: '2026-06-10' });
+    expect(err).toBe('Deleted the costs of 1 request before 2026-06-10. The sessions remain.\n');
+    const store = sqliteStore(join(home, 'sessions.db'));
+    expect((await store.costs?.({ by: 'day' }))?.map(({ usd }) => usd)).toEqual([2]);
+    expect(await store.sessions()).toHaveLength(2);
+    await store.close();
+    for (const deleteBefore of ['yesterday', '2026-13-01'])
+      await expect(costs({ deleteBefore }, fakeIo({ env: { COBBLER_HOME: home } }), now)).rejects.toThrow(
+        '--delete-before',
+      );
+  });
 });

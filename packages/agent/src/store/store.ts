@@ -107,6 +107,11 @@ export interface SessionStore extends Store {
    * @throws AgentError `invalid` for an invalid query.
    */
   costs?(query: CostQuery): Promise<readonly CostRow[]>;
+  /**
+   * Deletes the costs before a time in milliseconds since 1970, rounded down to a quarter of an hour. Sessions remain.
+   * Returns the number of requests that are no longer counted.
+   */
+  deleteCosts?(before: number): Promise<number>;
   /** Releases the disk space of deleted sessions and returns the number of bytes. */
   vacuum(): Promise<number>;
   /**

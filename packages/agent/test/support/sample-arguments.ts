@@ -156,7 +156,6 @@ const samples: Readonly<Record<string, Sample>> = {
   retryAfterOf: () => [() => '1', () => 1],
   schemaProblem: () => [schema],
   toFlat: () => [messages],
-
   'new OutputCapture': () => [100],
   'new OutputCapture().push': () => [new Uint8Array([1])],
   'new Workspace': () => [folder, { anchor: 'path', env: {} }],
@@ -186,6 +185,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteStore().list': () => [{ limit: 10 }],
   'sqliteStore().rename': () => ['session-1', 'A title'],
   'sqliteStore().costs': () => [costQuery],
+  'sqliteStore().deleteCosts': () => [1],
   'sqliteStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
   storeError: () => [new Error('no'), 'file', 'sessions'],
   superviseProcess: () => [{ argv: ['true'], cwd: folder, env: {} }],

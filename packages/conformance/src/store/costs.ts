@@ -209,6 +209,21 @@ export const costCases: readonly StoreCase[] = [
       expectEqual([row?.requests, row?.first, row?.last], [1, since, since], `the period by ${by}`);
     }
   }),
+  the('costs are deleted up to a time, and the others and the sessions remain', async ({ store }) => {
+    const times = ['2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'];
+    const events = eventsOf('one', [priced, priced]).map((event, index) => {
+      return { ...event, time: times[index] ?? '' };
+    });
+    await append(store, 'one', events);
+    expectEqual(await store.deleteCosts?.(0), 0, 'requests before the first');
+    const february = 1_769_904_000_000;
+    expectEqual(await store.deleteCosts?.(february), 1, 'requests before February');
+    expectEqual(keysOf(await costs(store, { by: 'day' })), ['2026-02-01'], 'the days');
+    expectEqual((await store.read('one')).length, 2, 'the events');
+    await expectRefused(() => Promise.resolve(store.deleteCosts?.(Number.NaN)), 'bad_option', 'not a time');
+    await write(store, 'one', [said('More.'), priced, ended()]);
+    expectEqual((await costs(store, { by: 'session' }))[0]?.requests, 2, 'the requests');
+  }),
   the('an invalid query is rejected', async ({ store }) => {
     const queries = [
       { by: 'colour' },

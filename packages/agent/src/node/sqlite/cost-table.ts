@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { costFields } from '../../store/cost-totals.ts';
+import { costFields, noCosts } from '../../store/cost-totals.ts';
 import type { CostEntry, CostQuery, CostRow, CostSum } from '../../store/costs.ts';
-import { costRows, dayEnd, eventCost, quartersOf } from '../../store/costs.ts';
+import { costRows, dayEnd, eventCost, mergeCosts, quartersOf } from '../../store/costs.ts';
 import { isCorrupt } from './database-error.ts';
 import type { EventRow } from './event-scan.ts';
 import { eventOf } from './event-scan.ts';
@@ -20,6 +20,38 @@ export class CostTable {
     const { quarter, kind, model } = entry;
     this.#sql.run(insertPayer, sessionId, kind, model);
     this.#sql.run(addSpending, quarter, ...costFields.map((field) => entry[field]), sessionId, kind, model);
+  }
+
+  /** Deletes the costs before a quarter of an hour and returns their number of requests. */
+  deleteBefore(quarter: number): number {
+    const [{ requests = 0 } = {}] = this.#sql.rows<CostSum>(selectDay, 0, quarter);
+    this.#sql.run('DELETE FROM spending WHERE quarter < ?', quarter);
+    this.#sql.run('DELETE FROM payers WHERE payer NOT IN (SELECT payer FROM spending)');
+    this.#sql.run(keepStart, quarter);
+    return requests ?? 0;
+  }
+
+  /**
+   * Returns true if the costs of a session are those of its events. An earlier session with the same id may have spent
+   * more before this one was created, in milliseconds since 1970. Must be called in a transaction.
+   */
+  areOf(sessionId: string, spent: readonly CostEntry[], created: number): boolean {
+    const nameOf = ({ quarter, kind, model }: CostEntry) => `${quarter} ${kind} ${model}`;
+    const expected = new Map(mergeCosts(spent).map((entry) => [nameOf(entry), entry]));
+    const [start] = this.#sql.rows<{ value: number }>("SELECT value FROM counters WHERE name = 'costs'");
+    const [createdAt] = quartersOf({ by: 'day', since: created });
+    for (const row of this.#sql.rows<CostEntry>(selectSession, sessionId)) {
+      const entry = expected.get(nameOf(row)) ?? { ...row, ...noCosts };
+      const isShared = row.quarter <= createdAt;
+      if (
+        !costFields.every(
+          (field) => isClose(row[field], entry[field]) || (isShared && row[field] > entry[field]),
+        )
+      )
+        return false;
+      expected.delete(nameOf(row));
+    }
+    return [...expected.values()].every(({ quarter }) => quarter < (start?.value ?? 0));
   }
 
   read(query: CostQuery): CostRow[] {
@@ -68,6 +100,15 @@ export function addStoredCosts(db: DatabaseSync): void {
 
 const columns = costFields.join(', ');
 
+/** Sums of the same numbers in another order differ a little. */
+function isClose(one: number, other: number): boolean {
+  return Math.abs(one - other) <= 1e-9 * Math.max(1, Math.abs(other));
+}
+
+const keepStart = `
+  INSERT INTO counters VALUES ('costs', ?) ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`;
+const selectSession = `
+  SELECT quarter, kind, model, ${columns} FROM spending JOIN payers USING (payer) WHERE session = ?`;
 const insertPayer = 'INSERT OR IGNORE INTO payers (session, kind, model) VALUES (?, ?, ?)';
 const addSpending = `
   INSERT INTO spending (quarter, ${columns}, payer)

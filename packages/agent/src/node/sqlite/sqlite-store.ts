@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Event } from '../../events/event.ts';
 import type { State } from '../../events/state.ts';
 import type { CostQuery, CostRow } from '../../store/costs.ts';
-import { readCostQuery } from '../../store/costs.ts';
+import { quartersOf, readCostQuery } from '../../store/costs.ts';
 import type { SessionInfo } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
@@ -184,6 +184,11 @@ class SqliteStore implements SessionStore {
   async costs(query: CostQuery): Promise<readonly CostRow[]> {
     const given = read(query, readCostQuery, 'query');
     return this.#read(() => this.#costs.read(given));
+  }
+
+  async deleteCosts(before: number): Promise<number> {
+    const [quarter] = quartersOf({ by: 'day', since: read(before, amount, 'before') });
+    return await this.#write(() => this.#costs.deleteBefore(quarter));
   }
 
   async vacuum(): Promise<number> {

@@ -1,12 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { CostEntry } from '../../store/costs.ts';
+import { eventCost } from '../../store/costs.ts';
 import { AgentError } from '../../values/errors.ts';
 import { read, text } from '../../values/input.ts';
 import { isIntact } from './checksum.ts';
+import { CostTable } from './cost-table.ts';
 import { storeError } from './database-error.ts';
 import { openDatabase } from './database-file.ts';
 import { scanEvents } from './event-scan.ts';
 import { migrations, sessionFile } from './schema.ts';
 import { SessionLog } from './session-log.ts';
+import type { SessionRow } from './session-rows.ts';
 import { isListed, readableRows } from './session-rows.ts';
 import { Statements } from './statements.ts';
 
@@ -61,7 +65,7 @@ export function verifyStore(file: string): StoreReport {
     for (const row of readableRows(sql, log)) {
       if (!isListed(row)) continue;
       if (row.isMade === true) problems.push(`The entry for session ${row.id} is damaged.`);
-      sessions.push(verifySession(sql, log, row.id));
+      sessions.push(verifySession(sql, log, row));
     }
     return {
       ok: problems.length === 0 && sessions.every(({ problem }) => problem === undefined),
@@ -73,17 +77,26 @@ export function verifyStore(file: string): StoreReport {
   }
 }
 
-function verifySession(sql: Statements, log: SessionLog, id: string): VerifiedSession {
+function verifySession(sql: Statements, log: SessionLog, { id, created }: SessionRow): VerifiedSession {
   let events = 0;
+  const spent: CostEntry[] = [];
+  // Events and costs are those of the same moment, because other processes may be writing.
+  sql.run('BEGIN');
   try {
-    for (let length = pageLength; length === pageLength; events += length)
-      ({ length } = log.read(id, events, pageLength));
-    return { id, events };
+    for (let length = pageLength; length === pageLength; events += length) {
+      const page = log.read(id, events, pageLength);
+      ({ length } = page);
+      spent.push(...page.map(eventCost).filter((entry) => entry !== undefined));
+    }
+    const isPaid = new CostTable(sql).areOf(id, spent, created);
+    return { id, events, ...(!isPaid && { problem: 'Its costs differ from those of its events.' }) };
   } catch (error) {
     const intact = scanEvents(sql, id).events;
     let last = 0;
     while (intact.has(last + 1)) last += 1;
     return { id, events: last, problem: AgentError.from(error).message };
+  } finally {
+    sql.run('COMMIT');
   }
 }
 
