@@ -38,6 +38,8 @@ async function main(io: Io): Promise<number> {
       return await (await import('./commands/models.ts')).models(options, io);
     case 'costs':
       return await (await import('./commands/costs.ts')).costs(options, io);
+    case 'budgets':
+      return await (await import('./budgets/budget-list.ts')).listBudgets(options, io);
     case 'config':
       return await (await import('./commands/config.ts')).config(operands, io);
     case 'doctor': {
@@ -132,6 +134,7 @@ function describeError(error: unknown, name: string): ErrorDescription {
 const codeAdvice: Readonly<Record<string, string>> = {
   config: 'Correct that line, or move the file elsewhere to continue without it.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',
+  no_budget: 'List the budgets: cobbler budgets. Add one: cobbler help budgets',
   no_sampling: 'Remove temperature from the configuration.',
 };
 

@@ -1,6 +1,7 @@
 import type { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
+import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
@@ -11,7 +12,7 @@ import { ownName } from '../terminal/program-name.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { AssistantFlags } from './assistant-flags.ts';
 import { assistantHome, lockHome } from './assistant-home.ts';
-import { chooseAgent } from './choose-agent.ts';
+import { chooseAgent, pricesOf } from './choose-agent.ts';
 import { chooseEmbedder } from './choose-embedder.ts';
 import { processLines } from './line-source.ts';
 import { openAssistant, openChats } from './open-assistant.ts';
@@ -27,12 +28,19 @@ const rememberSoon = { threshold: { messages: 9 }, keep: 4 };
 export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number> {
   const isScripted = flags.work.model === undefined;
   const agent = isScripted ? scriptedModel() : await chooseAgent(flags.work, io);
-  const { env } = await readSettings(io.env);
+  const { env, file } = await readSettings(io.env);
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const folder = workFolder(flags.work.dir, io);
   const tools = chooseTools(workspaceTools({ root: folder, environment: io.env }), flags.work.tools);
   if (tools.length > 0) await recordChildren(io.env);
   const home = assistantHome(io.env, true);
+  const budgets = new Budgets({
+    env: io.env,
+    values: file.values,
+    ...defined({ chosen: flags.work.budget }),
+  });
+  // The scripted model costs nothing.
+  const budget = isScripted ? undefined : await budgets.ofUsers(flags.timeZone);
   const sql = openChats(home);
   const unlock = lockHome(home);
   if (unlock === undefined) {
@@ -55,7 +63,8 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
     keepDays: flags.keepDays,
     remember: isScripted ? rememberAtOnce : rememberSoon,
     report: (error: AgentError) => io.stderr.write(`cobbler: ${visible(error.message)}\n`),
-    ...defined({ persona: flags.persona }),
+    pricing: await pricesOf(io.env),
+    ...defined({ budget, persona: flags.persona }),
   });
   try {
     announce({ model: agent.model, isScripted, words, folder: home.folder }, io);
@@ -70,6 +79,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
     return 0;
   } finally {
     await opened.close();
+    await budgets.close();
     unlock();
   }
 }

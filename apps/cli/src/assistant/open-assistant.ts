@@ -1,10 +1,11 @@
-import type { Agent, AgentError, Gate, Tool } from '@cobbler/agent';
+import type { Agent, AgentError, Gate, Pricing, Tool } from '@cobbler/agent';
 import type { OnWrite } from '@cobbler/agent/node';
 import type { Runner, Workflow } from '@cobbler/agent/runner';
 import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
 import { defined } from '@cobbler/agent/values';
 import type {
   Assistant,
+  AssistantOptions,
   Channel,
   Embedder,
   EventStore,
@@ -27,6 +28,9 @@ export interface AssistantParts {
   readonly persona?: string;
   readonly timeZone: string;
   readonly remember?: RememberRule;
+  readonly pricing?: Pricing;
+  /** The budgets of the users. */
+  readonly budget?: NonNullable<AssistantOptions['budget']>;
   readonly keepDays: number;
   /** Time limit for an approval, in milliseconds. Default: one hour. */
   readonly approvalMs?: number;

@@ -6,6 +6,7 @@ import type { ReadUpdate } from '@cobbler/assistant';
 import { commandList } from '@cobbler/assistant';
 import { getMe, poll, readUpdate, setCommands, telegramChannel } from '@cobbler/assistant/telegram';
 import { workspaceTools } from '@cobbler/tools';
+import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
@@ -16,7 +17,7 @@ import type { AssistantFlags } from './assistant-flags.ts';
 import type { AssistantHome } from './assistant-home.ts';
 import { assistantHome, lockHome, webhookSecret } from './assistant-home.ts';
 import { BotLog } from './bot-log.ts';
-import { chooseAgent } from './choose-agent.ts';
+import { chooseAgent, pricesOf } from './choose-agent.ts';
 import { chooseEmbedder } from './choose-embedder.ts';
 import type { OpenedAssistant } from './open-assistant.ts';
 import { openAssistant, openChats } from './open-assistant.ts';
@@ -38,7 +39,7 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
     forPeople: io.stderr.tty,
     secrets: [telegram.token, secret],
   });
-  const { opened, unlock, facts } = await openBot(flags, { io, home, telegram, log });
+  const { opened, close, facts } = await openBot(flags, { io, home, telegram, log });
   const stop = interruptSignal(io);
   try {
     const botName = await nameOf(telegram, log);
@@ -60,8 +61,7 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
     throw explainError(error);
   } finally {
     stop.forget();
-    await opened.close();
-    unlock();
+    await close();
   }
 }
 
@@ -74,12 +74,18 @@ interface BotDependencies {
 
 async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDependencies) {
   const agent = await chooseAgent(flags.work, io);
-  const { env } = await readSettings(io.env);
+  const { env, file } = await readSettings(io.env);
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const root = workFolder(flags.work.dir, io);
   const tools = chooseTools(workspaceTools({ root, environment: io.env }), flags.work.tools);
   // Finds and ends commands that a killed bot left running.
   if (tools.length > 0) await recordChildren(io.env);
+  const budgets = new Budgets({
+    env: io.env,
+    values: file.values,
+    ...defined({ chosen: flags.work.budget }),
+  });
+  const budget = await budgets.ofUsers(flags.timeZone);
   const sql = openChats(home);
   const unlock = lockHome(home);
   if (unlock === undefined) {
@@ -99,7 +105,8 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
     report: ({ kind, code, message }, where) =>
       log.note('warn', 'failed', { where, kind, code, why: message }),
     around: (workflow) => withLogging(workflow, log),
-    ...defined({ persona: flags.persona }),
+    pricing: await pricesOf(io.env),
+    ...defined({ budget, persona: flags.persona }),
   });
   const facts = {
     model: agent.model,
@@ -108,7 +115,12 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
     home: shortPath(home.folder, io.env),
     memory: words,
   };
-  return { opened, unlock, facts };
+  const close = async () => {
+    await opened.close();
+    await budgets.close();
+    unlock();
+  };
+  return { opened, close, facts };
 }
 
 /**

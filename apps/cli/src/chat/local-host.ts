@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { Agent, ContextPolicy, Event, Limits, Pricing, Store, Tool } from '@cobbler/agent';
+import type { Agent, Budget, ContextPolicy, Event, Limits, Pricing, Store, Tool } from '@cobbler/agent';
 import { isStored, memoryStore } from '@cobbler/agent';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
@@ -43,6 +43,8 @@ export interface LocalPlan {
   readonly permission: Permission;
   readonly limits: Limits & { readonly turns: number };
   readonly allowUnpriced: boolean;
+  /** The budget of all runs. Default: none. */
+  readonly budget?: Budget;
   /** More facts about the location, for the header. */
   readonly facts: readonly string[];
   /** The stored sessions; if absent, conversations are not stored. */
@@ -119,7 +121,7 @@ export class LocalHost implements ChatHost {
   }
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
-    const { tools, system, context, permission, limits, allowUnpriced } = this.#plan;
+    const { tools, system, context, permission, limits, allowUnpriced, budget } = this.#plan;
     const { agent, pricing } = this.#selected;
     this.#onTrouble = listener.onTrouble;
     this.#onNotice = listener.onNotice;
@@ -137,7 +139,7 @@ export class LocalHost implements ChatHost {
       toolErrors: 'continue',
       toolScheduling: 'parallel',
       handler: this.#recordingHandler(listener),
-      ...defined({ sessionId }),
+      ...defined({ sessionId, budget }),
     };
     return createHarness(options);
   }

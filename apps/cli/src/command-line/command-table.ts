@@ -1,4 +1,5 @@
 import { backupRows } from './backup-options.ts';
+import { budgetsRow } from './budgets-row.ts';
 import type { CommandRow } from './command-row.ts';
 import { costsRow } from './costs-row.ts';
 import type { OptionGroup, OptionRow } from './option-row.ts';
@@ -40,6 +41,7 @@ const assistantGroups: readonly OptionGroup[] = [
       },
       { flags: '--embedder <name>', text: 'search memory by meaning: openai[:MODEL] or URL#MODEL' },
       { flags: '--embedder-floor <n>', text: 'minimum cosine similarity of related texts' },
+      { flags: '--budget <name>', text: 'count in this budget of the configuration: cobbler help budgets' },
       { flags: '--keep-days <n>', text: 'keep logs and sent messages for this many days (default 30)' },
     ],
   },
@@ -200,6 +202,7 @@ export const commands: readonly CommandRow[] = [
     ],
   },
   costsRow,
+  budgetsRow,
   {
     name: 'config',
     operands: '[action] [name] [value]',

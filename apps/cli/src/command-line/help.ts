@@ -13,7 +13,7 @@ const examples = [
 ] as const;
 
 /** Commands that share a line of the help with another command. */
-const besides: ReadonlySet<string> = new Set(['help', 'deny', 'costs', 'mcp', 'restore', 'store']);
+const besides: ReadonlySet<string> = new Set(['help', 'deny', 'costs', 'budgets', 'mcp', 'restore', 'store']);
 
 /** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
 export function overview(): string {
@@ -21,7 +21,7 @@ export function overview(): string {
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
     approve: 'approve/deny allow or deny waiting calls on the server; with no id, list them',
-    models: 'models/costs list models, prices and keys; show what all sessions have cost',
+    models: 'models       list models, prices and keys; costs, budgets: show what is spent',
     backup: 'backup       back up all data; restore: restore a backup; store: find damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };

@@ -89,6 +89,7 @@ export const taskGroups: readonly OptionGroup[] = [
       },
       { flags: '--max-usd <amount>', text: 'maximum cost in US dollars' },
       { flags: '--max-tokens <n>', text: 'maximum tokens, input and output together' },
+      { flags: '--budget <name>', text: 'count in this budget of the configuration: cobbler help budgets' },
       { flags: '--timeout <time>', text: 'maximum time, such as 90s or 10m (default 1h)' },
       {
         flags: '--retry-for <time>',

@@ -2,6 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { defined } from '@cobbler/agent/values';
 import { acpServer } from '../acp/acp-agent.ts';
+import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { workFolder } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
@@ -38,10 +39,13 @@ export async function acp(options: Readonly<Record<string, unknown>>, io: Io): P
     servers.set(folder, opened);
     return opened;
   };
+  const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
   const server = acpServer({
     version: ownVersion(),
-    open: async (dir) =>
-      localConversations({ ...flags, dir }, sessions, await mcpIn(workFolder(dir, io)), io),
+    open: async (dir) => {
+      const mcp = await mcpIn(workFolder(dir, io));
+      return localConversations({ ...flags, dir }, sessions, { mcp, budgets }, io);
+    },
     report,
     ...defined({ sessions }),
   });
@@ -51,6 +55,7 @@ export async function acp(options: Readonly<Record<string, unknown>>, io: Io): P
   const stops = [io.onInterrupt(() => connection.close()), io.onBrokenPipe(() => connection.close())];
   await connection.closed;
   await server.close();
+  await budgets.close();
   await closeAll(servers.values());
   await sessions?.store.close();
   for (const stop of stops) stop();

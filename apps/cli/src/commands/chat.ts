@@ -1,6 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
+import { Budgets } from '../budgets/budgets.ts';
 import { InteractiveChat } from '../chat/chat.ts';
 import type { ChatHost } from '../chat/host.ts';
 import { PromptHistory } from '../chat/input/prompt-history.ts';
@@ -132,12 +133,17 @@ async function hostWithServers(
   await recordChildren(io.env);
   let tell = (line: string): void => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const mcp = await openMcp(flags, values, workFolder(flags.dir, io), (line) => tell(line), io);
-  try {
-    const host = await localConversations(flags, sessions, mcp, io);
-    tell = (line) => host.tell(line);
-    return { host, close: mcp.close };
-  } catch (error) {
+  const budgets = new Budgets({ env: io.env, values, ...defined({ chosen: flags.budget }) });
+  const close = async () => {
+    await budgets.close();
     await mcp.close();
+  };
+  try {
+    const host = await localConversations(flags, sessions, { mcp, budgets }, io);
+    tell = (line) => host.tell(line);
+    return { host, close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }

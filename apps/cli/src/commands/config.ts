@@ -46,6 +46,7 @@ async function show(io: Io): Promise<number> {
     ['maxTurns', storedSetting('maxTurns') ?? { value: 100, source: 'default' }],
     ['maxRepeats', storedSetting('maxRepeats') ?? { value: defaultLimits.repeats, source: 'default' }],
     ['maxUsd', storedSetting('maxUsd')],
+    ['budget', storedSetting('budget')],
     [
       'compactAbove',
       storedSetting('compactAbove') ?? { value: "80% of the model's window", source: 'default' },
@@ -125,7 +126,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   }
   const path = configPath(io);
   try {
-    await writeSetting(path, [name], parseValue(name, value));
+    await writeSetting(path, name.split('.'), parseValue(name, value));
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'config') throw error;
     const reason = error.message.replace(/^.*?:\d+: /, '');
@@ -135,8 +136,9 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   return 0;
 }
 
-/** Converts a list, `true`, `false` and numbers; all other values remain strings. The settings check the types. */
-function parseValue(name: string, text: string): string | number | boolean | readonly string[] {
+/** Converts a list, an object, `true`, `false` and numbers; all other values remain strings. The settings check the types. */
+function parseValue(name: string, text: string): unknown {
+  if (text.startsWith('{')) return parseDocument(text).toJS();
   if (name === 'fallback') return text.split(',').map((item) => item.trim());
   if (text === 'true' || text === 'false') return text === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;

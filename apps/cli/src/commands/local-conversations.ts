@@ -1,5 +1,6 @@
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
+import type { Budgets } from '../budgets/budgets.ts';
 import type { ModelChoice } from '../chat/host.ts';
 import type { SelectedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
@@ -22,13 +23,13 @@ import { failureContext, limitsOf, noteOf, systemOf, workspaceOf } from './run.t
 
 /**
  * Opens the conversations of a directory, as the command line and the settings specify. Without `sessions`, nothing
- * is stored. The caller closes the servers of `mcp`.
+ * is stored. The caller closes `mcp` and `budgets`.
  * @throws UsageError, or AgentError `invalid`, for invalid settings, such as a missing key.
  */
 export async function localConversations(
   flags: RunFlags,
   sessions: CliSessions | undefined,
-  mcp: McpTools,
+  { mcp, budgets }: { readonly mcp: McpTools; readonly budgets: Budgets },
   io: Io,
 ): Promise<LocalHost> {
   const folder = workFolder(flags.dir, io);
@@ -62,7 +63,7 @@ export async function localConversations(
       ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
       ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),
     ],
-    ...defined({ sessions }),
+    ...defined({ sessions, budget: await budgets.budgetIn(folder) }),
   });
 }
 

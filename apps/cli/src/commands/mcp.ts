@@ -1,5 +1,7 @@
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { workFolder } from '../config/directory.ts';
 import { openMcp } from '../config/mcp-servers.ts';
@@ -33,8 +35,9 @@ export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): P
   const sessions = (await chooseSession(flags, isKept, folder, io))?.sessions;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const servers = await openMcp(flags, file.values, folder, report, io);
+  const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
   try {
-    const host = await localConversations(flags, sessions, servers, io);
+    const host = await localConversations(flags, sessions, { mcp: servers, budgets }, io);
     const controller = mcpController({
       version: ownVersion(),
       host,
@@ -44,6 +47,7 @@ export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): P
     await waitForHangUp(controller.server, io);
     await controller.close();
   } finally {
+    await budgets.close();
     await servers.close();
     await sessions?.store.close();
   }

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
+import { AgentError, Budget } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
+import { Budgets } from '../budgets/budgets.ts';
 import { textOrFile } from '../config/attachment.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
 import { checkRules, chooseTools, ownTools } from '../config/choose-tools.ts';
@@ -79,9 +80,15 @@ export async function run(
         `Remove --mcp, or configure the servers in ${flags.backend}.`,
       );
     const mcp = flags.backend === undefined ? await mcpOf(order, workFolder(flags.dir, io), io) : undefined;
+    const budgets = new Budgets({
+      env: io.env,
+      values: settled.file.values,
+      ...defined({ chosen: flags.budget }),
+    });
     try {
-      return await work({ ...order, ...defined({ mcp }) }, io);
+      return await work({ ...order, budgets, ...defined({ mcp }) }, io);
     } finally {
+      await budgets.close();
       await mcp?.close();
     }
   } finally {
@@ -97,16 +104,18 @@ interface ParsedRun {
   readonly settings: Settings;
   readonly chosen?: ChosenSession;
   readonly mcp?: McpTools;
+  readonly budgets: Budgets;
 }
 
 async function work(
-  { words, recordReplay, flags, settings, chosen, mcp }: ParsedRun,
+  { words, recordReplay, flags, settings, chosen, mcp, budgets }: ParsedRun,
   io: Io,
 ): Promise<number> {
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
   const limits = recordReplay.fact('limits', () => limitsOf(flags, settings));
+  const budget = await runBudget(budgets, folder, recordReplay);
   const delegate = await delegateOf({ flags, recordReplay }, folder, limits, io);
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
@@ -165,7 +174,7 @@ async function work(
         delegate === undefined
           ? failureContext(settings, agent, io)
           : { host: agent.provider, model: agent.model, provider: agent.provider },
-      ...defined({ keyboard }),
+      ...defined({ keyboard, budget }),
       ...(chosen !== undefined && { session: sessionOf(chosen, resumes) }),
       ...defined({ recording: recordReplay.recording }),
     },
@@ -175,6 +184,17 @@ async function work(
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+/** Returns the budget of a run. A replay has a large one: a budget sets the maximum length of responses in requests. */
+async function runBudget(
+  budgets: Budgets,
+  folder: string,
+  { isReplay, fact }: RecordReplay,
+): Promise<Budget | undefined> {
+  const budget = isReplay ? undefined : await budgets.budgetIn(folder);
+  const limits = fact('budget', () => budget && { tokens: 1e15, ...(budget.limitsMoney && { usd: 1e9 }) });
+  return isReplay && limits ? new Budget(limits) : budget;
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */

@@ -1,9 +1,11 @@
 import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { HarnessOptions } from '@cobbler/agent/harness';
+import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { CobblerServer, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
+import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
@@ -78,18 +80,23 @@ async function serveFrom(
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const { settings, tools } = await sessionSettings(flags, folder, mcp, io);
+  const { settings, tools, values } = await sessionSettings(flags, folder, mcp, io);
   const tokens = new TokenStore(tokenFile(home.tokens));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
   const places = await servePlaces(flags, home.store, io);
+  const { budget: chosen } = flags.work;
+  const budgets = new Budgets({ env: io.env, values, ...defined({ chosen, url: places.url }) });
   try {
-    const server = await startServing(flags, { places, tokens, settings, tools, home }, io);
+    const budget = await budgets.budgetIn(folder);
+    const budgeted = { ...settings, ...defined({ budget }) };
+    const server = await startServing(flags, { places, tokens, settings: budgeted, tools, home }, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
     announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
     await waitForStop(server, io);
     forget();
     return 0;
   } finally {
+    await budgets.close();
     await places.close();
   }
 }
@@ -105,7 +112,7 @@ async function sessionSettings(
   folder: string,
   mcp: McpTools,
   io: Io,
-): Promise<{ settings: ServeHarnessOptions; tools: () => readonly Tool[] }> {
+): Promise<{ settings: ServeHarnessOptions; tools: () => readonly Tool[]; values: FileConfig }> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
   const mayUse = work.tools === undefined || work.tools.length > 0;
@@ -124,7 +131,11 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: (await permissionIn(folder, work, true, io.env)).permission.gate,
   };
-  return { settings: common, tools: () => pickTools([...own, ...mcp.tools()], work.tools) };
+  return {
+    settings: common,
+    tools: () => pickTools([...own, ...mcp.tools()], work.tools),
+    values: settings.file.values,
+  };
 }
 
 interface ServeParts {

@@ -36,21 +36,13 @@ export function stricterMode(mode: PermissionMode, other: PermissionMode | undef
  * @throws UsageError for an invalid file, because its deny rules must not be ignored.
  */
 export async function readProjectRules(folder: string, env: Environment): Promise<ProjectRules> {
-  const path = join(folder, '.cobbler', 'config.yaml');
-  const home = cobblerHome(env);
-  const none = { path, deny: [], allow: [], strange: [] };
-  if (home !== undefined && join(home, 'config.yaml') === path) return none;
-  const text = textOf(path);
-  if (text === undefined) return none;
-  const { parseDocument } = await import('yaml');
-  const document = parseDocument(text);
-  const value: unknown = document.errors.length > 0 ? undefined : document.toJS();
-  const found = value === null ? {} : fields(value)?.['permissions'];
-  if (value === undefined || (found !== undefined && fields(found) === undefined))
+  const { path, values } = await readProjectFile(folder, env);
+  const found = values?.['permissions'];
+  if (values === undefined || (found !== undefined && fields(found) === undefined))
     throw invalidRulesFile(path);
   const { allow, deny, mode } = fields(found) ?? {};
   const allowed = ruleList(allow, path);
-  const trusted = trustedRules(folder, home);
+  const trusted = trustedRules(folder, cobblerHome(env));
   if (mode !== undefined && !modes.includes(mode as PermissionMode)) throw invalidRulesFile(path);
   return {
     path,
@@ -59,6 +51,23 @@ export async function readProjectRules(folder: string, env: Environment): Promis
     strange: allowed.filter((rule) => !trusted.includes(rule)),
     ...defined({ mode: mode as PermissionMode | undefined }),
   };
+}
+
+/** The settings in a project's own file; empty if it does not exist, undefined if it is not valid. */
+interface ProjectFile {
+  readonly path: string;
+  readonly values: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Reads `.cobbler/config.yaml` of a directory, except that of the home directory. */
+export async function readProjectFile(folder: string, env: Environment): Promise<ProjectFile> {
+  const path = join(folder, '.cobbler', 'config.yaml');
+  const text = path === join(cobblerHome(env) ?? '', 'config.yaml') ? undefined : textOf(path);
+  if (text === undefined) return { path, values: {} };
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text);
+  const value: unknown = document.errors.length > 0 ? undefined : (document.toJS() ?? {});
+  return { path, values: fields(value) };
 }
 
 /**

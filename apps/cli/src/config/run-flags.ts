@@ -31,6 +31,8 @@ export interface RunFlags {
   readonly maxRepeats?: number;
   readonly maxUsd?: number;
   readonly maxTokens?: number;
+  /** The name of the budget of all runs. */
+  readonly budget?: string;
   readonly timeoutMs?: number;
   /** In milliseconds; 0 limits retries to three. */
   readonly retryFor?: number;
@@ -86,6 +88,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     ...optional('maxRepeats', number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never')),
     ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),
     ...optional('maxTokens', number(raw, 'maxTokens', '--max-tokens', parseCount, '200k')),
+    ...optional('budget', text(raw['budget'])),
     ...optional('timeoutMs', number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m')),
     ...optional('retryFor', number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never')),
     allowUnpriced: raw['allowUnpriced'] === true,

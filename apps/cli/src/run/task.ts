@@ -1,5 +1,6 @@
 import type {
   Agent,
+  Budget,
   ContextPolicy,
   ErrorKind,
   Limits,
@@ -52,6 +53,8 @@ export interface Task {
   /** Records or replays the run. */
   readonly recording?: Recording;
   readonly limits: Limits & { readonly turns: number };
+  /** The budget of this run and others. Default: none. */
+  readonly budget?: Budget;
   readonly pricing: Pricing;
   /** True to run with a cost limit although the price of the model is unknown. Default: false. */
   readonly allowUnpriced?: boolean;
@@ -103,7 +106,7 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
     limits: task.limits,
     // No other process continues such a run, so data that no second request reads is not cached.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
-    ...defined({ allowUnpriced: task.allowUnpriced, context: task.context, store }),
+    ...defined({ allowUnpriced: task.allowUnpriced, budget: task.budget, context: task.context, store }),
     ...recordedPorts(task),
   });
   const openApprovals = session?.resumes === true ? await readOpenApprovals(session, output) : [];

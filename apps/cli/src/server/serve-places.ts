@@ -14,6 +14,8 @@ export interface ServePlaces {
   readonly store: SessionStore;
   /** The name for display, without a password. */
   readonly name: string;
+  /** The address of the database; absent for a file. */
+  readonly url?: string;
   /**
    * Creates the runner if runs are executed elsewhere.
    * @throws UsageError if it cannot be reached.
@@ -80,6 +82,7 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
   return {
     store,
     name: shown.href,
+    url: url.href,
     async open(settings) {
       if (runner === undefined) return undefined;
       const engine = await restateEngine(store, settings, restate);

@@ -1,8 +1,9 @@
 import type { GateCall, LimitName, RunResult, RunStatus } from '@cobbler/agent';
-import { defined } from '@cobbler/agent/values';
+import { defined, reachedBudget } from '@cobbler/agent/values';
 import { allowOptions } from '../config/permission-rule.ts';
 import type { OutputForm } from '../config/run-flags.ts';
 import { shortId } from '../session/find-session.ts';
+import { oneLine } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { Style } from '../terminal/style.ts';
 import { flow, wrap } from '../terminal/text-width.ts';
@@ -71,7 +72,7 @@ export function closingLines(finished: FinishedTask, style: Style, columns: numb
     metrics: result.metrics,
     given: task.limits,
     changes: calls.changes,
-    ...defined({ limit: result.limit }),
+    ...defined({ limit: result.limit, error: result.error }),
   };
   const gap = style.marks.ok === '' ? [] : [''];
   return [
@@ -114,7 +115,10 @@ function troubleLines({ result, task }: FinishedTask): string[] {
   }
   const more =
     result.status === 'limit' ? result.limit && limitAdvice[result.limit] : statusAdvice[result.status];
-  if (more !== undefined) lines.push(more);
+  const { error } = result;
+  if (error !== undefined && reachedBudget(error))
+    lines.push(`Completed work is kept. ${oneLine(error.message)}`);
+  else if (more !== undefined) lines.push(more);
   const { undecided } = task.permission;
   if (undecided.length > 0) {
     lines.push(

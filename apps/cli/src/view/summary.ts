@@ -1,4 +1,5 @@
 import type { ErrorData, ExecutionMetrics, LimitName, RunStatus } from '@cobbler/agent';
+import { reachedBudget } from '@cobbler/agent/values';
 import { oneLine } from '../terminal/escape.ts';
 import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
 import type { Style } from '../terminal/style.ts';
@@ -68,7 +69,8 @@ function headlineOf(end: RunSummary, { marks }: Style): string {
   }
 }
 
-function limitText({ limit, given, metrics }: RunSummary): string {
+function limitText({ limit, given, metrics, error }: RunSummary): string {
+  if (reachedBudget(error)) return 'at the limit of a budget';
   if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (--max-turns limit)`;
   if (limit === 'usd')
     return `at ${metrics.usd === undefined ? 'an unknown cost' : formatUsd(metrics.usd)} of ${formatUsd(given.usd ?? 0)} (--max-usd limit)`;

@@ -1,4 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml';
+import { readDefinition } from '../store/budgets/definition.ts';
+import { AgentError } from '../values/errors.ts';
+import { read } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { FileConfig, LoadedConfig } from './loaded-config.ts';
 import { unusable } from './loaded-config.ts';
@@ -83,21 +86,45 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   maxTurns: count,
   maxRepeats: count,
   maxUsd: amount,
+  budgets: table(budget, 'must map names to budgets'),
+  budget: text,
+  userBudget: (value) => budget(value, 'userBudget', budgetFields.slice(1)),
   compactAbove: count,
   offloadAbove: count,
   keepSessions: yesOrNo,
   mcp: mcpProblem,
 };
 
-function table(check: FieldCheck, otherwise: string): FieldCheck {
+function table(check: (value: unknown, name: string) => string | undefined, otherwise: string): FieldCheck {
   return (value) => {
     if (!isObject(value)) return otherwise;
     for (const [name, item] of Object.entries(value)) {
-      const problem = check(item);
+      const problem = check(item, name);
       if (problem !== undefined) return `entry "${name}" ${problem}`;
     }
     return undefined;
   };
+}
+
+const budgetFields = ['parent', 'per', 'timeZone', 'limits'];
+const amountFields = ['usd', 'tokens', 'requests'];
+
+/** A field with another name is an error: ignored, it would be a limit that is none. */
+function budget(value: unknown, name: string, known: readonly string[] = budgetFields): string | undefined {
+  const unknown =
+    unknownField(value, known) ?? unknownField(isObject(value) && value['limits'], amountFields);
+  if (unknown !== undefined) return unknown;
+  try {
+    read(isObject(value) ? { ...value, name } : value, readDefinition, name);
+    return undefined;
+  } catch (error) {
+    return `is not a budget: ${AgentError.from(error).message.replace(/\.$/, '')}`;
+  }
+}
+
+function unknownField(value: unknown, known: readonly string[]): string | undefined {
+  const unknown = isObject(value) && Object.keys(value).find((name) => !known.includes(name));
+  return unknown ? `has an unknown field "${unknown}". Known: ${known.join(', ')}` : undefined;
 }
 
 function price(value: unknown): string | undefined {
@@ -110,12 +137,12 @@ function price(value: unknown): string | undefined {
   return flatPrice(usual) ?? (problem && `${problem} in longPrompt.price`);
 }
 
+const priceFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'];
+
 function flatPrice(value: unknown): string | undefined {
   if (!isObject(value)) return 'must have input and output, in US dollars per million tokens';
-  const known = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'];
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    return `has an unknown field "${unknown}". Known: ${known.join(', ')}, longPrompt`;
+  const unknown = unknownField(value, priceFields);
+  if (unknown !== undefined) return `${unknown}, longPrompt`;
   if (amount(value['input']) ?? amount(value['output'])) return 'must have numbers for input and output';
   const wrong = Object.entries(value).find(([, usd]) => amount(usd) !== undefined);
   return wrong && `must have a number for ${wrong[0]}`;

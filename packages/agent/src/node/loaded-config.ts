@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../interfaces/config.ts';
 import type { Price } from '../interfaces/limits.ts';
+import type { BudgetDefinition } from '../store/budgets/definition.ts';
 import { AgentError } from '../values/errors.ts';
 
 /** Configuration of a Model Context Protocol server: how to connect to it and what it may do. */
@@ -62,6 +63,12 @@ export interface FileConfig extends AgentConfig {
   readonly maxRepeats?: number;
   /** Maximum cost of one run in US dollars. */
   readonly maxUsd?: number;
+  /** Budgets of a budget store by name, each with the limits of all runs that use it. */
+  readonly budgets?: Readonly<Record<string, Omit<BudgetDefinition, 'name'>>>;
+  /** The name of the budget of all runs. */
+  readonly budget?: string;
+  /** The budget of each user of the assistant, inside the one of all runs. */
+  readonly userBudget?: Omit<BudgetDefinition, 'name' | 'parent'>;
   /** Number of tokens above which a conversation is compacted; 0 for never. */
   readonly compactAbove?: number;
   /** Number of bytes above which tool output is offloaded; 0 for never. */

@@ -107,6 +107,16 @@ export function isErrorKind(value: unknown): value is ErrorKind {
   return typeof value === 'string' && Object.hasOwn(serviceCodes, value);
 }
 
+/**
+ * Returns when a run can continue whose error says that a budget of a store is reached: the start of the next period in ISO
+ * 8601, if time starts one. Undefined for any other error.
+ */
+export function reachedBudget(error: ErrorData | undefined): { readonly until?: string } | undefined {
+  // The words are those of `BudgetClient`. A field of their own would be an error to older readers of the log.
+  const [found, until] = /^The limit of budget .*?(?: starts at (\S+)\.)?$/.exec(error?.message ?? '') ?? [];
+  return error?.kind === 'limit' && found !== undefined ? defined({ until }) : undefined;
+}
+
 /** Default codes of failures that a service reported without a code. */
 const serviceCodes: Readonly<Record<ErrorKind, string>> = {
   agent: 'service_failed',

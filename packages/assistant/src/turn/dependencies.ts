@@ -1,4 +1,4 @@
-import type { Agent, AgentError, Gate, Runtime, Tool } from '@cobbler/agent';
+import type { Agent, AgentError, Budget, Gate, Pricing, Runtime, Tool } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
 import { any, callable, count, record, text, when } from '@cobbler/agent/input';
 import type { Runner } from '@cobbler/agent/runner';
@@ -44,6 +44,13 @@ export interface AssistantOptions {
   readonly approvalMs?: number;
   /** Default: 20 turns per minute and user. */
   readonly rateLimit?: RateLimit;
+  /**
+   * Returns the budget of a user, whose turns end with a reply when it is reached. A budget of a store limits all turns
+   * of a day, for example. Default: none.
+   */
+  readonly budget?: (userId: string) => Promise<Budget | undefined>;
+  /** The prices of the models, for a budget that limits money. Default: none is known. */
+  readonly pricing?: Pricing;
   /** When older messages are summarized and added to the memory. */
   readonly remember?: RememberRule;
   readonly runtime?: Runtime;
@@ -88,6 +95,8 @@ export const readOptions: Reader<AssistantOptions> = record<AssistantOptions>(
     toolCalls: count,
     approvalMs: count,
     rateLimit: readRateLimit,
+    budget: callable,
+    pricing: callable,
     remember: record<RememberRule>(rememberReaders),
     runtime: any,
     report: callable,

@@ -1,5 +1,7 @@
 /** The assistant's own messages, in Markdown. */
 
+import { timeOf } from '@cobbler/agent/values';
+
 export const greeting: string = [
   'Hello! Ask me anything, and I will do my best to help.',
   'I remember what we talk about in this chat. Send /help for a list of commands.',
@@ -52,6 +54,21 @@ export const tooSlow: string =
   'Sorry, this took too long and I had to stop. Please try again, or ask for less at a time.';
 export const overloaded: string =
   'Sorry, the AI service is overloaded right now. Please try again in a few minutes.';
+/** `until` is the time at which the next period of the budget starts, in ISO 8601; undefined if time starts none. */
+export function budgetReached(until: string | undefined, timeZone: string): string {
+  const reached = 'Sorry, the budget for my answers is used up.';
+  if (until === undefined) return `${reached} I cannot answer until my owner raises it.`;
+  const date = {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    hour: '2-digit',
+    minute: '2-digit',
+  } as const;
+  const when = new Intl.DateTimeFormat('en-GB', { ...date, timeZone }).format(timeOf(until));
+  return `${reached} Please send your message again after ${when}.`;
+}
+
 export const isOver: string = 'This question is no longer open.';
 export const notAllShown: string =
   'This call may not be fully visible to you, so you can only deny it. Deny it and ask me again.';

@@ -4,7 +4,7 @@ import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { read, text } from '@cobbler/agent/input';
 import type { StepSettings, Steps } from '@cobbler/agent/runner';
 import { runInSteps } from '@cobbler/agent/runner';
-import { defined, isoTime } from '@cobbler/agent/values';
+import { defined, isoTime, reachedBudget } from '@cobbler/agent/values';
 import type { MessagePart, SendOptions } from '../channel/channel.ts';
 import { recallFor } from '../memory/recall.ts';
 import type { SendPiece } from '../storage/outbox.ts';
@@ -108,7 +108,7 @@ async function answer(
     const text = result.text.trim();
     if (text !== '' && answering.has(result.status)) return { text, isAnswer: true };
     if (result.error !== undefined) dependencies.report(result.error, `turn ${steps.runId}`);
-    return { text: apology(result), isAnswer: false };
+    return { text: apology(result, moment), isAnswer: false };
   } catch (thrown) {
     const error = rethrowStop(thrown);
     dependencies.report(error, `turn ${steps.runId}`);
@@ -127,8 +127,10 @@ async function think(
   steps: Steps,
   moment: Moment,
 ): Promise<RunResult> {
-  const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages } = dependencies;
+  const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages, pricing } =
+    dependencies;
   const { chatId } = work;
+  const budget = await dependencies.budget?.(work.userId);
   const memories = await recallTexts(dependencies, work, steps);
   const executor = new Executor({
     agent,
@@ -141,6 +143,7 @@ async function think(
     limits: { toolCalls, turns: toolCalls + 2 },
     onLimit: 'finalize',
     toolErrors: 'continue',
+    ...defined({ budget, pricing }),
   });
   return await runInSteps(steps, {
     executor,
@@ -223,7 +226,9 @@ async function askPerson(
   );
 }
 
-function apology({ status, error }: RunResult): string {
+function apology({ status, error }: RunResult, { timeZone }: Moment): string {
+  const reached = reachedBudget(error?.toJSON());
+  if (reached !== undefined) return words.budgetReached(reached.until, timeZone);
   if (status === 'timeout' || error?.kind === 'timeout') return words.tooSlow;
   if (error?.kind === 'rate_limit') return words.overloaded;
   return error === undefined ? words.noAnswer : words.failed;

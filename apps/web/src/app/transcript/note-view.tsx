@@ -69,6 +69,7 @@ function EndLine({ event, isLast, resume }: EndProps): VNode | null {
         <span class="facts">{factsOf(metrics).join(' · ')}</span>
       </div>
       {error !== undefined && status === 'failed' && <ErrorBox error={error} />}
+      {error !== undefined && status === 'limit' && <p class="muted">{error.message}</p>}
       {isLast && (status === 'failed' || status === 'limit' || status === 'timeout') && (
         <button type="button" onClick={resume}>
           Continue from here

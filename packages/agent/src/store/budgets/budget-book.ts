@@ -109,7 +109,8 @@ export class BudgetBook implements BudgetStore {
         const definition = await budgetIn(tables, name);
         const period = periodAt(definition, now, runId);
         const { settled, reserved } = await tables.balance(balanceKey(definition, period), 0);
-        balances.push({ definition, period, settled, reserved });
+        const endsAt = periodEnd(definition, now);
+        balances.push({ definition, period, settled, reserved, ...defined({ endsAt }) });
       }
       return balances;
     });

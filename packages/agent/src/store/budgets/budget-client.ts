@@ -199,7 +199,7 @@ function limitReached({
   max,
   endsAt,
 }: Extract<ReservationResult, { state: 'refused' }>): AgentError {
-  const amount = limit === 'usd' ? `$${max}` : `${max} ${limit}`;
+  const amount = limit === 'usd' ? `$${max}` : `${max} ${max === 1 ? limit.slice(0, -1) : limit}`;
   const next = endsAt === undefined ? '' : ` or wait for its next period, which starts at ${isoTime(endsAt)}`;
   const message = `The limit of budget ${JSON.stringify(budget)} is ${amount}, which leaves too little for this request. Raise the limit${next}.`;
   return limitError(limit === 'requests' ? 'turns' : limit, message);

@@ -45,6 +45,8 @@ export interface BudgetBalance {
   readonly definition: BudgetDefinition;
   /** The period, such as `2026-01-31`; empty for a budget without periods. */
   readonly period: string;
+  /** The start of the next period, in milliseconds since 1970; absent if time does not end this one. */
+  readonly endsAt?: number;
   /** What is spent. Contains estimates for requests whose process crashed before it knew their usage. */
   readonly settled: Amounts;
   /** What running requests have reserved. */

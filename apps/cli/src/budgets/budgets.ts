@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Budget } from '@cobbler/agent';
+import type { BudgetClient, BudgetDefinition, BudgetStore } from '@cobbler/agent/budgets';
+import type { FileConfig } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
+import { homeToKeep } from '../session/session-home.ts';
+import type { Environment } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { definitionsOf, projectBudget } from './definitions.ts';
+
+/** The budgets that a command uses. */
+export interface BudgetPlan {
+  readonly env: Environment;
+  /** The configuration with the definitions. */
+  readonly values: FileConfig;
+  /** The budget of all runs. Default: that of the configuration. */
+  readonly chosen?: string;
+  /** The database with the budgets. Default: a file in the home directory. */
+  readonly url?: string;
+}
+
+/** An open store with the budgets of the configuration. */
+export interface BudgetAccess {
+  readonly store: BudgetStore;
+  readonly client: BudgetClient;
+}
+
+/** The budgets of one command. The store is opened when the first budget is needed. */
+export class Budgets {
+  readonly #plan: BudgetPlan;
+  #opening: Promise<BudgetAccess> | undefined;
+
+  constructor(plan: BudgetPlan) {
+    this.#plan = plan;
+  }
+
+  /** The name of the budget of all runs. */
+  get chosen(): string | undefined {
+    return this.#plan.chosen ?? this.#plan.values.budget;
+  }
+
+  /**
+   * Returns the budget of the runs in a directory: the chosen one, and below it that of the project's file. Undefined if
+   * there is neither.
+   * @throws UsageError for an invalid project file, AgentError `invalid`, code `no_budget`, for an unknown budget.
+   */
+  async budgetIn(folder: string): Promise<Budget | undefined> {
+    const { chosen: parent } = this;
+    const project = await projectBudget(folder, this.#plan.env);
+    const name = [parent, project && `project:${folder}`].filter((part) => part !== undefined).join('/');
+    if (name === '') return undefined;
+    const { store, client } = await this.open();
+    if (project !== undefined) await store.define({ ...project, name, ...defined({ parent }) });
+    return await client.budget(name);
+  }
+
+  /**
+   * Returns a function that returns the budget of a user of the assistant: that of the configuration for each user, in the
+   * chosen one. Undefined if there is neither.
+   * @throws AgentError `invalid`, code `no_budget`, for an unknown budget.
+   */
+  async ofUsers(timeZone: string): Promise<((userId: string) => Promise<Budget>) | undefined> {
+    const { chosen: parent } = this;
+    const { userBudget } = this.#plan.values;
+    if (parent === undefined && userBudget === undefined) return undefined;
+    const { store, client } = await this.open();
+    const shared = parent === undefined ? undefined : await client.budget(parent);
+    return async (userId) => {
+      if (userBudget === undefined && shared !== undefined) return shared;
+      const name = `assistant:user:${userId}`;
+      await defineChanged(store, [{ timeZone, limits: {}, ...userBudget, name, ...defined({ parent }) }]);
+      return await client.budget(name);
+    };
+  }
+
+  /** Opens the store and defines the budgets of the configuration in it. */
+  open(): Promise<BudgetAccess> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  /** Settles what is reserved, and closes the store. */
+  async close(): Promise<void> {
+    // Whoever needed the store has reported that it could not be opened.
+    const opened = await this.#opening?.catch(() => undefined);
+    await opened?.client.flush();
+    await opened?.store.close();
+  }
+
+  async #open(): Promise<BudgetAccess> {
+    const { env, values, url } = this.#plan;
+    const definitions = definitionsOf(values);
+    const { BudgetClient } = await import('@cobbler/agent/budgets');
+    const store = await openStore(env, url);
+    try {
+      await defineChanged(store, definitions);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    return { store, client: new BudgetClient({ store }) };
+  }
+}
+
+/** Returns the file with the budgets; undefined if nothing is stored. */
+export function budgetFile(env: Environment): string | undefined {
+  const home = homeToKeep(env);
+  return home && join(home, 'budgets.db');
+}
+
+async function openStore(env: Environment, url: string | undefined): Promise<BudgetStore> {
+  if (url !== undefined) return (await import('@cobbler/store-postgres/budgets')).postgresBudgets({ url });
+  const file = budgetFile(env);
+  if (file !== undefined) return (await import('@cobbler/agent/sqlite-budgets')).sqliteBudgets({ file });
+  throw new UsageError(
+    'Budgets cannot be stored, because there is no home directory.',
+    'Set COBBLER_HOME to a directory.',
+  );
+}
+
+/** Writes only what differs, so that most commands only read. */
+async function defineChanged(store: BudgetStore, definitions: readonly BudgetDefinition[]): Promise<void> {
+  for (const definition of definitions) {
+    const [known] = await store.balances([definition.name]).catch(() => []);
+    if (!isDeepStrictEqual(known?.definition, definition)) await store.define(definition);
+  }
+}

@@ -1,0 +1,178 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AgentError } from '@cobbler/agent';
+import { replies, scriptResponse } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import { listBudgets } from '../../src/budgets/budget-list.ts';
+import { budgetsRow } from '../../src/command-line/budgets-row.ts';
+import { commandHelp } from '../../src/command-line/help.ts';
+import { config } from '../../src/commands/config.ts';
+import { fakeIo } from '../support/fake-io.ts';
+import { invoke } from '../support/in-process.ts';
+import { claudeAt, mockService } from '../support/mock-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/** Creates a home with this configuration, and a service whose responses cost $0.03 each. */
+async function setup(settings: string, project?: string) {
+  const model = 'claude-sonnet-5-5';
+  const usage = { inputTokens: 10_000, outputTokens: 1_000, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const reply = replies(scriptResponse(['Done.'], { model, usage }));
+  const service = await mockService([reply, reply, reply]);
+  const cwd = temporaryFolder();
+  const home = join(cwd, 'home');
+  mkdirSync(home);
+  writeFileSync(join(home, 'config.yaml'), settings);
+  if (project !== undefined) {
+    mkdirSync(join(cwd, '.cobbler'));
+    writeFileSync(join(cwd, '.cobbler', 'config.yaml'), project);
+  }
+  const env = { ...claudeAt(service), COBBLER_HOME: home, NO_COLOR: '1' };
+  const run = (...args: readonly string[]) =>
+    invoke(['Say it.', '-m', 'claude:balanced', ...args], { env, cwd }).catch((error: unknown) => {
+      const { kind, message: stderr } = AgentError.from(error);
+      return { code: kind === 'invalid' ? 2 : 1, stderr, stdout: '' };
+    });
+  const io = () => fakeIo({ env, cwd });
+  /** Returns what `cobbler budgets` prints. */
+  const list = async (options = {}) => {
+    const place = io();
+    await listBudgets(options, place);
+    return place.stdout.text() + place.stderr.text();
+  };
+  const set = (...setting: readonly string[]) => config(['set', ...setting], io());
+  return { cwd, env, run, list, set, requests: () => service.server.exchanges.length };
+}
+
+const me = 'budgets:\n  me: { per: day, limits: { requests: 1 } }\n';
+
+describe('the budget of a run', () => {
+  test('ends the next run when it is reached, and names the budget, its limit and its next period', async () => {
+    const { run, requests } = await setup(me);
+    expect(await run('--budget', 'me')).toMatchObject({ code: 0 });
+    const second = await run('--budget', 'me');
+    expect(second.code).toBe(3);
+    expect(second.stderr.replace(/\s+/g, ' ')).toMatch(
+      /stopped at the limit of a budget .*The limit of budget "me" is 1 request, .* next period, which starts at \d{4}-\d\d-\d\dT00:00:00\.000Z\./,
+    );
+    expect(second.stderr).not.toContain('--max-turns');
+    const json = await run('--budget', 'me', '--json');
+    expect(json.stdout).toMatch(/"status":"limit".*The limit of budget \\"me\\"/);
+    expect(requests()).toBe(1);
+  });
+
+  test('is that of the configuration without the option, and counts in its parent', async () => {
+    const { run, list } = await setup(
+      `budget: me\nbudgets:\n  me: { parent: all, per: month, limits: { usd: 5 } }\n  all: { limits: { usd: 9 } }\n`,
+    );
+    await run();
+    const { items } = JSON.parse(await list({ json: true }));
+    expect(items).toMatchObject([
+      { definition: { name: 'all' }, settled: { usd: 0.03, tokens: 11_000, requests: 1 } },
+      { definition: { name: 'me' }, settled: { usd: 0.03 }, endsAt: expect.stringMatching(/-01T00:00:00/) },
+    ]);
+    expect(await list()).toMatch(/^me +month +\$5\.00 +\$0\.030 +\$0\.00 +\$4\.97 +\d{4}/m);
+  });
+
+  test('counts runs of which another process has the same store open, and follows a changed limit', async () => {
+    const { run, set } = await setup(me);
+    await run('--budget', 'me');
+    expect(await set('budgets.me.limits.requests', '2')).toBe(0);
+    expect(await run('--budget', 'me')).toMatchObject({ code: 0 });
+    expect(await run('--budget', 'me')).toMatchObject({ code: 3 });
+  });
+
+  test('can be added with the command that the help shows', async () => {
+    const { run, list, set } = await setup('');
+    expect(await list()).toContain('There are no budgets');
+    const value = '{ per: day, limits: { usd: 5 } }';
+    expect(commandHelp(budgetsRow)).toContain(`cobbler config set budgets.me '${value}'`);
+    expect(await set('budgets.me', value)).toBe(0);
+    expect(await set('budget', 'me')).toBe(0);
+    expect((await run()).code).toBe(0);
+    expect(await list()).toMatch(/^me +day +\$5\.00 +\$0\.030/m);
+  });
+
+  test('is part of a recording', async () => {
+    const { run, env, cwd, requests } = await setup(me);
+    expect((await run('--budget', 'me', '--record', 'a.jsonl')).code).toBe(0);
+    const replayed = await invoke(['--replay', 'a.jsonl', '--quiet'], { env, cwd });
+    expect(replayed).toMatchObject({ code: 0, stdout: 'Done.\n' });
+    expect(requests()).toBe(1);
+  });
+});
+
+describe("a budget in a project's file", () => {
+  const project = 'budget: { per: day, limits: { requests: 1 } }\n';
+
+  test('limits the runs in that directory, inside the budget of the user', async () => {
+    const { run, list, cwd } = await setup('budget: me\nbudgets: { me: { limits: { usd: 5 } } }\n', project);
+    expect((await run()).code).toBe(0);
+    const second = await run();
+    expect(second.code).toBe(3);
+    expect(second.stderr.replace(/\s+/g, ' ')).toContain('The limit of budget "me/project:');
+    const { items } = JSON.parse(await list({ json: true }));
+    expect(items).toMatchObject([
+      { definition: { name: 'me' }, settled: { requests: 1 } },
+      { definition: { name: `me/project:${cwd}`, parent: 'me' } },
+    ]);
+  });
+
+  test('applies without a budget of the user', async () => {
+    const { run } = await setup('', project);
+    expect([(await run()).code, (await run()).code]).toEqual([0, 3]);
+  });
+
+  test('cannot choose one of the budgets of the user, or a parent', async () => {
+    for (const budget of ['me', '{ parent: me, limits: { usd: 1 } }', '{ limits: { usd: -1 } }', '{}']) {
+      const { run, requests } = await setup(me, `budget: ${budget}\n`);
+      const { code, stderr } = await run('--budget', 'me');
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        'is invalid: "budget" must contain "limits" and can contain "per" and "timeZone".',
+      );
+      expect(requests()).toBe(0);
+    }
+  });
+});
+
+describe('an error in the configuration of budgets', () => {
+  test.each<[settings: string, message: string]>([
+    [
+      'budgets: { me: { limits: { usd: -1 } } }',
+      'entry "me" is not a budget: me.limits.usd is invalid: it is -1.',
+    ],
+    ['budgets: { me: { limits: { usd: .nan } } }', 'me.limits.usd is invalid: it is NaN.'],
+    ['budgets: { me: { limits: { usd: .inf } } }', 'Omit the amount if it is not limited'],
+    [
+      'budgets: { me: { per: week, limits: {} } }',
+      'me.per is invalid: it is "week". Use "total" or "run" or "hour"',
+    ],
+    ['budgets: { me: { timeZone: Mars, limits: {} } }', 'Use the IANA name of a time zone'],
+    [
+      'budgets: { me: { limits: { eur: 1 } } }',
+      'entry "me" has an unknown field "eur". Known: usd, tokens, requests',
+    ],
+    ['budgets: { me: { max: 1 } }', 'has an unknown field "max". Known: parent, per, timeZone, limits'],
+    ['budgets: { me: {} }', 'me.limits is invalid'],
+    ['budgets: [me]', 'must map names to budgets'],
+    ['userBudget: { parent: me, limits: {} }', 'has an unknown field "parent"'],
+    ['budgets: { me: { parent: you, limits: {} } }', 'There is no budget named "you"'],
+    [
+      'budgets: { me: { parent: you, limits: {} }, you: { parent: me, limits: {} } }',
+      'Budget "me" is its own parent, or above its parent.',
+    ],
+  ])('ends the run with code 2 before any request: %s', async (settings, message) => {
+    const { run, requests } = await setup(`${settings}\n`);
+    const { code, stderr } = await run('--budget', 'me');
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(requests()).toBe(0);
+  });
+
+  test('is a name that does not exist', async () => {
+    const { run, requests } = await setup(me);
+    const { code, stderr } = await run('--budget', 'you');
+    expect([code, stderr]).toEqual([2, 'There is no budget named "you". Define it first.']);
+    expect(requests()).toBe(0);
+  });
+});
