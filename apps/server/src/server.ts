@@ -29,6 +29,8 @@ import type { Elsewhere } from './sessions/session-service.ts';
 import { SessionService } from './sessions/session-service.ts';
 import type { SessionSettings } from './sessions/session-work.ts';
 import { readStore } from './sessions/session-work.ts';
+import type { ServerBudgets } from './sessions/token-budgets.ts';
+import { readBudgets, TokenBudgets } from './sessions/token-budgets.ts';
 import { Streams } from './streams/streams.ts';
 import type { Level, LineSink } from './telemetry/logger.ts';
 import { Logger } from './telemetry/logger.ts';
@@ -42,6 +44,8 @@ export interface ServerOptions {
   /** The runner with which runs survive this process. Default: runs execute here, and continue at the next start. */
   readonly elsewhere?: Elsewhere;
   readonly tokens: TokenStore;
+  /** The budgets of tokens. Not with `elsewhere`. Default: no token can have one. */
+  readonly budgets?: ServerBudgets;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /** Default: 0, any free port. */
@@ -79,6 +83,7 @@ const readOptions = record<ServerOptions>(
     elsewhere: record<Elsewhere>({ runner: withMethods('start', 'cancel', 'status'), watch: callable }, [
       'runner',
     ]),
+    budgets: readBudgets,
     tokens: when((value) => value instanceof TokenStore, 'a TokenStore'),
     host: when((value) => typeof value === 'string' && /^[^\s\0]+$/.test(value), 'a host name or an address'),
     port: when(
@@ -152,10 +157,15 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
 
 function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger, meters: Meters): Services {
   const { store, tokens } = options;
+  const tokenBudgets = new TokenBudgets(
+    options.elsewhere === undefined ? options.budgets : undefined,
+    tokens.now,
+  );
   const sessionService: SessionService = new SessionService({
     store,
     settings: options.settings,
     ...defined({ elsewhere: options.elsewhere }),
+    budgets: tokenBudgets,
     limits,
     logger,
     meters,
@@ -190,6 +200,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     store,
     approvals,
     tokens,
+    tokenBudgets,
     cookies: new Cookies((id) => tokens.cookieKey(id), tokens.now),
     streams: new Streams(limits, meters, tokens),
     meters,

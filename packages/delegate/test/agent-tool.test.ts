@@ -341,6 +341,28 @@ describe('the usage of a delegated job [P14]', () => {
     expect([budget.tokens, budget.usd]).toEqual([2000, 0.6]);
   });
 
+  it('is limited in total over all jobs of its session, in another process too', async () => {
+    const [rest, programs] = [{ sessionLimits: { usd: 0.0025 } }, fakePrograms()];
+    const send = (prompt: string) => ({ action: 'send', session_id: 'as-1', prompt });
+    // This job costs $0.002.
+    expect((await rig(rest, programs).call(create('use look'))).status).toBe('completed');
+    const { result } = await rig(rest, programs).call(send('argv'));
+    expect(Number(/"--max-budget-usd","([\d.e-]+)"/.exec(result)?.[1])).toBeCloseTo(0.0005, 9);
+    expect((await rig(rest, programs).said(send('More.'))).text).toContain('leave no room for this task');
+  });
+
+  it('counts with its whole limit after a crash', async () => {
+    const first = rig({ sessionLimits: { tokens: 1000 } });
+    await first.call(create('use look'));
+    await first.call({ ...create('hang'), async: true });
+    const { sessions } = JSON.parse(readFileSync(join(first.area, 'sessions.json'), 'utf8'));
+    expect(sessions).toMatchObject([
+      { spent: { tokens: 300 } },
+      { state: 'running', spent: { tokens: 1000 } },
+    ]);
+    await first.call({ action: 'destroy', session_id: 'as-2' });
+  });
+
   it('must have a known cost under a money limit', async () => {
     const { said } = rig();
     const refused = await said(create('say Hi.', { backend: 'codex' }), new Budget({ usd: 1 }));

@@ -46,13 +46,18 @@ export class Budgets {
    * @throws UsageError for an invalid project file, AgentError `invalid`, code `no_budget`, for an unknown budget.
    */
   async budgetIn(folder: string): Promise<Budget | undefined> {
+    const name = await this.nameIn(folder);
+    return name === undefined ? undefined : await (await this.open()).client.budget(name);
+  }
+
+  /** Returns the name of that budget, which is then in the store. */
+  async nameIn(folder: string): Promise<string | undefined> {
     const { chosen: parent } = this;
     const project = await projectBudget(folder, this.#plan.env);
-    const name = [parent, project && `project:${folder}`].filter((part) => part !== undefined).join('/');
-    if (name === '') return undefined;
-    const { store, client } = await this.open();
-    if (project !== undefined) await store.define({ ...project, name, ...defined({ parent }) });
-    return await client.budget(name);
+    if (project === undefined) return parent;
+    const name = [...(parent === undefined ? [] : [parent]), `project:${folder}`].join('/');
+    await (await this.open()).store.define({ ...project, name, ...defined({ parent }) });
+    return name;
   }
 
   /**

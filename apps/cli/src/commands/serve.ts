@@ -3,7 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import type { CobblerServer, SessionSettings } from '@cobbler/server';
+import type { CobblerServer, ServerBudgets, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
@@ -87,9 +87,11 @@ async function serveFrom(
   const { budget: chosen } = flags.work;
   const budgets = new Budgets({ env: io.env, values, ...defined({ chosen, url: places.url }) });
   try {
-    const budget = await budgets.budgetIn(folder);
-    const budgeted = { ...settings, ...defined({ budget }) };
-    const server = await startServing(flags, { places, tokens, settings: budgeted, tools, home }, io);
+    const serverBudgets = await openBudgets(budgets, folder, values);
+    const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));
+    const budgeted = { ...settings, ...defined({ budget: budget || undefined }) };
+    const parts = { places, tokens, settings: budgeted, tools, home, ...defined({ budgets: serverBudgets }) };
+    const server = await startServing(flags, parts, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
     announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
     await waitForStop(server, io);
@@ -99,6 +101,17 @@ async function serveFrom(
     await budgets.close();
     await places.close();
   }
+}
+
+/** Opens the budgets if the sessions have one, or tokens can have one. */
+async function openBudgets(
+  budgets: Budgets,
+  folder: string,
+  values: FileConfig,
+): Promise<ServerBudgets | undefined> {
+  const name = await budgets.nameIn(folder);
+  if (name === undefined && values.budgets === undefined) return undefined;
+  return { ...(await budgets.open()), ...defined({ name }) };
 }
 
 type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
@@ -141,13 +154,14 @@ async function sessionSettings(
 interface ServeParts {
   readonly places: ServePlaces;
   readonly tokens: TokenStore;
+  readonly budgets?: ServerBudgets;
   readonly settings: ServeHarnessOptions;
   readonly tools: () => readonly Tool[];
   readonly home: ServerHome;
 }
 
 async function startServing(flags: ServeFlags, parts: ServeParts, io: Io): Promise<CobblerServer> {
-  const { places, tokens, settings, tools, home } = parts;
+  const { places, tokens, settings, tools, home, budgets } = parts;
   const { host, port, allowedHosts } = flags;
   const settingsOf = (sessionId: string): SessionSettings =>
     sessionId === seedSession
@@ -159,7 +173,7 @@ async function startServing(flags: ServeFlags, parts: ServeParts, io: Io): Promi
       store: places.store,
       tokens,
       settings: settingsOf,
-      ...defined({ elsewhere }),
+      ...defined({ elsewhere, budgets }),
       host,
       port,
       allowedHosts,

@@ -34,6 +34,20 @@ export const server: Area = {
       see: 'docs/server.md',
     },
     {
+      code: 'budget',
+      status: [429],
+      what: 'The budget of the token is reached. `until` is the start of its next period.',
+      todo: 'Wait for the next period, or ask the owner of the server to raise the limit.',
+      see: 'docs/server.md',
+    },
+    {
+      code: 'no_budgets',
+      status: [400, 503],
+      what: 'A token has a budget, but the server has none, because its configuration defines none or it uses a runner.',
+      todo: 'Define budgets in the configuration of the server and restart it.',
+      see: 'docs/server.md',
+    },
+    {
       code: 'no_token',
       status: [404],
       what: 'There is no token with this id.',

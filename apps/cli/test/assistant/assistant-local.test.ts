@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Ended } from '../support/binary.ts';
@@ -63,5 +63,38 @@ describe('the assistant in a terminal with piped input [S3]', () => {
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('scripted')]);
     expect(stdout).toMatch(/May I use \*\*write_file\*\*[\s\S]*1 {2}Allow[\s\S]*✓ Allow[\s\S]*Written\./);
     expect(readFileSync(join(home, 'note.txt'), 'utf8')).toBe('milk\n');
+  });
+});
+
+describe('the budget of the users of the assistant', () => {
+  test('is that of the configuration, inside the chosen one', patience, async () => {
+    const home = temporaryFolder();
+    mkdirSync(join(home, '.cobbler'));
+    writeFileSync(
+      join(home, '.cobbler', 'config.yaml'),
+      'budgets: { all: { limits: { usd: 1 } } }\nuserBudget: { per: day, limits: { requests: 1 } }\n',
+    );
+    const service = await mockService([says('One.'), says('Two.')]);
+    const { COBBLER_MODEL: _, ...env } = claudeAt(service);
+    const args = ['-m', 'claude:balanced', '--budget', 'all', '--time-zone', 'Europe/Berlin'];
+    const { code, stdout } = await chat(home, ['Hello.', 'More.'], env, args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/One\.[\s\S]*the budget for my answers is used up[\s\S]* at 00:00\./);
+    expect(service.server.exchanges).toHaveLength(1);
+    const listed = await cobbler(['budgets', '--json'], {
+      env: { COBBLER_HOME: join(home, '.cobbler') },
+      cwd: home,
+    });
+    expect(JSON.parse(listed.stdout).items).toMatchObject([
+      { definition: { name: 'all' }, settled: { requests: 1 } },
+      {
+        definition: {
+          name: expect.stringMatching(/^assistant:user:/),
+          parent: 'all',
+          timeZone: 'Europe/Berlin',
+        },
+        settled: { requests: 1 },
+      },
+    ]);
   });
 });

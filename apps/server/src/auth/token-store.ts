@@ -29,6 +29,8 @@ export interface TokenInfo {
   readonly createdAt: string;
   /** Expiry time in ISO 8601. If absent, the token is valid until it is deleted. */
   readonly expiresAt?: string;
+  /** The budget in which its prompts count. Default: that of the server. */
+  readonly budget?: string;
 }
 
 /** A new token with its secret, which is shown only once. */
@@ -44,7 +46,7 @@ export interface TokenFile {
 }
 
 /** A token to create. */
-type WantedToken = Pick<TokenInfo, 'name' | 'scopes'> & { readonly expiresInMs?: number };
+type WantedToken = Pick<TokenInfo, 'name' | 'scopes' | 'budget'> & { readonly expiresInMs?: number };
 
 /** A duration after which a date still exists. */
 const readDuration: Reader<number> = when(
@@ -53,7 +55,7 @@ const readDuration: Reader<number> = when(
 );
 
 const readWanted = record<WantedToken>(
-  { name: text, scopes: listOf(oneOf(...scopes)), expiresInMs: readDuration },
+  { name: text, scopes: listOf(oneOf(...scopes)), expiresInMs: readDuration, budget: text },
   ['name', 'scopes'],
 );
 
@@ -68,6 +70,7 @@ const stored = z.strictObject({
       scopes: z.array(z.enum(scopes)),
       createdAt: z.iso.datetime(),
       expiresAt: z.iso.datetime().optional(),
+      budget: z.string().optional(),
       /** SHA-256 of the secret in hexadecimal. */
       hash: z.string(),
       /**
@@ -121,7 +124,7 @@ export class TokenStore {
   }
 
   /** Creates a token with these scopes. */
-  add(wanted: { name: string; scopes: readonly Scope[]; expiresInMs?: number }): NewToken {
+  add(wanted: { name: string; scopes: readonly Scope[]; expiresInMs?: number; budget?: string }): NewToken {
     return this.#add(read(wanted, readWanted, 'wanted'), false);
   }
 
@@ -168,6 +171,7 @@ export class TokenStore {
       scopes: [...new Set(wanted.scopes)],
       createdAt: new Date(this.now()).toISOString(),
       ...(wanted.expiresInMs !== undefined && { expiresAt: this.#timeAfter(wanted.expiresInMs) }),
+      ...defined({ budget: wanted.budget }),
     };
     const hash = hashOf(token);
     this.#byHash.set(hash, { ...info, scopes: [...info.scopes], hash, ...(isOwn && { token }) });
@@ -248,8 +252,8 @@ export function endOf({ expiresAt }: { readonly expiresAt?: string | undefined }
   return expiresAt === undefined ? Infinity : Date.parse(expiresAt);
 }
 
-function infoOf({ id, name, scopes: granted, createdAt, expiresAt }: StoredToken): TokenInfo {
-  return { id, name, scopes: granted, createdAt, ...defined({ expiresAt }) };
+function infoOf({ id, name, scopes: granted, createdAt, expiresAt, budget }: StoredToken): TokenInfo {
+  return { id, name, scopes: granted, createdAt, ...defined({ expiresAt, budget }) };
 }
 
 function hashOf(secret: string): string {

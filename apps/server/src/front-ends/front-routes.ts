@@ -120,7 +120,7 @@ export async function beginFront(
     const accepted =
       content === undefined
         ? await approvals.answerAll(session.id, answers, { runId, mayRepeat: true })
-        : await session.prompt(content, runId);
+        : await session.prompt(content, token, runId);
     if (subscription.has(accepted.seq)) return { accepted, events: subscription };
     subscription.stop();
     return { accepted, events: eventsSince(services, session, accepted) };

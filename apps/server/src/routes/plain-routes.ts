@@ -53,10 +53,10 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
         400: { text: 'No content.' },
         409: { text: 'A run is active.' },
       },
-      handle: async ({ body }) => {
+      handle: async ({ body, token }) => {
         sessionService.checkOpen();
         const session = await sessionService.openOrCreate(plainSessionId);
-        return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content)) } };
+        return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content, token)) } };
       },
     }),
     route({

@@ -115,6 +115,7 @@ export const tokenInfo: z.ZodType = z
     scopes: z.array(z.enum(scopes)),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
+    budget: z.string().optional(),
   })
   .meta({ id: 'Token' });
 

@@ -4,6 +4,7 @@ import type { Cookies } from '../requests/cookie.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import type { ApprovalService } from '../sessions/approval-service.ts';
 import type { SessionService } from '../sessions/session-service.ts';
+import type { TokenBudgets } from '../sessions/token-budgets.ts';
 import type { Streams } from '../streams/streams.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
@@ -14,6 +15,7 @@ export interface Services {
   readonly store: SessionStore;
   readonly approvals: ApprovalService;
   readonly tokens: TokenStore;
+  readonly tokenBudgets: TokenBudgets;
   readonly cookies: Cookies;
   readonly streams: Streams;
   readonly meters: Meters;

@@ -196,6 +196,13 @@ function runningNow(runId: string | undefined): { status?: string; runId?: strin
   return runId === undefined ? {} : { status: 'running', runId };
 }
 
+const promptRefusals = {
+  409: { text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).' },
+  429: {
+    text: 'The budget of the token is reached (`budget`); `retry-after` is the time to its next period.',
+  },
+};
+
 const steerAnswers = {
   202: { text: 'Accepted.' },
   404: unknown,
@@ -222,14 +229,12 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       answers: {
         202: { text: 'The run has started and the prompt is stored.', schema: accepted },
         404: unknown,
-        409: {
-          text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).',
-        },
+        ...promptRefusals,
       },
-      handle: async ({ params: { sessionId = '' }, body, request }) => {
+      handle: async ({ params: { sessionId = '' }, body, request, token }) => {
         sessionService.checkOpen();
         const session = await sessionService.session(sessionId);
-        const started = await session.prompt(body.content, keyOf(request.headers['idempotency-key']));
+        const started = await session.prompt(body.content, token, keyOf(request.headers['idempotency-key']));
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
     }),

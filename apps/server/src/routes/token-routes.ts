@@ -4,12 +4,12 @@ import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { cookieName } from '../requests/cookie.ts';
 import { Problem } from '../requests/problem.ts';
-import { scopes } from '../requests/scope.ts';
+import { scopes as allScopes } from '../requests/scope.ts';
 import { tokenInfo } from './schemas.ts';
 import type { Services } from './services.ts';
 
 /** Returns the routes for tokens, and for the cookie that stands for one in a browser. */
-export function tokenRoutes({ tokens, cookies }: Services): Route[] {
+export function tokenRoutes({ tokens, cookies, tokenBudgets }: Services): Route[] {
   return [
     route({
       method: 'GET',
@@ -31,15 +31,19 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       body: z
         .strictObject({
           name: z.string().min(1).max(100),
-          scopes: z.array(z.enum(scopes)).min(1),
+          scopes: z.array(z.enum(allScopes)).min(1),
           expiresInMs: z.int().positive().optional(),
+          budget: z.string().min(1).max(200).optional(),
         })
         .meta({ id: 'NewToken' }),
-      answers: { 201: { text: 'The token with its secret.' } },
-      handle: ({ body: { expiresInMs, ...rest } }) => ({
-        status: 201,
-        json: tokens.add({ ...rest, ...defined({ expiresInMs }) }),
-      }),
+      answers: {
+        201: { text: 'The token with its secret.' },
+        400: { text: 'The budget does not exist, or is not inside that of the server.' },
+      },
+      handle: async ({ body: { name, scopes, expiresInMs, budget } }) => {
+        if (budget !== undefined) await tokenBudgets.checkName(budget);
+        return { status: 201, json: tokens.add({ name, scopes, ...defined({ expiresInMs, budget }) }) };
+      },
     }),
     route({
       method: 'DELETE',

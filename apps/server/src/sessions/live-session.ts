@@ -3,11 +3,14 @@ import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agen
 import { isStored, openSession } from '@cobbler/agent';
 import { currentParts } from '@cobbler/agent/events';
 import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
+import { defined } from '@cobbler/agent/values';
+import type { TokenInfo } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { ReadLog } from './log-pages.ts';
 import { logPages, pageLength } from './log-pages.ts';
 import { SessionUsageCounter } from './session-usage.ts';
+import type { TokenBudgets } from './token-budgets.ts';
 
 /** A conversation; if its runs may execute elsewhere, it can follow runs that it did not start. */
 export type JoinableHarness = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
@@ -44,6 +47,7 @@ export class LiveSession {
   #known: Map<string, KnownRun> | undefined;
   #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
   readonly #onEvent: (event: RunEvent) => void;
+  readonly #budgets: TokenBudgets;
   #run: Run | undefined;
   #showing: Promise<unknown> = Promise.resolve();
   /** Events of a run here that wait until earlier events of other processes have been published. */
@@ -58,10 +62,12 @@ export class LiveSession {
     store: SessionStore,
     open: (onEvent: (event: RunEvent) => void) => JoinableHarness,
     onEvent: (event: RunEvent) => void,
+    budgets: TokenBudgets,
   ) {
     this.id = id;
     this.#store = store;
     this.#onEvent = onEvent;
+    this.#budgets = budgets;
     const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
@@ -81,10 +87,11 @@ export class LiveSession {
   /**
    * Sends a prompt. Resolves once it is committed. With the id of a started run, it starts nothing and returns that
    * run.
-   * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt.
+   * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt; 429 `budget` if the budget
+   *   of the token is reached.
    */
-  async prompt(content: PromptContent, runId?: string): Promise<Accepted> {
-    if (runId === undefined) return await this.#accept(this.#harness.prompt(content));
+  async prompt(content: PromptContent, token: TokenInfo | undefined, runId?: string): Promise<Accepted> {
+    if (runId === undefined) return await this.#start(content, token);
     const before = (await this.#knownRuns()).get(runId);
     if (before !== undefined) return this.#repeatPrompt(before, content, runId);
     const starting = this.#starting.get(runId);
@@ -93,7 +100,7 @@ export class LiveSession {
       const known = (await this.#knownRuns()).get(runId);
       return this.#repeatPrompt({ seq: accepted.seq, digest: known?.digest ?? '' }, content, runId);
     }
-    const started = this.#accept(this.#harness.prompt(content, { runId }));
+    const started = this.#start(content, token, runId);
     this.#starting.set(runId, started);
     try {
       return await started;
@@ -110,7 +117,14 @@ export class LiveSession {
 
   /** Continues a run that was cut off or waits. Resolves once that is committed. */
   async resume(options: HarnessResumeOptions = {}): Promise<Accepted> {
-    return await this.#accept(this.#harness.resume(options));
+    const budget = await this.#budgets.ofSession(this.id);
+    return await this.#accept(this.#harness.resume({ ...options, ...defined({ budget }) }));
+  }
+
+  async #start(content: PromptContent, token: TokenInfo | undefined, runId?: string): Promise<Accepted> {
+    // While a run is active, this one is refused, and the budget of the session must stay.
+    const budget = this.#run === undefined ? await this.#budgets.ofPrompt(this.id, token) : undefined;
+    return await this.#accept(this.#harness.prompt(content, defined({ runId, budget })));
   }
 
   /** Follows the active run of another process, if runs can execute there. */

@@ -14,6 +14,7 @@ import { LiveSession } from './live-session.ts';
 import { sessionsWithStatus } from './session-index.ts';
 import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
+import type { TokenBudgets } from './token-budgets.ts';
 
 /** Maximum number of remembered sessions without events, for stores that do not keep them. */
 const maxMade = 10_000;
@@ -33,6 +34,7 @@ export interface SessionServiceOptions {
   /** Executes the runs. Default: they execute here and end with the process. */
   readonly elsewhere?: Elsewhere;
   readonly limits: ServerLimits;
+  readonly budgets: TokenBudgets;
   readonly logger: Logger;
   readonly meters: Meters;
   /** Receives every event of every session. */
@@ -221,6 +223,7 @@ export class SessionService {
         if (event.type === 'user') this.#created.delete(id);
         this.#options.onEvent(id, event);
       },
+      this.#options.budgets,
     );
     session.usedAt = ++this.#clock;
     this.#live.set(id, session);

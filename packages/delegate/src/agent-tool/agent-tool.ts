@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Environment, Gate, Pricing, Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
+import type {
+  Environment,
+  Gate,
+  Limits,
+  Pricing,
+  Runtime,
+  Tool,
+  ToolContext,
+  ToolOutput,
+} from '@cobbler/agent';
 import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
 import {
   amount,
@@ -34,6 +43,11 @@ export interface AgentToolOptions {
   readonly maxSessions?: number;
   /** Time limit of one task, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number;
+  /**
+   * Maximum cost and tokens of one session, in total over all its tasks and their attempts, also after a restart. The limits of
+   * the calling run apply too. Default: none.
+   */
+  readonly sessionLimits?: Pick<Limits, 'usd' | 'tokens'>;
   /** Permissions of the backends; no call can change them. Default `read-only`. */
   readonly permission?: DelegatePermission;
   /**
@@ -85,6 +99,7 @@ const readOptions = record<AgentToolOptions>(
     backends: listOf(readBackend),
     maxSessions: amount,
     timeoutMs: amount,
+    sessionLimits: record<Pick<Limits, 'usd' | 'tokens'>>({ usd: amount, tokens: amount }),
     permission: readPermission,
     gate: callable,
     sandboxed: flag,
@@ -117,6 +132,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     registry: new SessionRegistry(registryPath(given, workspace.root)),
     backends,
     maxSessions: given.maxSessions ?? 8,
+    limits: given.sessionLimits ?? {},
     gate: given.gate,
     pricing: given.pricing,
     allowUnpriced: given.allowUnpriced ?? false,

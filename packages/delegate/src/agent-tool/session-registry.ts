@@ -19,6 +19,8 @@ export interface RegisteredSession {
   readonly systemPrompt?: string;
   readonly maxTurns?: number;
   readonly totals: Totals;
+  /** The cost and tokens of all tasks. A task that is running, or whose end is unknown, counts with its limits. */
+  readonly spent: { readonly usd: number; readonly tokens: number };
   /** Id of the process that is running its task. */
   readonly owner: number;
 }
@@ -107,6 +109,7 @@ function readSession(value: unknown): RegisteredSession[] {
   const text = (key: string) => (typeof fields[key] === 'string' ? { [key]: fields[key] } : {});
   const maxTurns = numberOf(fields['maxTurns']);
   const totals = fieldsOf(fields['totals']);
+  const spent = fieldsOf(fields['spent']);
   const usd = numberOf(totals['usd']);
   const usage = fieldsOf(totals['usage']);
   const [inputTokens, outputTokens] = [numberOf(usage['inputTokens']), numberOf(usage['outputTokens'])];
@@ -125,6 +128,7 @@ function readSession(value: unknown): RegisteredSession[] {
         ...(inputTokens !== undefined &&
           outputTokens !== undefined && { usage: { inputTokens, outputTokens } }),
       },
+      spent: { usd: numberOf(spent['usd']) ?? 0, tokens: numberOf(spent['tokens']) ?? 0 },
       owner: numberOf(fields['owner']) ?? 0,
     },
   ];

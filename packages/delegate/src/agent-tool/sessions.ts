@@ -1,4 +1,4 @@
-import type { Budget, Environment, Gate, GateCall, Pricing } from '@cobbler/agent';
+import type { Budget, Environment, Gate, GateCall, Limits, Pricing } from '@cobbler/agent';
 import { AgentError, addUsage, costOf } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
@@ -33,6 +33,8 @@ export interface SessionsOptions {
   readonly registry: SessionRegistry;
   readonly backends: readonly Backend[];
   readonly maxSessions: number;
+  /** The limits of each session, in total over all its tasks. */
+  readonly limits: Pick<Limits, 'usd' | 'tokens'>;
   readonly gate?: Gate | undefined;
   readonly pricing?: Pricing | undefined;
   readonly allowUnpriced: boolean;
@@ -88,6 +90,7 @@ export class Sessions {
       state: 'completed',
       result: '',
       totals: {},
+      spent: { usd: 0, tokens: 0 },
       owner: process.pid,
       ...given,
     };
@@ -107,7 +110,7 @@ export class Sessions {
     const session = this.get(id);
     if (session.state === 'running') throw refusal('busy', `session ${id} is still running`);
     const backend = this.#backend(session.backend);
-    const share = this.#share(backend, context);
+    const share = this.#share(session, backend, context);
     const { cliSessionId, systemPrompt, maxTurns, workingDir, totals } = session;
     const turns = Math.min(maxTurns ?? Number.POSITIVE_INFINITY, share.turns);
     const request: BackendRequest = {
@@ -134,12 +137,23 @@ export class Sessions {
         if (event.type === 'asked') void this.#judge(known, event, process);
       },
     });
-    this.#options.registry.put({ ...session, state: 'running', result: '', owner: globalThis.process.pid });
+    this.#options.registry.put({
+      ...session,
+      state: 'running',
+      result: '',
+      owner: globalThis.process.pid,
+      // Counts in full if this process is killed.
+      spent: {
+        usd: session.spent.usd + (share.usd ?? 0),
+        tokens: session.spent.tokens + (share.tokens ?? 0),
+      },
+    });
     const over = process.result.then((result) => {
-      share.settle(result);
+      const used = share.settle(result);
       this.#live.delete(id);
+      const spent = { usd: session.spent.usd + used.usd, tokens: session.spent.tokens + used.tokens };
       if (this.#options.registry.get(id) !== undefined)
-        this.#options.registry.put(afterTask(this.get(id), result));
+        this.#options.registry.put({ ...afterTask(this.get(id), result), spent });
       return result;
     });
     const job = { process, over, lines };
@@ -231,35 +245,43 @@ export class Sessions {
   }
 
   /** Reserves the task's share of the budget; the actual cost is charged when the task ends. */
-  #share(backend: Backend, { budget, inBackground }: JobContext) {
-    const { pricing, allowUnpriced } = this.#options;
+  #share({ spent }: RegisteredSession, backend: Backend, { budget, inBackground }: JobContext) {
+    const { pricing, allowUnpriced, limits } = this.#options;
     const price = pricing?.(backend.name, backend.name);
-    if (budget.limitsMoney && !backend.tellsCost && price === undefined && !allowUnpriced) {
+    if (
+      (budget.limitsMoney || limits.usd !== undefined) &&
+      !backend.tellsCost &&
+      price === undefined &&
+      !allowUnpriced
+    ) {
       const message = `${backend.name} does not report its cost, so the cost limit cannot be enforced.`;
       throw new AgentError({ kind: 'invalid', code: 'unpriced', message });
     }
-    const part = (left: number) =>
-      left === Number.POSITIVE_INFINITY ? undefined : inBackground ? left / 2 : left;
-    const [usd, tokens] = [part(budget.usdLeft), floor(part(budget.tokensLeft))];
+    const part = (left: number, ofSession = Number.POSITIVE_INFINITY) => {
+      const share = Math.min(inBackground ? left / 2 : left, ofSession);
+      return share === Number.POSITIVE_INFINITY ? undefined : share;
+    };
+    const { usd: maxUsd = Number.POSITIVE_INFINITY, tokens: maxTokens = Number.POSITIVE_INFINITY } = limits;
+    const usd = part(budget.usdLeft, maxUsd - spent.usd);
+    const tokens = floor(part(budget.tokensLeft, maxTokens - spent.tokens));
     const turns = floor(part(budget.left('turns'))) ?? Number.POSITIVE_INFINITY;
     if ((usd ?? 1) <= 0 || (tokens ?? 1) <= 0 || turns <= 0)
       throw new AgentError({
         kind: 'limit',
         code: 'tokens',
-        message: 'The budget leaves no room for this task.',
+        message: 'The limits of the run or of the session leave no room for this task.',
       });
     const reservation = budget.reserve(tokens ?? 0, usd ?? 0);
     const settleTurns = turns === Number.POSITIVE_INFINITY ? undefined : budget.take('turns', turns);
     const settle = (result: BackendResult) => {
-      const used = [result.usage, result.wasted].reduce(
-        (sum, one) => sum + one.inputTokens + one.outputTokens,
-        0,
-      );
-      reservation.settle(
-        used,
-        result.usd ?? (price === undefined ? 0 : costOf(addUsage(result.usage, result.wasted), price)),
-      );
+      const usage = addUsage(result.usage, result.wasted);
+      const used = {
+        tokens: usage.inputTokens + usage.outputTokens,
+        usd: result.usd ?? (price === undefined ? 0 : costOf(usage, price)),
+      };
+      reservation.settle(used.tokens, used.usd);
       settleTurns?.(Math.min(result.turns, turns));
+      return used;
     };
     return { usd, tokens, turns, settle };
   }

@@ -1,8 +1,9 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
-import { noAmounts } from '../../interfaces/amounts.ts';
+import { amountNames, noAmounts } from '../../interfaces/amounts.ts';
 import type { Budget } from '../../interfaces/budget.ts';
 import { limitError } from '../../interfaces/limits.ts';
 import { backoff } from '../../values/backoff.ts';
+import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { amount, read, record, withMethods } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
@@ -74,14 +75,46 @@ export class BudgetClient implements BudgetAccess {
    */
   async budget(givenName: string): Promise<Budget> {
     const name = read(givenName, readName, 'name');
-    let limitsMoney = false;
-    for (let next: string | undefined = name; next !== undefined; ) {
+    const path = await this.path(name);
+    const limitsMoney = path.some(({ definition }) => definition.limits.usd !== undefined);
+    return new StoredBudget({ name, client: this, store: this.#store, limitsMoney, runtime: this.#runtime });
+  }
+
+  /**
+   * Returns the balances of a budget and of all budgets above it, from the budget to the root.
+   * @throws AgentError `invalid`, code `no_budget`, if the budget is not defined.
+   */
+  async path(givenName: string): Promise<readonly BudgetBalance[]> {
+    const path: BudgetBalance[] = [];
+    for (let next: string | undefined = read(givenName, readName, 'name'); next !== undefined; ) {
       const [balance]: readonly BudgetBalance[] = await this.#store.balances([next]);
       if (balance === undefined) throw unknownBudget(next);
-      limitsMoney ||= balance.definition.limits.usd !== undefined;
+      path.push(balance);
       next = balance.definition.parent;
     }
-    return new StoredBudget({ name, client: this, store: this.#store, limitsMoney, runtime: this.#runtime });
+    return path;
+  }
+
+  /**
+   * Checks that something is left of a budget and of all budgets above it, because a run would otherwise end at once.
+   * @throws AgentError `limit`, like `reserve`; `invalid`, code `no_budget`, if the budget is not defined.
+   */
+  async check(name: string): Promise<void> {
+    for (const { definition, settled, endsAt } of await this.path(name)) {
+      // Each run has a balance of its own.
+      if (definition.per === 'run') continue;
+      for (const limit of amountNames) {
+        const max = definition.limits[limit];
+        if (max !== undefined && settled[limit] >= max)
+          throw limitReached({
+            state: 'refused',
+            budget: definition.name,
+            limit,
+            max,
+            ...defined({ endsAt }),
+          });
+      }
+    }
   }
 
   /**

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BudgetClient, memoryBudgets } from '@cobbler/agent/budgets';
+import { sqliteStore } from '@cobbler/agent/node';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ServerBudgets } from '../../src/index.ts';
+import { rig } from '../support/rig.ts';
+
+/** The budgets of a company: one request a day for `guest`, and `other` outside the company. */
+async function budgets(rest: { readonly name?: string } = {}): Promise<ServerBudgets> {
+  const store = memoryBudgets();
+  await store.define({ name: 'company', limits: { requests: 3 } });
+  await store.define({ name: 'guest', parent: 'company', per: 'day', limits: { requests: 1 } });
+  await store.define({ name: 'other', limits: {} });
+  return { store, client: new BudgetClient({ store }), ...rest };
+}
+
+const settings = () => ({ agent: scriptedAgent(['Done.'], { repeat: true }) });
+
+/** A server with a token in the budget `guest`, and a function that sends a prompt over it and waits for its run. */
+async function setup(given: ServerBudgets) {
+  const server = await rig({ settings, budgets: given });
+  const made = await server.ask('POST', '/v1/tokens', {
+    name: 'g',
+    scopes: ['prompt', 'read'],
+    budget: 'guest',
+  });
+  const asGuest = { authorization: `Bearer ${made.json['token']}` };
+  const prompt = async (sessionId: string, headers: Record<string, string> = asGuest) => {
+    await server.ask('POST', '/v1/sessions', { id: sessionId });
+    const answer = await server.ask('POST', `/v1/sessions/${sessionId}/prompt`, { content: 'Go.' }, headers);
+    await server.idle(sessionId);
+    await given.client.flush();
+    return answer;
+  };
+  const spent = async () => {
+    const all = await given.store.balances(['company', 'guest', 'other']);
+    return Object.fromEntries(all.map(({ definition, settled }) => [definition.name, settled.requests]));
+  };
+  return { ...server, made, asGuest, prompt, spent };
+}
+
+describe('the budget of a token', () => {
+  test('counts its prompts, and refuses them with 429 when it is reached', async () => {
+    const { made, prompt, spent, ask } = await setup(await budgets());
+    expect(made.json).toMatchObject({ budget: 'guest' });
+    expect((await ask('GET', '/v1/tokens')).text).toContain('"budget":"guest"');
+    expect((await prompt('a')).status).toBe(202);
+    expect(await spent()).toEqual({ company: 1, guest: 1, other: 0 });
+    const { status, json, headers } = await prompt('b');
+    expect(status).toBe(429);
+    expect(json).toMatchObject({
+      code: 'budget',
+      budget: 'guest',
+      until: expect.stringContaining('T00:00:00.000Z'),
+    });
+    expect(json['detail']).toMatch(/^The limit of budget "guest" is 1 request, /);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(86_400);
+    expect(await spent()).toEqual({ company: 1, guest: 1, other: 0 });
+  });
+
+  test('refuses a prompt when a budget above it is reached, without a time to retry', async () => {
+    const given = await budgets();
+    await given.store.define({ name: 'company', limits: { requests: 0 } });
+    const { prompt } = await setup(given);
+    const { status, json, headers } = await prompt('a');
+    expect([status, json['code'], headers.get('retry-after')]).toEqual([429, 'budget', null]);
+    expect(json['detail']).toContain('"company"');
+  });
+
+  test('does not limit the prompts of other tokens, in the same session too', async () => {
+    const { prompt, spent, token } = await setup(await budgets());
+    await prompt('a');
+    expect((await prompt('a', { authorization: `Bearer ${token}` })).status).toBe(202);
+    expect(await spent()).toEqual({ company: 1, guest: 1, other: 0 });
+  });
+
+  test('returns the first run for a repeated key, although the budget is reached', async () => {
+    const { prompt, asGuest, spent } = await setup(await budgets());
+    const headers = { ...asGuest, 'idempotency-key': 'once' };
+    const first = await prompt('a', headers);
+    const second = await prompt('a', headers);
+    expect([second.status, second.json]).toEqual([202, first.json]);
+    expect((await spent())['guest']).toBe(1);
+  });
+
+  test('applies to the routes of other protocols', async () => {
+    const { ask, prompt, asGuest } = await setup(await budgets());
+    await prompt('a');
+    const answer = await ask('POST', '/openai/v1/responses', { model: 'cobbler', input: 'Go.' }, asGuest);
+    expect([answer.status, answer.text]).toEqual([429, expect.stringContaining('budget \\"guest\\"')]);
+    expect((await ask('POST', '/prompt', { content: 'Go.' }, asGuest)).status).toBe(429);
+  });
+
+  test('counts a run that another server continues after a crash', async () => {
+    const given = await budgets();
+    await given.store.define({ name: 'guest', parent: 'company', per: 'day', limits: { requests: 2 } });
+    const first = await setup(given);
+    await first.prompt('a');
+    const [user] = await first.store.read('a');
+    if (user === undefined) throw new Error('The log is empty.');
+    const folder = mkdtempSync(join(tmpdir(), 'cobbler-budgets-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const crashed = sqliteStore(join(folder, 'server.db'));
+    await crashed.append('a', [user], { epoch: await crashed.claim('a') });
+    await crashed.close();
+    const store = sqliteStore(join(folder, 'server.db'));
+    onTestFinished(() => store.close());
+    const second = await rig({ settings, store, budgets: given });
+    await second.idle('a');
+    await given.client.flush();
+    expect((await second.ask('GET', '/v1/sessions/a')).json['status']).toBe('complete');
+    expect(await first.spent()).toEqual({ company: 2, guest: 2, other: 0 });
+  });
+});
+
+describe('a token', () => {
+  test.each([
+    ['nobody', 400, 'no_budget'],
+    ['other', 400, 'budget_parent'],
+    ['guest', 201, undefined],
+    ['company', 201, undefined],
+  ])('with budget %s is answered with %d if the server has budget company', async (budget, status, code) => {
+    const { ask } = await rig({ settings, budgets: await budgets({ name: 'company' }) });
+    const made = await ask('POST', '/v1/tokens', { name: 'g', scopes: ['prompt'], budget });
+    expect([made.status, made.json['code']]).toEqual([status, code]);
+  });
+
+  test('cannot have a budget on a server without budgets', async () => {
+    const { ask, tokens } = await rig({ settings });
+    const made = await ask('POST', '/v1/tokens', { name: 'g', scopes: ['prompt'], budget: 'guest' });
+    expect([made.status, made.json['code']]).toEqual([400, 'no_budgets']);
+    // A token of an earlier server is not valid without its budget.
+    const { token } = tokens.add({ name: 'g', scopes: ['prompt'], budget: 'guest' });
+    await ask('POST', '/v1/sessions', { id: 'a' });
+    const answer = await ask(
+      'POST',
+      '/v1/sessions/a/prompt',
+      { content: 'Go.' },
+      { authorization: `Bearer ${token}` },
+    );
+    expect([answer.status, answer.json['code']]).toEqual([503, 'no_budgets']);
+  });
+});
