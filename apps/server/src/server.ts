@@ -157,6 +157,9 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
 
 function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger, meters: Meters): Services {
   const { store, tokens } = options;
+  options.budgets?.store.onAlert((alert) => {
+    logger.note('warn', 'a budget reached a share of its limit', { ...alert });
+  });
   const tokenBudgets = new TokenBudgets(
     options.elsewhere === undefined ? options.budgets : undefined,
     tokens.now,

@@ -83,6 +83,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
   const budgets = new Budgets({
     env: io.env,
     values: file.values,
+    report: (why) => log.note('warn', 'failed', { where: 'budgets', why }),
     ...defined({ chosen: flags.work.budget }),
   });
   const budget = await budgets.ofUsers(flags.timeZone);

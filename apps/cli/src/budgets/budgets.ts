@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Budget } from '@cobbler/agent';
-import type { BudgetClient, BudgetDefinition, BudgetStore } from '@cobbler/agent/budgets';
+import type { BudgetAlert, BudgetClient, BudgetDefinition, BudgetStore } from '@cobbler/agent/budgets';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import { homeToKeep } from '../session/session-home.ts';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { sendAlert } from './alert-webhook.ts';
 import { definitionsOf, projectBudget } from './definitions.ts';
 
 /** The budgets that a command uses. */
@@ -18,6 +19,8 @@ export interface BudgetPlan {
   readonly chosen?: string;
   /** The database with the budgets. Default: a file in the home directory. */
   readonly url?: string;
+  /** Receives problems with alerts. Default: ignored. */
+  readonly report?: (line: string) => void;
 }
 
 /** An open store with the budgets of the configuration. */
@@ -29,6 +32,7 @@ export interface BudgetAccess {
 /** The budgets of one command. The store is opened when the first budget is needed. */
 export class Budgets {
   readonly #plan: BudgetPlan;
+  readonly #sending = new Set<Promise<void>>();
   #opening: Promise<BudgetAccess> | undefined;
 
   constructor(plan: BudgetPlan) {
@@ -91,6 +95,7 @@ export class Budgets {
     const opened = await this.#opening?.catch(() => undefined);
     await opened?.client.flush();
     await opened?.store.close();
+    await Promise.all(this.#sending);
   }
 
   async #open(): Promise<BudgetAccess> {
@@ -104,7 +109,17 @@ export class Budgets {
       await store.close();
       throw error;
     }
-    return { store, client: new BudgetClient({ store }) };
+    return { store, client: new BudgetClient({ store, onAlert: (alert) => this.#alert(alert) }) };
+  }
+
+  #alert(alert: BudgetAlert): void {
+    const { values, report } = this.#plan;
+    if (values.alertWebhook === undefined) return;
+    const sending = sendAlert(values.alertWebhook, alert).then((problem) => {
+      this.#sending.delete(sending);
+      if (problem !== undefined) report?.(problem);
+    });
+    this.#sending.add(sending);
   }
 }
 

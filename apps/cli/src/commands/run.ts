@@ -83,6 +83,7 @@ export async function run(
     const budgets = new Budgets({
       env: io.env,
       values: settled.file.values,
+      report: (line) => io.stderr.write(`cobbler: ${visible(line)}\n`),
       ...defined({ chosen: flags.budget }),
     });
     try {

@@ -85,7 +85,8 @@ async function serveFrom(
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
   const places = await servePlaces(flags, home.store, io);
   const { budget: chosen } = flags.work;
-  const budgets = new Budgets({ env: io.env, values, ...defined({ chosen, url: places.url }) });
+  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  const budgets = new Budgets({ env: io.env, values, report, ...defined({ chosen, url: places.url }) });
   try {
     const serverBudgets = await openBudgets(budgets, folder, values);
     const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));

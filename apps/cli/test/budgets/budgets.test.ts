@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AgentError } from '@cobbler/agent';
 import { replies, scriptResponse } from '@cobbler/agent/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { listBudgets } from '../../src/budgets/budget-list.ts';
 import { budgetsRow } from '../../src/command-line/budgets-row.ts';
 import { commandHelp } from '../../src/command-line/help.ts';
@@ -101,6 +103,77 @@ describe('the budget of a run', () => {
   });
 });
 
+describe('an alert of a budget', () => {
+  /** Starts an endpoint that responds with this status, and returns the settings and what it receives. */
+  async function endpoint(status: number) {
+    const received: unknown[] = [];
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        received.push({ ...JSON.parse(body), method: request.method, path: request.url });
+        response.writeHead(status, { location: '/other' }).end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const settings = `budget: me\nalertWebhook: http://127.0.0.1:${port}/hook?key=secret\n`;
+    return {
+      received,
+      settings: `${settings}budgets:\n  me: { per: day, limits: { usd: 0.06 }, alerts: [50, 100] }\n`,
+    };
+  }
+
+  test('is sent once to the address of the configuration before the command ends', async () => {
+    const { received, settings } = await endpoint(200);
+    const { run } = await setup(settings);
+    const first = await run();
+    expect(received).toMatchObject([
+      {
+        type: 'budget_alert',
+        budget: 'me',
+        share: 50,
+        limit: 'usd',
+        max: 0.06,
+        settled: 0.03,
+        path: '/hook?key=secret',
+      },
+    ]);
+    expect(received[0]).toMatchObject({ method: 'POST', until: expect.stringMatching(/T00:00:00\.000Z$/) });
+    await run();
+    expect(received.slice(1)).toMatchObject([{ share: 100 }]);
+    await run();
+    expect([received.length, first.stderr]).toEqual([2, expect.not.stringContaining('could not be sent')]);
+  });
+
+  test.each([500, 302])(
+    'that is answered with %d is reported without the path of the address',
+    async (status) => {
+      const { received, settings } = await endpoint(status);
+      const { code, stderr } = await (await setup(settings)).run();
+      expect([code, received.length]).toEqual([0, 1]);
+      expect(stderr).toMatch(
+        /cobbler: The alert of budget "me" could not be sent: 127\.0\.0\.1:\d+ (responded|did)/,
+      );
+      expect(stderr).not.toContain('secret');
+    },
+  );
+
+  test('is not sent to an address without TLS on another machine', async () => {
+    const { code, stderr } = await (await setup(`${me}alertWebhook: http://example.org/\n`)).run(
+      '--budget',
+      'me',
+    );
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('must be an https URL, or an http URL of this machine'),
+    ]);
+  });
+});
+
 describe("a budget in a project's file", () => {
   const project = 'budget: { per: day, limits: { requests: 1 } }\n';
 
@@ -152,7 +225,14 @@ describe('an error in the configuration of budgets', () => {
       'budgets: { me: { limits: { eur: 1 } } }',
       'entry "me" has an unknown field "eur". Known: usd, tokens, requests',
     ],
-    ['budgets: { me: { max: 1 } }', 'has an unknown field "max". Known: parent, per, timeZone, limits'],
+    [
+      'budgets: { me: { max: 1 } }',
+      'has an unknown field "max". Known: parent, per, timeZone, limits, alerts',
+    ],
+    [
+      'budgets: { me: { limits: { usd: 1 }, alerts: [0] } }',
+      'Use a share in percent, above 0 and at most 1000',
+    ],
     ['budgets: { me: {} }', 'me.limits is invalid'],
     ['budgets: [me]', 'must map names to budgets'],
     ['userBudget: { parent: me, limits: {} }', 'has an unknown field "parent"'],

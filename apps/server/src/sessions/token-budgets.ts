@@ -17,7 +17,11 @@ export interface ServerBudgets {
 
 /** Reads the budgets of a server. */
 export const readBudgets: Reader<ServerBudgets> = record<ServerBudgets>(
-  { store: withMethods('define', 'balances'), client: withMethods('budget', 'check', 'path'), name: text },
+  {
+    store: withMethods('define', 'balances', 'onAlert'),
+    client: withMethods('budget', 'check', 'path'),
+    name: text,
+  },
   ['store', 'client'],
 );
 

@@ -62,6 +62,17 @@ describe('the budget of a token', () => {
     expect(await spent()).toEqual({ company: 1, guest: 1, other: 0 });
   });
 
+  test('alerts in the log', async () => {
+    const given = await budgets();
+    await given.store.define({ name: 'company', limits: { requests: 2 }, alerts: [50] });
+    const { prompt, log } = await setup(given);
+    await prompt('a');
+    const lines = log.filter((line) => line.includes('reached a share'));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', budget: 'company', share: 50, limit: 'requests', max: 2, settled: 1 },
+    ]);
+  });
+
   test('refuses a prompt when a budget above it is reached, without a time to retry', async () => {
     const given = await budgets();
     await given.store.define({ name: 'company', limits: { requests: 0 } });

@@ -71,6 +71,14 @@ const temperature: FieldCheck = (value) =>
 const address: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) ? undefined : 'must be an http or https URL';
 
+function webhook(value: unknown): string | undefined {
+  const { protocol, hostname = '' } = (typeof value === 'string' && URL.parse(value)) || {};
+  const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return isLocal || protocol === 'https:'
+    ? undefined
+    : 'must be an https URL, or an http URL of this machine';
+}
+
 const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   provider: text,
   model: text,
@@ -88,6 +96,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   maxUsd: amount,
   budgets: table(budget, 'must map names to budgets'),
   budget: text,
+  alertWebhook: webhook,
   userBudget: (value) => budget(value, 'userBudget', budgetFields.slice(1)),
   compactAbove: count,
   offloadAbove: count,
@@ -106,7 +115,7 @@ function table(check: (value: unknown, name: string) => string | undefined, othe
   };
 }
 
-const budgetFields = ['parent', 'per', 'timeZone', 'limits'];
+const budgetFields = ['parent', 'per', 'timeZone', 'limits', 'alerts'];
 const amountFields = ['usd', 'tokens', 'requests'];
 
 /** A field with another name is an error: ignored, it would be a limit that is none. */

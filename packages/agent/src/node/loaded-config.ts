@@ -67,6 +67,8 @@ export interface FileConfig extends AgentConfig {
   readonly budgets?: Readonly<Record<string, Omit<BudgetDefinition, 'name'>>>;
   /** The name of the budget of all runs. */
   readonly budget?: string;
+  /** The address that receives the alerts of budgets: https, or http on this machine. */
+  readonly alertWebhook?: string;
   /** The budget of each user of the assistant, inside the one of all runs. */
   readonly userBudget?: Omit<BudgetDefinition, 'name' | 'parent'>;
   /** Number of tokens above which a conversation is compacted; 0 for never. */

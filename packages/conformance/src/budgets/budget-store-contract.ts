@@ -1,6 +1,7 @@
 import type { BudgetStore } from '@cobbler/agent/budgets';
 import type { ContractCase } from '@cobbler/agent/testing';
 import { timeOf } from '@cobbler/agent/values';
+import { alertCases } from './alerts.ts';
 import type { BudgetCase, BudgetSubject } from './case.ts';
 import { definitionCases } from './definitions.ts';
 import { periodCases } from './periods.ts';
@@ -15,6 +16,7 @@ const definitions: readonly BudgetCase[] = [
   ...reservationCases,
   ...periodCases,
   ...processCases,
+  ...alertCases,
 ];
 
 /** Returns the cases that every budget store must pass, for any test runner. */

@@ -4,8 +4,10 @@ import type { BudgetLevel, Verdict } from '../../interfaces/decide-reservation.t
 import { decideReservation } from '../../interfaces/decide-reservation.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
-import { listOf, optional, read } from '../../values/input.ts';
+import { callable, listOf, optional, read } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
+import type { BudgetAlert } from './alerts.ts';
+import { alertsIn } from './alerts.ts';
 import type {
   BudgetBalance,
   BudgetStore,
@@ -45,6 +47,7 @@ export class BudgetBook implements BudgetStore {
   readonly #owner: string;
   /** Ids of the holds that this process has to settle. */
   readonly #live = new Set<string>();
+  readonly #listeners: ((alert: BudgetAlert) => void)[] = [];
   #stopBeating: (() => void) | undefined;
   /** Settles after all work that was started, whether or not it succeeded. */
   #last: Promise<unknown> = Promise.resolve();
@@ -70,7 +73,13 @@ export class BudgetBook implements BudgetStore {
 
   async reserve(given: ReservationRequest): Promise<ReservationResult> {
     const request = read(given, readRequest, 'request');
-    const result = await this.#transaction((tables) => this.#reserveIn(tables, request));
+    const { result, alerts } = await this.#transaction(async (tables) => {
+      const now = await tables.now();
+      await this.#beat(tables, now);
+      const charged = await chargeAbandoned(tables, now);
+      return { result: await this.#reserveIn(tables, request, now), alerts: await alertsIn(tables, charged) };
+    });
+    this.#alert(alerts);
     if (result.state === 'refused') this.#release(request.id);
     else this.#keepAlive(request.id);
     return result;
@@ -79,14 +88,16 @@ export class BudgetBook implements BudgetStore {
   async settle(givenId: string, givenAmounts: Amounts): Promise<void> {
     const id = read(givenId, readName, 'id');
     const used = read(givenAmounts, readAmounts, 'used');
-    await this.#transaction(async (tables) => {
+    const alerts = await this.#transaction(async (tables) => {
       const hold = await tables.hold(id);
-      if (hold === undefined) return;
+      if (hold === undefined) return [];
       await tables.removeHold(id);
-      if (hold.state === 'waiting') return;
+      if (hold.state === 'waiting') return [];
       const before = hold.state === 'charged' ? hold.amounts : noAmounts;
       for (const key of hold.balances) await tables.add(key, difference(used, before));
+      return await alertsIn(tables, hold.balances);
     });
+    this.#alert(alerts);
     this.#release(id);
   }
 
@@ -116,6 +127,22 @@ export class BudgetBook implements BudgetStore {
     });
   }
 
+  onAlert(listener: (alert: BudgetAlert) => void): void {
+    this.#listeners.push(read<(alert: BudgetAlert) => void>(listener, callable, 'listener'));
+  }
+
+  #alert(alerts: readonly BudgetAlert[]): void {
+    for (const alert of alerts) {
+      for (const listener of this.#listeners) {
+        try {
+          listener(alert);
+        } catch {
+          // What is settled stays settled.
+        }
+      }
+    }
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -131,11 +158,12 @@ export class BudgetBook implements BudgetStore {
     }
   }
 
-  async #reserveIn(tables: BudgetTables, request: ReservationRequest): Promise<ReservationResult> {
+  async #reserveIn(
+    tables: BudgetTables,
+    request: ReservationRequest,
+    now: number,
+  ): Promise<ReservationResult> {
     const { id, sessionId, runId, wanted, least, isLast = false } = request;
-    const now = await tables.now();
-    await this.#beat(tables, now);
-    await chargeAbandoned(tables, now);
     const known = await tables.hold(id);
     if (known !== undefined && known.state !== 'waiting') return { state: 'held', amounts: known.amounts };
     const keys: BalanceKey[] = [];
@@ -222,8 +250,9 @@ function balanceKey({ name, per = 'total' }: BudgetDefinition, period: string): 
   return { budget: name, period: `${per} ${period}` };
 }
 
-/** Charges what crashed processes have reserved, and removes their requests that wait. */
-async function chargeAbandoned(tables: BudgetTables, now: number): Promise<void> {
+/** Charges what crashed processes have reserved, and removes their requests that wait. Returns the balances that were charged. */
+async function chargeAbandoned(tables: BudgetTables, now: number): Promise<readonly BalanceKey[]> {
+  const charged: BalanceKey[] = [];
   const abandoned = await tables.abandoned(now, now - maxSilenceMs);
   for (const { number: _, ...hold } of abandoned) {
     if (hold.state === 'waiting') {
@@ -231,9 +260,11 @@ async function chargeAbandoned(tables: BudgetTables, now: number): Promise<void>
       continue;
     }
     for (const key of hold.balances) await tables.add(key, hold.amounts);
+    charged.push(...hold.balances);
     await tables.putHold({ ...hold, state: 'charged', since: now });
   }
   if (abandoned.length > 0) await tables.prune(now, now - retentionMs, maxCharged);
+  return charged;
 }
 
 async function keepVerdict(

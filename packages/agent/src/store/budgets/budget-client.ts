@@ -5,9 +5,10 @@ import { limitError } from '../../interfaces/limits.ts';
 import { backoff } from '../../values/backoff.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
-import { amount, read, record, withMethods } from '../../values/input.ts';
+import { amount, callable, read, record, withMethods } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { isoTime, systemRuntime } from '../../values/runtime.ts';
+import type { BudgetAlert } from './alerts.ts';
 import type { BudgetBalance, BudgetStore, ReservationRequest, ReservationResult } from './budget-store.ts';
 import { readRequest, unknownBudget } from './budget-store.ts';
 import { readName } from './definition.ts';
@@ -19,6 +20,8 @@ export interface BudgetClientOptions {
   readonly store: BudgetStore;
   /** Maximum time that a request waits for others to settle their reservations, in milliseconds. Default 60,000. */
   readonly waitMs?: number;
+  /** Receives the alerts of the store: see `BudgetStore.onAlert`. Default: none. */
+  readonly onAlert?: (alert: BudgetAlert) => void;
   /** Default: the clock of this process. */
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer' | 'id'>;
 }
@@ -27,6 +30,7 @@ const readOptions = record<BudgetClientOptions>(
   {
     store: withMethods('reserve', 'settle', 'unsettled', 'balances'),
     waitMs: amount,
+    onAlert: callable,
     runtime: withMethods('monotonic', 'timer', 'id'),
   },
   ['store'],
@@ -62,7 +66,8 @@ export class BudgetClient implements BudgetAccess {
 
   /** @throws AgentError `invalid`, code `bad_option`, for an invalid option. */
   constructor(given: BudgetClientOptions) {
-    const { store, waitMs = 60_000, runtime = systemRuntime } = read(given, readOptions);
+    const { store, waitMs = 60_000, onAlert, runtime = systemRuntime } = read(given, readOptions);
+    if (onAlert !== undefined) store.onAlert(onAlert);
     this.#store = store;
     this.#waitMs = waitMs;
     this.#runtime = runtime;

@@ -2,6 +2,7 @@ import type { Amounts } from '../../interfaces/amounts.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Reader } from '../../values/input.ts';
 import { flag, record } from '../../values/input.ts';
+import type { BudgetAlert } from './alerts.ts';
 import type { BudgetDefinition } from './definition.ts';
 import { readAmounts, readName } from './definition.ts';
 
@@ -90,6 +91,11 @@ export interface BudgetStore {
   unsettled(sessionId: string): Promise<readonly OpenReservation[]>;
   /** Returns the balances of all budgets, sorted by name, or of the given ones. `runId` selects the run of budgets per run. */
   balances(names?: readonly string[], runId?: string): Promise<readonly BudgetBalance[]>;
+  /**
+   * Calls the listener when something that this process did lets a budget reach one of its `alerts`. Each share alerts once in
+   * a period, in one process. An alert is lost if the process ends before its listener does.
+   */
+  onAlert(listener: (alert: BudgetAlert) => void): void;
   /** Ends the use of the store. What this process has reserved and not settled is charged, as after a crash. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
 import { amountNames } from '../../interfaces/amounts.ts';
 import type { Reader } from '../../values/input.ts';
-import { amount, invalid, oneOf, record, text, when } from '../../values/input.ts';
+import { amount, invalid, listOf, oneOf, record, text, when } from '../../values/input.ts';
 
 /** The period after which a budget starts again: `run` counts each run separately, `total` never starts again. */
 export type BudgetPeriod = 'total' | 'run' | 'hour' | 'day' | 'month';
@@ -21,6 +21,8 @@ export interface BudgetDefinition {
   readonly timeZone?: string;
   /** Maximum amounts in one period. An absent amount is not limited. */
   readonly limits: Partial<Amounts>;
+  /** Shares of a limit, in percent, that are reported when they are reached: see `BudgetStore.onAlert`. Default: none. */
+  readonly alerts?: readonly number[];
 }
 
 /** Maximum number of characters of a name or an id. */
@@ -65,6 +67,11 @@ export const readAmounts: Reader<Amounts> = record<Amounts>(
   amountNames,
 );
 
+const share: Reader<number> = when(
+  (value) => typeof value === 'number' && value > 0 && value <= 1000,
+  'a share in percent, above 0 and at most 1000',
+);
+
 /** Reads the definition of a budget. */
 export const readDefinition: Reader<BudgetDefinition> = record<BudgetDefinition>(
   {
@@ -73,6 +80,7 @@ export const readDefinition: Reader<BudgetDefinition> = record<BudgetDefinition>
     per: oneOf<BudgetPeriod>('total', 'run', 'hour', 'day', 'month'),
     timeZone,
     limits: readLimits,
+    alerts: listOf(share),
   },
   ['name', 'limits'],
 );

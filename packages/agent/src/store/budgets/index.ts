@@ -5,6 +5,7 @@
  */
 
 export type { Amounts } from '../../interfaces/amounts.ts';
+export type { BudgetAlert } from './alerts.ts';
 export { BudgetClient, type BudgetClientOptions } from './budget-client.ts';
 export type {
   BudgetBalance,
