@@ -112,9 +112,14 @@ export function isErrorKind(value: unknown): value is ErrorKind {
  * 8601, if time starts one. Undefined for any other error.
  */
 export function reachedBudget(error: ErrorData | undefined): { readonly until?: string } | undefined {
-  // The words are those of `BudgetClient`. A field of their own would be an error to older readers of the log.
-  const [found, until] = /^The limit of budget .*?(?: starts at (\S+)\.)?$/.exec(error?.message ?? '') ?? [];
-  return error?.kind === 'limit' && found !== undefined ? defined({ until }) : undefined;
+  try {
+    // The words are those of `BudgetClient`. A field of their own would be an error to older readers of the log.
+    const [found, until] =
+      /^The limit of budget .*?(?: starts at (\S+)\.)?$/.exec(error?.message ?? '') ?? [];
+    return error?.kind === 'limit' && found !== undefined ? defined({ until }) : undefined;
+  } catch (thrown) {
+    throw argumentError('reachedBudget', thrown);
+  }
 }
 
 /** Default codes of failures that a service reported without a code. */

@@ -379,6 +379,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteBudgets().unsettled': () => ['session-1'],
   'sqliteBudgets().balances': () => [[], 'run-1'],
   backoff: () => [{ baseMs: 1, maxMs: 10 }, 1, 1],
+  reachedBudget: () => [{ kind: 'limit', message: 'The limit of budget "team" is $1.' }],
   defined: () => [{ a: 1, b: undefined }],
   withBatches: () => [{ collectMs: 1 }, { submit: () => {}, outcomes: () => {}, cancel: () => {} }],
   isErrorKind: () => ['invalid'],

@@ -73,11 +73,12 @@ export class BudgetBook implements BudgetStore {
 
   async reserve(given: ReservationRequest): Promise<ReservationResult> {
     const request = read(given, readRequest, 'request');
-    const { result, alerts } = await this.#transaction(async (tables) => {
+    let alerts: readonly BudgetAlert[] = [];
+    const result = await this.#transaction(async (tables) => {
       const now = await tables.now();
       await this.#beat(tables, now);
-      const charged = await chargeAbandoned(tables, now);
-      return { result: await this.#reserveIn(tables, request, now), alerts: await alertsIn(tables, charged) };
+      alerts = await alertsIn(tables, await chargeAbandoned(tables, now));
+      return await this.#reserveIn(tables, request, now);
     });
     this.#alert(alerts);
     if (result.state === 'refused') this.#release(request.id);
@@ -88,14 +89,15 @@ export class BudgetBook implements BudgetStore {
   async settle(givenId: string, givenAmounts: Amounts): Promise<void> {
     const id = read(givenId, readName, 'id');
     const used = read(givenAmounts, readAmounts, 'used');
-    const alerts = await this.#transaction(async (tables) => {
+    let alerts: readonly BudgetAlert[] = [];
+    await this.#transaction(async (tables) => {
       const hold = await tables.hold(id);
-      if (hold === undefined) return [];
+      if (hold === undefined) return;
       await tables.removeHold(id);
-      if (hold.state === 'waiting') return [];
+      if (hold.state === 'waiting') return;
       const before = hold.state === 'charged' ? hold.amounts : noAmounts;
       for (const key of hold.balances) await tables.add(key, difference(used, before));
-      return await alertsIn(tables, hold.balances);
+      alerts = await alertsIn(tables, hold.balances);
     });
     this.#alert(alerts);
     this.#release(id);
