@@ -211,20 +211,39 @@ describe('the usage of turns', () => {
       durationMs: 2,
       usd: 0.5,
     };
-    const { items, failures } = itemsOf(
+    const view = itemsOf(
       log(said('go'), answered(text('a')), unpriced, { type: 'compacted', upTo: 1, summary: 's', spent }),
     );
-    const turns = turnsIn(items);
+    const turns = turnsIn(view);
     expect(turns.map(({ name, seq }) => [name, seq])).toEqual([
       ['1', 2],
       ['2', 3],
       ['compaction', 4],
     ]);
-    expect(totalsOf(turns, failures)).toMatchObject({
+    expect(totalsOf(view.paid)).toMatchObject({
       usage: { inputTokens: 205, outputTokens: 41 },
       usd: 0.51,
       isPartial: true,
     });
+  });
+
+  test('includes what the calls spent', () => {
+    const wasted = { inputTokens: 0, outputTokens: 0 };
+    const spent = {
+      usage: { inputTokens: 5, outputTokens: 1 },
+      wasted,
+      attempts: 1,
+      durationMs: 0,
+      usd: 0.5,
+    };
+    const view = itemsOf(
+      log(said('go'), answered(text('a')), { type: 'spent', who: 'agent', model: 'm', spent }),
+    );
+    expect(turnsIn(view).map(({ name, model }) => [name, model])).toEqual([
+      ['1', 'm'],
+      ['agent', 'm'],
+    ]);
+    expect(totalsOf(view.paid)).toMatchObject({ usage: { inputTokens: 105, outputTokens: 21 }, usd: 0.51 });
   });
 
   test('includes failed requests, such as those of a cancelled run', () => {
@@ -236,10 +255,8 @@ describe('the usage of turns', () => {
         durationMs: 1,
         ...(usd !== undefined && { usd }),
       }) as const;
-    const totals = (...events: ReturnType<typeof failed>[]) => {
-      const { items, failures } = itemsOf(log(said('go'), answered(text('a')), ...events));
-      return totalsOf(turnsIn(items), failures);
-    };
+    const totals = (...events: ReturnType<typeof failed>[]) =>
+      totalsOf(itemsOf(log(said('go'), answered(text('a')), ...events)).paid);
     const [priced, free] = [failed({ wasted }, 0.25), failed({})];
     expect(totals(priced, free)).toMatchObject({ wasted, usd: 0.26, isPartial: false });
     expect(totals(failed({ wasted }))).toMatchObject({ wasted, usd: 0.01, isPartial: true });

@@ -26,6 +26,7 @@ export type { LimitName, Limits, Price, Pricing } from './interfaces/limits.ts';
 export { defaultLimits } from './interfaces/limits.ts';
 export type { ExecutionMetrics } from './interfaces/metrics.ts';
 export type { OutputOption } from './interfaces/output.ts';
+export type { Recorder, Spending } from './interfaces/spending.ts';
 export type { StandardSchema } from './interfaces/standard-schema.ts';
 export type {
   Tool,

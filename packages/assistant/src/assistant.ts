@@ -12,8 +12,9 @@ import { deliver, replyTo } from './turn/deliver.ts';
 import type { AssistantDependencies, AssistantOptions } from './turn/dependencies.ts';
 import { readOptions } from './turn/dependencies.ts';
 import * as words from './turn/messages.ts';
+import { recordSpending } from './turn/record-spending.ts';
 import { defaultPersona } from './turn/system-prompt.ts';
-import { turn } from './turn/turn.ts';
+import { turn, turnSession } from './turn/turn.ts';
 import type { RememberWork, Work } from './turn/work.ts';
 import { keyOf, workFor } from './turn/work.ts';
 
@@ -127,7 +128,9 @@ async function rememberChat(
   return await steps.run(
     'remember',
     async ({ signal }) => {
-      const { count } = await remember({ messages, memory, agent, chatId, signal, ...rule });
+      const { runId } = steps;
+      const onSpent = recordSpending(dependencies, { sessionId: turnSession(chatId, runId), runId });
+      const { count } = await remember({ messages, memory, agent, chatId, signal, onSpent, ...rule });
       return count;
     },
     { retry: { retries: 2, firstMs: 5000 }, timeoutMs: 300_000 },

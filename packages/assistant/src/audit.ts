@@ -106,13 +106,17 @@ function turnIn(sessionId: string): TurnName | undefined {
 }
 
 function entriesOf(events: readonly Event[], turn: TurnName, options: AuditOptions): AuditEntry[] {
-  const { items, failures } = itemsOf(events);
+  const { items } = itemsOf(events);
+  const failures = events.filter((event) => event.type === 'ask_failed');
   const responses = items.filter((item) => item.kind === 'response');
   const placed = [
     ...failures.map(({ seq, time, durationMs, error, usd }): PositionedEntry => {
       const failure = { status: 'failed', durationMs, error: error.kind, ...defined({ usd }) };
       return [seq, { kind: 'model', time, ...turn, ...failure }];
     }),
+    ...events.flatMap((event): PositionedEntry[] =>
+      event.type === 'spent' ? [[event.seq, modelCall(requestOf(event), turn, options)]] : [],
+    ),
     ...responses.flatMap(({ event }): PositionedEntry[] =>
       event === undefined ? [] : [[event.seq, modelCall(event, turn, options)]],
     ),
@@ -124,25 +128,27 @@ function entriesOf(events: readonly Event[], turn: TurnName, options: AuditOptio
 /** An entry and the position of its event. */
 type PositionedEntry = readonly [number, AuditEntry];
 
-function modelCall(
-  event: StoredEvent<'assistant'>,
-  turn: TurnName,
-  { pricing }: AuditOptions,
-): AuditedModelCall {
-  const { time, provider, model, usage, stopReason, durationMs } = event;
-  const price = pricing?.(provider, model, usage.inputTokens);
+/** A model request, as an event describes it. */
+type ModelRequestEvent = Pick<StoredEvent<'assistant'>, 'time' | 'usage' | 'durationMs'> &
+  Partial<Pick<StoredEvent<'assistant'>, 'provider' | 'model' | 'stopReason' | 'usd'>>;
+
+function requestOf({ time, provider, model, spent }: StoredEvent<'spent'>): ModelRequestEvent {
+  return { time, ...spent, ...defined({ provider, model }) };
+}
+
+function modelCall(event: ModelRequestEvent, turn: TurnName, { pricing }: AuditOptions): AuditedModelCall {
+  const { time, provider, model, usage, stopReason = 'complete', durationMs } = event;
+  const price = pricing?.(provider ?? '', model ?? '', usage.inputTokens);
   const usd = event.usd ?? (price === undefined ? undefined : costOf(usage, price));
   return {
     kind: 'model',
     time,
     ...turn,
     status: stopReason,
-    provider,
-    model,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     durationMs,
-    ...defined({ usd }),
+    ...defined({ provider, model, usd }),
   };
 }
 

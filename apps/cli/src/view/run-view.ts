@@ -130,6 +130,7 @@ export class RunView implements RunDisplay {
         this.#showApproval(event);
         break;
       case 'approval_decided':
+      case 'spent':
       case 'stop_requested':
       case 'resumed':
         break;

@@ -1,5 +1,6 @@
 import type { RunEvent } from '@cobbler/agent';
-import { ignore } from '@cobbler/agent/events';
+import { isStored } from '@cobbler/agent';
+import { ignore, spendingOf } from '@cobbler/agent/events';
 
 /** Label names and values that identify one series of a metric. */
 type Labels = Readonly<Record<string, string>>;
@@ -70,19 +71,11 @@ export class Meters {
   /** Computes metrics from the events of runs. */
   handle(event: RunEvent): void {
     switch (event.type) {
-      case 'assistant': {
-        const { inputTokens, outputTokens } = event.usage;
-        this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side: 'input' }, inputTokens);
-        this.count(
-          'cobbler_tokens_total',
-          'Tokens of successful requests.',
-          { side: 'output' },
-          outputTokens,
-        );
-        // A counter at 0 would show an unknown price as free.
-        if (event.usd === undefined) return;
-        return this.count('cobbler_usd_total', 'Known cost in US dollars.', {}, event.usd);
-      }
+      case 'assistant':
+      case 'ask_failed':
+      case 'compacted':
+      case 'spent':
+        return this.#spend(event);
       case 'tool_result': {
         const outcome = event.denied === true ? 'denied' : event.isError ? 'error' : 'ok';
         const labels = { tool: event.toolName, outcome };
@@ -93,8 +86,21 @@ export class Meters {
       case 'retry':
         return this.count('cobbler_retries_total', 'Retried model requests.');
       default:
-        return ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
+        return ignore<'input' | 'call' | 'note' | 'stream' | 'activity'>(event);
     }
+  }
+
+  #spend(event: RunEvent): void {
+    const spent = isStored(event) ? spendingOf(event) : undefined;
+    if (spent === undefined) return;
+    const { usage, usd = 0 } = spent;
+    for (const [side, tokens] of [
+      ['input', usage.inputTokens],
+      ['output', usage.outputTokens],
+    ] as const)
+      if (tokens > 0) this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side }, tokens);
+    // A counter at 0 would show an unknown price as free.
+    if (usd > 0) this.count('cobbler_usd_total', 'Known cost in US dollars.', {}, usd);
   }
 
   /** Returns all metrics in the Prometheus text format. */

@@ -1,4 +1,5 @@
 import { Budget } from '../interfaces/budget.ts';
+import type { Spending } from '../interfaces/spending.ts';
 import type { Tool, ToolContext, ToolPreview } from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, toolOutput } from '../interfaces/tool-output.ts';
@@ -42,8 +43,6 @@ async function execute(
 ): Promise<unknown> {
   const { signal, idempotencyKey: call } = context;
   const name = ports.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
-  // Its own account shows what the tool spends.
-  const budget = new Budget({}, context.budget);
   let ran = false;
   return await new Promise((resolve, reject) => {
     const port = ports.open(name, {
@@ -51,6 +50,7 @@ async function execute(
       awaited: () => !signal.aborted,
       take(data) {
         if ('progress' in data) return context.progress(String(data['progress']));
+        if (isObject(data['spending'])) return record(context.budget, data['spending'] as JsonObject, ran);
         port.close();
         if (!ran && isObject(data['spent'])) spend(context.budget, data['spent'] as JsonObject);
         if ('thrown' in data) reject(thrownFrom(data['thrown']));
@@ -62,6 +62,11 @@ async function execute(
       },
       start(put) {
         ran = true;
+        // Its own account shows what the tool spends.
+        const budget = new Budget({}, context.budget, (spending, tokens, usd) => {
+          put({ spending: { ...plainFields(withoutLog(spending)), charged: { tokens, usd } } }, true);
+          return true;
+        });
         const costs = () => costsOf(budget);
         const own: ToolContext = {
           ...context,
@@ -114,19 +119,25 @@ async function previewOf(
   });
 }
 
+/** Records what the tool spent. During a replay, charges it too. */
+function record(budget: Budget, { charged, ...spending }: JsonObject, ran: boolean): void {
+  const { tokens = 0, usd = 0 } = ran || !isObject(charged) ? {} : charged;
+  budget.spend(Number(tokens), Number(usd), spending as unknown as Spending);
+}
+
+function withoutLog({ log: _, ...spending }: Spending): object {
+  return spending;
+}
+
 function costsOf(budget: Budget): JsonObject {
-  const { tokens, usd } = budget;
-  const spent = { tokens, usd, turns: budget.taken('turns'), toolCalls: budget.taken('toolCalls') };
+  const spent = { turns: budget.taken('turns'), toolCalls: budget.taken('toolCalls') };
   return Object.values(spent).some((amount) => amount > 0) ? { spent } : {};
 }
 
-/** Charges the budget again with what the tool spent when it was recorded. */
+/** Takes from the budget again what the tool used when it was recorded. */
 function spend(budget: Budget, spent: JsonObject): void {
-  try {
-    budget.reserve(0, 0).settle(Number(spent['tokens']), Number(spent['usd']));
-  } catch {
-    // Ignored: the budget is already exhausted.
-  }
+  // Cassettes of earlier versions contain the sum of what was charged.
+  budget.spend(Number(spent['tokens'] ?? 0), Number(spent['usd'] ?? 0), null);
   for (const what of ['turns', 'toolCalls'] as const)
     budget.take(what, Math.min(Number(spent[what] ?? 0), budget.left(what)));
 }

@@ -9,8 +9,8 @@ interface EventGroups {
   response: 'assistant' | 'ask_failed';
   /** The state of a tool call has changed. */
   call: 'tool_started' | 'tool_result' | 'approval_requested' | 'approval_decided';
-  /** Something else has happened between two turns. */
-  note: 'compacted' | 'stop_requested' | 'notice' | 'resumed';
+  /** Something else has happened. */
+  note: 'compacted' | 'spent' | 'stop_requested' | 'notice' | 'resumed';
   /** A run has ended. */
   end: 'finished';
   /** Live: the response as it streams. */

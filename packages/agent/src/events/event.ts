@@ -17,6 +17,8 @@ export interface RunHead {
   /** Wall clock time, ISO 8601. */
   readonly time: string;
   readonly runId: string;
+  /** The user that the run is for, as its program names them. */
+  readonly user?: string;
   /** True if the event was copied from the session that this one was forked from. Its cost is counted there. */
   readonly inherited?: true;
 }

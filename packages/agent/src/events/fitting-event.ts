@@ -52,6 +52,7 @@ export function fitting(state: State, event: Event): Fitting {
     case 'notice':
       return fitNotice(state, event);
     case 'approval_decided':
+    case 'spent':
     case 'stop_requested':
     case 'resumed':
     case 'finished':

@@ -72,6 +72,8 @@ export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & Event
       return foldApprovalDecided(state, event);
     case 'compacted':
       return foldCompacted(state, event);
+    case 'spent':
+      return countRequests(state, event);
     case 'stop_requested':
       return foldStop(state, event);
     case 'notice':

@@ -15,6 +15,7 @@ import { ignore } from './event-groups.ts';
 import { fold } from './fold.ts';
 import type { LiveResponse } from './live-response.ts';
 import { foldLive, noLiveResponse, settledResponse } from './live-response.ts';
+import { spendingOf } from './spending.ts';
 import type { State } from './state.ts';
 import { emptyState } from './state.ts';
 
@@ -98,8 +99,8 @@ export interface ConversationItems {
   readonly items: ConversationItem[];
   /** Messages sent during the run that have no position in the conversation yet. */
   readonly queued: UserItem[];
-  /** Failed requests, including those without an item: their usage counts. */
-  readonly failures: StoredEvent<'ask_failed'>[];
+  /** The events that cost something, including those without an item: see `spendingOf`. */
+  readonly paid: Event[];
   /** Start of the active run, ISO 8601. */
   runStartedAt: string | undefined;
   /** The response that is streaming and the current activity of the run. No stored item depends on it. */
@@ -112,7 +113,7 @@ export function emptyItems(): ConversationItems {
     state: emptyState(),
     items: [],
     queued: [],
-    failures: [],
+    paid: [],
     runStartedAt: undefined,
     live: noLiveResponse,
   };
@@ -285,12 +286,12 @@ function changeCall(
 
 function noteEvent(view: ConversationItems, event: Event, before: readonly Message[]): void {
   const note = (what: NoteItem['what']) => void view.items.push({ kind: 'note', ...headOf(event), what });
+  if (spendingOf(event) !== undefined) view.paid.push(event);
   if (event.type === 'finished') view.runStartedAt = undefined;
   else if (event.runId !== '' && (view.runStartedAt === undefined || startsRun(event)))
     view.runStartedAt = event.time;
   switch (event.type) {
     case 'ask_failed':
-      view.failures.push(event);
       return note({ type: 'failed', error: event.error });
     case 'compacted':
       return note({ type: 'compacted', event, messages: addedMessages(view.state.messages, before) });
@@ -303,6 +304,7 @@ function noteEvent(view: ConversationItems, event: Event, before: readonly Messa
       if (event.error !== undefined && failureIn(view.items.at(-1)) === event.error.message) view.items.pop();
       return note({ type: 'finished', event });
     case 'notice':
+    case 'spent':
     case 'assistant':
       return;
     default:

@@ -177,6 +177,26 @@ const bodies = [
     }),
   ),
   withTypeName(
+    'SpentEvent',
+    'The usage of requests that the loop did not send itself: those of a sub-agent, of another program, of a tool, or for the memory of an assistant.',
+    z.looseObject({
+      type: z.literal('spent'),
+      who: z
+        .string()
+        .describe(
+          'What sent them: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory), `embedding`, or `tool` (anything else). More values may be added.',
+        ),
+      spent: requestUsage,
+      provider: words,
+      model: words,
+      callId: words.describe('The call that they were sent for.'),
+      toolName: words,
+      session: words.describe(
+        'The session that sent them, if its log is in the same store: the costs of the store count them there.',
+      ),
+    }),
+  ),
+  withTypeName(
     'StopRequestedEvent',
     'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. The event is stored so that it still applies after a crash.',
     z.looseObject({
@@ -222,6 +242,7 @@ const head = {
   id: z.string().describe('`<session>-<seq>`: the same event has the same id everywhere.'),
   time: z.iso.datetime().describe('Wall clock time, ISO 8601.'),
   runId: z.string(),
+  user: words.describe('The user that the run is for, as its program names them.'),
   inherited: z
     .literal(true)
     .optional()

@@ -14,6 +14,7 @@ export function requestsOf(event: EventBody): RequestUsage | undefined {
     case 'assistant':
       return event;
     case 'compacted':
+    case 'spent':
       return event.spent;
     case 'ask_failed': {
       const { wasted = noUsage, attempts = 0 } = event.error;

@@ -24,6 +24,7 @@ export type EventBody =
   | ApprovalRequestedEvent
   | ApprovalDecidedEvent
   | CompactedEvent
+  | SpentEvent
   | StopRequestedEvent
   | NoticeEvent
   | ResumedEvent
@@ -165,6 +166,27 @@ export interface CompactedEvent {
   readonly summary: string;
   /** Usage of the requests that created the summary. */
   readonly spent?: RequestUsage;
+}
+
+/**
+ * The usage of requests that the loop did not send itself: those of a sub-agent, of another program, of a
+ * tool, or for the memory of an assistant.
+ */
+export interface SpentEvent {
+  readonly type: 'spent';
+  /**
+   * What sent them: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory),
+   * `embedding`, or `tool` (anything else). More values may be added.
+   */
+  readonly who: string;
+  readonly spent: RequestUsage;
+  readonly provider?: string;
+  readonly model?: string;
+  /** The call that they were sent for. */
+  readonly callId?: string;
+  readonly toolName?: string;
+  /** The session that sent them, if its log is in the same store: the costs of the store count them there. */
+  readonly session?: string;
 }
 
 /**

@@ -6,46 +6,16 @@ import type { BudgetLevel } from './decide-reservation.ts';
 import { decideReservation } from './decide-reservation.ts';
 import type { Limits } from './limits.ts';
 import { limitError } from './limits.ts';
-
-/** An amount reserved for running work. */
-export interface Reservation {
-  /**
-   * Charges the total usage of the failed attempts so far and keeps the full amount reserved for a retry. Returns
-   * false, and charges nothing, if the limit leaves no room for both.
-   */
-  again(tokens: number, usd: number): boolean | Promise<boolean>;
-  /** Charges the actual usage, failed attempts included, and releases the rest. Only the first call counts. */
-  settle(tokens: number, usd: number): void;
-}
-
-/** The amounts of a request that waits for room if others have reserved it. */
-export interface HoldRequest {
-  /** The worst case of the request. */
-  readonly wanted: Pick<Amounts, 'tokens' | 'usd'>;
-  /** The minimum that makes the request useful. */
-  readonly least: Pick<Amounts, 'tokens' | 'usd'>;
-  readonly sessionId: string;
-  readonly runId: string;
-  /** Sequence number of the last event of the session before the request. */
-  readonly seq: number;
-}
-
-/** The amounts reserved for a request: at most what was wanted, at least the minimum. */
-export interface BudgetHold extends Reservation, Pick<Amounts, 'tokens' | 'usd'> {}
-
-/** A request for room in a budget that may wait. Both functions do nothing once it has its outcome. */
-export interface PendingHold {
-  /** Waits no longer: takes the room that is left, or fails if it is less than the minimum. */
-  decide(): void;
-  /** Takes the request back: it gets no outcome. */
-  cancel(): void;
-}
-
-/** Receives the amounts of a request, or an error of kind `limit`, once. */
-export type HoldListener = (outcome: BudgetHold | AgentError) => void;
-
-/** Returns the usage that the log of a session shows for the request after an event; undefined if there is none. */
-export type RecordedUsage = (seq: number) => Promise<Pick<Amounts, 'tokens' | 'usd'> | undefined>;
+import type {
+  BudgetHold,
+  HoldListener,
+  HoldRequest,
+  PendingHold,
+  RecordedUsage,
+  Reservation,
+} from './reservation.ts';
+import type { Recorder, Spending } from './spending.ts';
+import { readSpending, unnamedSpending } from './spending.ts';
 
 /** The limits that are counts. */
 export type Countable = 'turns' | 'toolCalls';
@@ -106,6 +76,9 @@ interface Waiter {
 export class Budget {
   readonly #limits: Required<BudgetLimits>;
   readonly #above: Budget | undefined;
+  readonly #record: Recorder | undefined;
+  /** True if what is charged here is recorded, here or above, so that a description of it is useful. */
+  readonly isRecorded: boolean;
   readonly #taken: Record<Countable, number> = { turns: 0, toolCalls: 0 };
   #tokens = 0;
   #usd = 0;
@@ -120,12 +93,15 @@ export class Budget {
   /**
    * @param limits an absent limit is no limit
    * @param above the budget that this one is inside. Default: none.
+   * @param recorder receives everything that is charged here. Default: only the amounts are counted.
    */
-  constructor(limits: BudgetLimits = {}, above?: Budget) {
+  constructor(limits: BudgetLimits = {}, above?: Budget, recorder?: Recorder) {
     const none = Number.POSITIVE_INFINITY;
     const given = read(limits, budgetLimits, 'limits');
     this.#limits = { tokens: none, usd: none, turns: none, toolCalls: none, ...given };
     this.#above = above;
+    this.#record = recorder;
+    this.isRecorded = recorder !== undefined || above?.isRecorded === true;
   }
 
   /** Tokens spent so far by all users of this budget. */
@@ -198,12 +174,25 @@ export class Budget {
     };
   }
 
-  /** Charges what a request used for which nothing was reserved, here and above. */
-  spend(tokens: number, usd: number): void {
+  /**
+   * Charges what a request used for which nothing was reserved, here and above.
+   * @param spending describes it for the log of the run. Null: it is recorded elsewhere.
+   */
+  spend(tokens: number, usd: number, spending?: Spending | null): void {
     checkAmounts('used', tokens, usd);
     this.#tokens += tokens;
     this.#usd += usd;
-    this.#above?.spend(tokens, usd);
+    const left = this.#recorded(tokens, usd, spending);
+    this.#above?.spend(tokens, usd, left);
+  }
+
+  /** Records what was charged here. Returns what the budget above records. */
+  #recorded(tokens: number, usd: number, given?: Spending | null): Spending | null | undefined {
+    const spending = given && read(given, readSpending, 'spending');
+    if (this.#record === undefined || spending === null) return spending;
+    if (spending === undefined && tokens + usd === 0) return undefined;
+    const named = spending ?? unnamedSpending(tokens, usd);
+    return this.#record(named, tokens, usd) ? null : named;
   }
 
   /**
@@ -242,9 +231,9 @@ export class Budget {
         if (typeof allowed === 'boolean') return allowed && own.book(usedTokens, usedUsd);
         return allowed.then((isAllowed) => isAllowed && own.book(usedTokens, usedUsd));
       },
-      settle: (usedTokens, usedUsd) => {
-        own.settle(usedTokens, usedUsd);
-        above?.settle(usedTokens, usedUsd);
+      settle: (usedTokens, usedUsd, spending) => {
+        const left = own.settle(usedTokens, usedUsd, spending);
+        above?.settle(usedTokens, usedUsd, left);
         this.#serve();
       },
     };
@@ -334,8 +323,8 @@ export class Budget {
         const [freeTokens, freeUsd] = this.#free();
         return open && usedTokens - bookedTokens <= freeTokens && usedUsd - bookedUsd <= freeUsd;
       },
-      settle: (usedTokens: number, usedUsd: number): void => {
-        if (!open) return;
+      settle: (usedTokens: number, usedUsd: number, spending?: Spending | null) => {
+        if (!open) return null;
         checkAmounts('used', usedTokens, usedUsd);
         open = false;
         this.#heldTokens -= tokens;
@@ -343,6 +332,7 @@ export class Budget {
         this.#briefTokens -= briefTokens;
         this.#briefUsd -= briefUsd;
         book(usedTokens, usedUsd);
+        return this.#recorded(usedTokens, usedUsd, spending);
       },
     };
   }
@@ -389,8 +379,9 @@ export class Budget {
         for (const part of parts) part.book(usedTokens, usedUsd);
         return true;
       },
-      settle: (usedTokens, usedUsd) => {
-        for (const part of parts) part.settle(usedTokens, usedUsd);
+      settle: (usedTokens, usedUsd, spending) => {
+        let left = spending;
+        for (const part of parts) left = part.settle(usedTokens, usedUsd, left);
         this.#serve();
       },
     };

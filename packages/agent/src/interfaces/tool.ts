@@ -45,8 +45,8 @@ export interface ToolContext {
   /** Reports progress to users; never reaches the model. */
   progress(text: string): void;
   /**
-   * The shared budget of the run and everything that it starts. A tool that sends model requests must charge them to
-   * it.
+   * A budget for this call, inside that of the run. A tool that sends model requests must charge them to it, or pass it
+   * to the runs that it starts: what is charged is recorded in the log of the run. Created when it is first read.
    */
   readonly budget: Budget;
   /** The wait before this call; absent if its tool has no `waitUntil`. */

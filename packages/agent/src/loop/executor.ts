@@ -187,7 +187,7 @@ export class Executor<Tools extends Tool = Tool> {
     return Object.freeze({
       ...this.#options,
       ...start,
-      ...defined({ signal, onEvent, output }),
+      ...defined({ signal, onEvent, output, user: ids.user ?? this.#options.user }),
       tools: all,
       runId: ids.runId ?? runtime.id(),
       sessionId: ids.sessionId ?? runtime.id(),

@@ -36,6 +36,7 @@ export interface LogConfig {
   readonly store: Store;
   readonly sessionId: string;
   readonly runId: string;
+  readonly user?: string;
   /** Returns the first events of the run for the state of the session. If it throws, the run fails with that error. */
   readonly open: (state: State) => readonly EventBody[];
   readonly runtime: Runtime;
@@ -229,12 +230,13 @@ export class Log {
   }
 
   #stamp(bodies: readonly EventBody[], after: number): Event[] {
-    const { sessionId, runId, runtime } = this.#config;
+    const { sessionId, runId, runtime, user } = this.#config;
     const time = isoTime(runtime.now());
+    const head = user === undefined ? {} : { user };
     const events: Event[] = [];
     for (const body of bodies) {
       const seq = after + events.length + 1;
-      events.push({ v: 1, seq, id: `${sessionId}-${seq}`, time, runId, ...body });
+      events.push({ v: 1, seq, id: `${sessionId}-${seq}`, time, runId, ...head, ...body });
     }
     // Readers, the store and the state share them.
     return frozen(events);

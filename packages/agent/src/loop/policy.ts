@@ -67,7 +67,7 @@ async function recordedUsage(
     const events = await readEvents(store, sessionId, after, pageLength);
     for (const event of events) {
       const spent = spendingOf(event);
-      if (spent === undefined) continue;
+      if (spent === undefined || event.type === 'spent') continue;
       const isCompaction =
         event.type === 'compacted' || (event.type === 'ask_failed' && event.compacting === true);
       if (isCompaction || spent.usd === undefined) return undefined;

@@ -8,11 +8,12 @@ import type {
   TriedModel,
 } from '../interfaces/agent.ts';
 import { readModelRef } from '../interfaces/agent.ts';
-import type { BudgetHold, HoldRequest, PendingHold, Reservation } from '../interfaces/budget.ts';
 import type { LimitName, Price } from '../interfaces/limits.ts';
 import { costOf, noPricing } from '../interfaces/limits.ts';
 import { ownContext } from '../interfaces/own-context.ts';
 import { isOwnResponse } from '../interfaces/own-response.ts';
+import type { BudgetHold, HoldRequest, PendingHold, Reservation } from '../interfaces/reservation.ts';
+import type { Spending } from '../interfaces/spending.ts';
 import { assistantContent } from '../run/content.ts';
 import { AgentError, isErrorKind } from '../values/errors.ts';
 import {
@@ -35,7 +36,8 @@ import { frozen } from '../values/owned.ts';
 import { maxAnswerBytes, maxCalls } from '../values/sizes.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
-import { addUsage, noUsage } from '../values/usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
+import type { RequestSpending } from './request-cost.ts';
 import { inputCost, noCost, requestCost, worstPrice } from './request-cost.ts';
 import type { CachedPrefix, RunContext } from './run-context.ts';
 
@@ -202,9 +204,11 @@ export class SentRequest {
       const isPriced = this.#run.config.pricing !== noPricing;
       const { known, usd } = isPriced ? requestCost(this.#run, agent, response) : noCost;
       const tokens = usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens;
-      if (this.#held === undefined) this.#run.config.budget.spend(tokens, known);
+      const { budget } = this.#run.config;
+      const spending = budget.isRecorded ? spendingOf(this.#run, agent, response, usd) : undefined;
+      if (this.#held === undefined) budget.spend(tokens, known, spending);
       else {
-        this.#held.settle(tokens, known);
+        this.#held.settle(tokens, known, spending);
         this.#run.cached = cachedBy(this.#run, this.#asked, response);
       }
       // Each call can wait for a user, with a preview of what it would do.
@@ -219,10 +223,14 @@ export class SentRequest {
     const { agent } = this.#asked;
     const error = AgentError.from(thrown, 'agent', 'bad_answer');
     const { wasted = noUsage } = error;
-    if (this.#held !== undefined)
-      this.#held.settle(tokensOf(wasted), requestCost(this.#run, agent, error).known);
-    else if (wasted !== noUsage)
-      this.#run.config.budget.spend(tokensOf(wasted), requestCost(this.#run, agent, error).known);
+    const { budget } = this.#run.config;
+    if (this.#held !== undefined || wasted !== noUsage) {
+      const { known, usd } = requestCost(this.#run, agent, error);
+      const isUsed = budget.isRecorded && !isNoUsage(wasted);
+      const spending = isUsed ? spendingOf(this.#run, agent, error, usd) : undefined;
+      if (this.#held === undefined) budget.spend(tokensOf(wasted), known, spending);
+      else this.#held.settle(tokensOf(wasted), known, spending);
+    }
     this.#end(error);
   }
 
@@ -235,6 +243,30 @@ export class SentRequest {
     if (this.#run.sending === this) this.#run.sending = undefined;
     settle?.(outcome);
   }
+}
+
+/** Describes a request of a sub-agent for the log of the run that started it. */
+function spendingOf(
+  { config: { store, sessionId } }: RunContext,
+  { provider, model }: Agent,
+  used: RequestSpending & { readonly attempts?: number | undefined },
+  usd: number | undefined,
+): Spending {
+  const { usage, wasted = noUsage, attempts = 1, servedBy = { provider, model } } = used;
+  const spent = {
+    usage: usage ?? noUsage,
+    wasted,
+    attempts,
+    durationMs: 0,
+    answers: usage === undefined ? 0 : 1,
+  };
+  return {
+    who: 'agent',
+    spent: usd === undefined ? spent : { ...spent, usd },
+    provider: servedBy.provider,
+    model: used.model ?? servedBy.model,
+    log: { store, sessionId },
+  };
 }
 
 /** Returns what the response has read from the cache or written to it, if the next request begins like this one. */

@@ -1,4 +1,5 @@
 import type { CallPosition } from '../events/event.ts';
+import { Budget } from '../interfaces/budget.ts';
 import type { Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, readOutput } from '../interfaces/tool-output.ts';
@@ -50,6 +51,9 @@ interface ToolStop {
   reason: AgentError | undefined;
   /** Created when the tool reads its signal, because most never do. */
   controller: AbortController | undefined;
+  /** Created when the tool reads its budget. */
+  budget: Budget | undefined;
+  readonly newBudget: () => Budget;
 }
 
 /**
@@ -64,7 +68,13 @@ export function runTool(
   wait?: ToolWait,
 ): ToolOutcome | undefined | Promise<ToolOutcome | undefined> {
   if (run.isStopping) return undefined;
-  const stop: ToolStop = { isOver: false, reason: undefined, controller: undefined };
+  const stop: ToolStop = {
+    isOver: false,
+    reason: undefined,
+    controller: undefined,
+    budget: undefined,
+    newBudget: () => callBudget(run, job),
+  };
   let returned: unknown;
   try {
     // Starts immediately, because a parallel tool may stop the run a moment later.
@@ -134,16 +144,36 @@ function inTime(
 /** The key under which a context, and every copy of it, holds the end of its tool. */
 const stopKey = Symbol('stop');
 
-/** One property for all contexts: with an accessor of its own, each would have a hidden class of its own. */
-const signalProperty: PropertyDescriptor & ThisType<{ readonly [stopKey]: ToolStop }> = {
-  get() {
-    const stop = this[stopKey];
-    stop.controller ??= new AbortController();
-    if (stop.reason !== undefined) stop.controller.abort(stop.reason);
-    return stop.controller.signal;
+/** The same properties for all contexts: with accessors of its own, each would have a hidden class of its own. */
+const lazyProperties: PropertyDescriptorMap & ThisType<{ readonly [stopKey]: ToolStop }> = {
+  signal: {
+    get() {
+      const stop = this[stopKey];
+      stop.controller ??= new AbortController();
+      if (stop.reason !== undefined) stop.controller.abort(stop.reason);
+      return stop.controller.signal;
+    },
+    enumerable: true,
   },
-  enumerable: true,
+  budget: {
+    get() {
+      const stop = this[stopKey];
+      stop.budget ??= stop.newBudget();
+      return stop.budget;
+    },
+    enumerable: true,
+  },
 };
+
+/** Returns the budget of a call. What is charged to it is recorded, and so is what the runs that it starts charge. */
+function callBudget(run: RunContext, { call, tool }: ToolJob): Budget {
+  const { store, budget } = run.config;
+  return new Budget({}, budget, ({ log, ...spending }) => {
+    const event = { type: 'spent', ...spending, callId: call.part.id, toolName: tool.name } as const;
+    void run.record([log?.store === store ? { ...event, session: log.sessionId } : event]);
+    return false;
+  });
+}
 
 function contextOf(
   run: RunContext,
@@ -151,20 +181,19 @@ function contextOf(
   stop: ToolStop,
   wait: ToolWait | undefined,
 ): ToolContext {
-  const { sessionId, budget } = run.config;
+  const { sessionId } = run.config;
   const callId = call.part.id;
-  const context: Omit<ToolContext, 'signal'> & { [stopKey]?: ToolStop } = {
+  const context: Omit<ToolContext, 'signal' | 'budget'> & { [stopKey]?: ToolStop } = {
     wait,
     callId,
     idempotencyKey: `${sessionId}:${call.turn}.${call.index}`,
-    budget,
     progress(text) {
       if (stop.isOver || stop.reason !== undefined) return;
       run.emit({ type: 'progress', callId, toolName: tool.name, text: cap(asText(text), maxProgressBytes) });
     },
   };
   context[stopKey] = stop;
-  return Object.defineProperty(context, 'signal', signalProperty) as ToolContext;
+  return Object.defineProperties(context, lazyProperties) as ToolContext;
 }
 
 /** Returns whatever a tool returned in a form that is safe to store and send. Never throws. */

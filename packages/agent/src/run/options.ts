@@ -51,6 +51,8 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   /** Options that keep the conversation small enough. Default: none. */
   readonly context?: ContextPolicy;
   readonly pricing?: Pricing;
+  /** The user that the runs are for; every event contains this name. Default: none. */
+  readonly user?: string;
   /** Allows a money limit although the price of the model is unknown. Default false. */
   readonly allowUnpriced?: boolean;
   /** Stores the sessions. Default: in memory, for this executor only, with at most the last 1,000 sessions and 64 MiB. */
@@ -71,6 +73,8 @@ export interface RunOptions<Output = unknown> {
   readonly sessionId?: string;
   /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
+  /** The user that the run is for. Default: the one of the executor. */
+  readonly user?: string;
   /** The budget of the work that this run is a part of. The limits of the executor apply too. Default: the one of the executor. */
   readonly budget?: Budget;
 }

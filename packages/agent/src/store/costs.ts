@@ -12,10 +12,10 @@ import { localDates } from './local-date.ts';
 export type CostGroup = 'day' | 'model' | 'session' | 'kind';
 
 /**
- * The kind of a request: a response of the model, a summary of the conversation (`compaction`), or a request without a
- * response.
+ * The kind of a request: a response of the model, a summary of the conversation (`compaction`), a request without a
+ * response (`failed`), or what sent it instead of the loop: see `who` of `SpentEvent`.
  */
-export type CostKind = 'model' | 'compaction' | 'failed';
+export type CostKind = string;
 
 /** A query for the costs of all sessions in a store. */
 export interface CostQuery {
@@ -63,10 +63,13 @@ const quarterMs = 900_000;
 /** Stores keep the number as an integer of 32 bits. */
 const maxQuarter = 0x7fff_ffff;
 
-/** Returns what an event of a session cost this session, or undefined if it cost nothing: see `spendingOf`. */
+/**
+ * Returns what an event of a session cost, or undefined if it cost nothing: see `spendingOf`. What the same store also
+ * counts in another session costs nothing here.
+ */
 export function eventCost(event: Event): CostEntry | undefined {
   const spent = spendingOf(event);
-  if (spent === undefined) return undefined;
+  if (spent === undefined || (event.type === 'spent' && event.session !== undefined)) return undefined;
   try {
     const { usage, wasted, attempts, answers = 1 } = spent;
     const usd = spent.usd !== undefined && Number.isFinite(spent.usd) ? spent.usd : undefined;
@@ -74,7 +77,7 @@ export function eventCost(event: Event): CostEntry | undefined {
     return {
       quarter: Math.min(Math.floor(number(timeOf(event.time)) / quarterMs), maxQuarter),
       kind: kindOf(event),
-      model: event.type === 'assistant' ? String(event.model) : '',
+      model: event.type === 'assistant' || event.type === 'spent' ? String(event.model ?? '') : '',
       requests,
       unpriced: usd === undefined ? requests : 0,
       usd: usd ?? 0,
@@ -90,9 +93,10 @@ export function eventCost(event: Event): CostEntry | undefined {
   }
 }
 
-function kindOf({ type }: Event): CostKind {
-  if (type === 'assistant') return 'model';
-  return type === 'compacted' ? 'compaction' : 'failed';
+function kindOf(event: Event): CostKind {
+  if (event.type === 'spent') return String(event.who);
+  if (event.type === 'assistant') return 'model';
+  return event.type === 'compacted' ? 'compaction' : 'failed';
 }
 
 /** An event of another program can lack a count. A store must not reject it for that. */

@@ -1,6 +1,7 @@
 import type { Event, RunEnd, RunEvent, RunStatus } from '../events/event.ts';
 import { isStored } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
+import { spendingOf } from '../events/spending.ts';
 import { emptyState } from '../events/state.ts';
 import type { Run, RunResult } from '../run/run.ts';
 import type { Store } from '../store/store.ts';
@@ -88,17 +89,11 @@ function checkCounts(own: readonly Event[], result: RunResult): void {
   let wasted = noUsage;
   let answers = 0;
   for (const event of own) {
-    if (event.type === 'assistant') {
-      answers += 1;
-      used = addUsage(used, event.usage);
-      wasted = addUsage(wasted, event.wasted);
-    }
-    if (event.type === 'compacted' && event.spent !== undefined) {
-      answers += event.spent.answers ?? 1;
-      used = addUsage(used, event.spent.usage);
-      wasted = addUsage(wasted, event.spent.wasted);
-    }
-    if (event.type === 'ask_failed') wasted = addUsage(wasted, event.error.wasted ?? noUsage);
+    const spent = spendingOf(event);
+    if (spent === undefined) continue;
+    answers += spent.answers ?? 1;
+    used = addUsage(used, spent.usage);
+    wasted = addUsage(wasted, spent.wasted);
   }
   const started = own.filter((event) => event.type === 'tool_started').length;
   expectEqual(metrics.invocations, answers, 'the invocations');

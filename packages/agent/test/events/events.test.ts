@@ -40,6 +40,13 @@ const samples: { [Type in Event['type']]: Extract<Event, { type: Type }> } = {
   },
   approval_decided: { ...head, type: 'approval_decided', approvalId: 'a', decision: 'deny', waitedMs: 1 },
   compacted: { ...head, type: 'compacted', upTo: 2, summary: 's' },
+  spent: {
+    ...head,
+    type: 'spent',
+    who: 'agent',
+    spent: { usage: noUsage, wasted: noUsage, attempts: 1, durationMs: 0, usd: 0.5 },
+    ...{ provider: 'p', model: 'm', callId: 'c', toolName: 't', session: 'child' },
+  },
   stop_requested: { ...head, type: 'stop_requested', reason: 'cancelled' },
   notice: { ...head, type: 'notice', code: 'no_progress', text: 'Again?' },
   resumed: { ...head, type: 'resumed' },

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Agent, ModelResponse } from '../../src/interfaces/agent.ts';
-import type { Reservation } from '../../src/interfaces/budget.ts';
 import { Budget } from '../../src/interfaces/budget.ts';
 import type { Price } from '../../src/interfaces/limits.ts';
 import { costOf, dearestInput } from '../../src/interfaces/limits.ts';
+import type { Reservation } from '../../src/interfaces/reservation.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Usage } from '../../src/values/usage.ts';

@@ -1,7 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import { read, record, withMethods } from '@cobbler/agent/input';
-import type { Embedder } from '../memory/embedder.ts';
+import type { Embedder, EmbedOptions } from '../memory/embedder.ts';
 import { readEmbedder } from '../memory/embedder.ts';
 import type { MemoryIndex, Recalled } from '../memory/memory-index.ts';
 import { withReadMemories } from '../memory/memory-index.ts';
@@ -66,19 +66,19 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
   };
   const { index, sql } = parts;
   return withReadMemories({
-    async add(memories, { signal } = {}) {
+    async add(memories, options = {}) {
       if (memories.length === 0) return;
       await sql.batch(memories.map(addition));
       for (const chatId of new Set(memories.map((memory) => memory.chatId))) {
-        await embedMissing(parts, chatId, Number.POSITIVE_INFINITY, signal);
+        await embedMissing(parts, chatId, Number.POSITIVE_INFINITY, options);
         await settle(parts, chatId);
       }
     },
-    async search(chatId, query, { limit = defaultLimit, floor = scoreFloor, signal } = {}) {
-      await embedMissing(parts, chatId, maxAgain, signal);
+    async search(chatId, query, { limit = defaultLimit, floor = scoreFloor, ...options } = {}) {
+      await embedMissing(parts, chatId, maxAgain, options);
       const memories = await memoriesOf(sql, chatId);
       if (memories.length === 0) return [];
-      const [queryVector = new Float32Array()] = await embedTexts(parts.embedder, [query], 'query', signal);
+      const [queryVector = new Float32Array()] = await embedTexts(parts.embedder, [query], 'query', options);
       const scores = await scoresOf(parts, chatId, queryVector, limit);
       return bestMemories(await byVectorId(parts, memories), scores, { limit, floor });
     },
@@ -153,14 +153,14 @@ async function embedMissing(
   parts: VectorizeSettings,
   chatId: string,
   limit: number,
-  signal: AbortSignal | undefined,
+  options: EmbedOptions,
 ): Promise<void> {
   const { sql, embedder, runtime } = parts;
   for (let done = 0; done < limit; done += batchSize) {
     const missing = await listUnembedded(sql, chatId, embedder.name, batchSize);
     if (missing.length === 0) return;
     const texts = missing.map(({ text }) => text);
-    const vectors = await embedTexts(embedder, texts, 'document', signal);
+    const vectors = await embedTexts(embedder, texts, 'document', options);
     const pairs = missing.map((memory, at) => ({ memory, vector: vectors[at] ?? new Float32Array() }));
     await give(parts, chatId, pairs);
     await sql.batch(

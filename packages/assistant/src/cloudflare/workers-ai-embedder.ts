@@ -3,6 +3,7 @@ import { read, record, text, withMethods } from '@cobbler/agent/input';
 import type { Embedder } from '../memory/embedder.ts';
 import { embedderReaders } from '../memory/embedder.ts';
 import { embedderFrom } from '../memory/embedder-from.ts';
+import { embeddingSpent } from '../memory/embedding-spent.ts';
 
 /** The part of a Workers AI binding that is used. */
 export interface WorkersAi {
@@ -62,7 +63,11 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
     floor,
     maxAtOnce: 100,
     // The binding does not support an abort signal: the caller stops waiting.
-    embed: async (texts) => dataOf(await ai.run(model, { text: [...texts] }), model),
+    embed: async (texts, _, { onSpent }) => {
+      const answer = await ai.run(model, { text: [...texts] });
+      await onSpent?.({ ...embeddingSpent(model, texts), provider: 'workers-ai' });
+      return dataOf(answer, model);
+    },
   });
 }
 

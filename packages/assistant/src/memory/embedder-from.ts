@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { listOf, read, record, when, withArguments } from '@cobbler/agent/input';
-import type { Embedder } from './embedder.ts';
+import type { Embedder, EmbedOptions } from './embedder.ts';
 import { embedArguments, embedderReaders } from './embedder.ts';
 
 /** Options of {@link embedderFrom}: a model and a function that calls it. */
@@ -15,7 +15,7 @@ export interface EmbedderParts {
   embed(
     texts: readonly string[],
     purpose: 'document' | 'query',
-    options: { readonly signal?: AbortSignal },
+    options: EmbedOptions,
   ): Promise<readonly (readonly number[] | Float32Array)[]>;
 }
 

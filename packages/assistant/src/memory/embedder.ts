@@ -1,5 +1,16 @@
+import type { Spending } from '@cobbler/agent';
 import type { Reader, Readers } from '@cobbler/agent/input';
 import { callable, count, listOf, oneOf, optional, record, signal, text, when } from '@cobbler/agent/input';
+
+/** Options of the requests to an embedder. */
+export interface EmbedOptions {
+  readonly signal?: AbortSignal;
+  /** Receives what a request used, if it is paid. */
+  readonly onSpent?: (spending: Spending) => void | Promise<void>;
+}
+
+/** The readers of {@link EmbedOptions}. */
+export const embedReaders: Readers<EmbedOptions> = { signal, onSpent: callable };
 
 /** Converts texts to vectors that are close for similar texts. */
 export interface Embedder {
@@ -15,7 +26,7 @@ export interface Embedder {
   embed(
     texts: readonly string[],
     purpose: 'document' | 'query',
-    options?: { readonly signal?: AbortSignal },
+    options?: EmbedOptions,
   ): Promise<readonly Float32Array[]>;
 }
 
@@ -36,5 +47,5 @@ export const readEmbedder: Reader<Embedder> = record<Embedder>(embedderReaders, 
 export const embedArguments: Readonly<Record<string, Reader<unknown>>> = {
   texts: listOf(text),
   purpose: oneOf('document', 'query'),
-  options: optional(record<{ readonly signal?: AbortSignal }>({ signal })),
+  options: optional(record<EmbedOptions>(embedReaders)),
 };

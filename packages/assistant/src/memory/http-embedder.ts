@@ -5,6 +5,7 @@ import { defined, serviceCode } from '@cobbler/agent/values';
 import type { Embedder } from './embedder.ts';
 import { embedderReaders } from './embedder.ts';
 import { embedderFrom } from './embedder-from.ts';
+import { embeddingSpent } from './embedding-spent.ts';
 
 /** Options of {@link httpEmbedder}: the service and the model. */
 export interface HttpEmbedderOptions {
@@ -39,7 +40,11 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
     name: `${baseURL} ${model} ${dimensions}`,
     dimensions,
     floor,
-    embed: async (texts, _, { signal }) => vectorsIn(await post(given, texts, signal)),
+    embed: async (texts, _, { signal, onSpent }) => {
+      const answer = await post(given, texts, signal);
+      await onSpent?.(embeddingSpent(model, texts, tokensIn(answer)));
+      return vectorsIn(answer);
+    },
   });
 }
 
@@ -83,6 +88,13 @@ function kindOf(status: number): ErrorKind {
   if (status === 401 || status === 403) return 'auth';
   if (status === 429) return 'rate_limit';
   return status < 500 ? 'invalid' : 'agent';
+}
+
+/** Returns the input tokens that the service counted. */
+function tokensIn(answer: unknown): number | undefined {
+  const usage = typeof answer === 'object' && answer !== null && 'usage' in answer ? answer.usage : undefined;
+  const has = typeof usage === 'object' && usage !== null && 'prompt_tokens' in usage;
+  return has && typeof usage.prompt_tokens === 'number' ? usage.prompt_tokens : undefined;
 }
 
 function vectorsIn(answer: unknown): number[][] {

@@ -1,14 +1,7 @@
 import type { Reader, Readers } from '@cobbler/agent/input';
-import {
-  amount,
-  listOf,
-  optional,
-  record,
-  signal,
-  text,
-  withArguments,
-  withMethods,
-} from '@cobbler/agent/input';
+import { amount, listOf, optional, record, text, withArguments, withMethods } from '@cobbler/agent/input';
+import type { EmbedOptions } from './embedder.ts';
+import { embedReaders } from './embedder.ts';
 
 /** A fact to remember about a chat. */
 export interface Memory {
@@ -36,13 +29,9 @@ export interface Recall {
 
 /** Finds memories by meaning, or by keyword if necessary. Results never belong to another chat. */
 export interface MemoryIndex {
-  add(memories: readonly Memory[], options?: { readonly signal?: AbortSignal }): Promise<void>;
+  add(memories: readonly Memory[], options?: EmbedOptions): Promise<void>;
   /** Returns matching memories, best first. */
-  search(
-    chatId: string,
-    query: string,
-    recall?: Recall & { readonly signal?: AbortSignal },
-  ): Promise<readonly Recalled[]>;
+  search(chatId: string, query: string, recall?: Recall & EmbedOptions): Promise<readonly Recalled[]>;
   list(chatId: string): Promise<readonly Memory[]>;
   /** Deletes a chat's memories. Returns their number. */
   forget(chatId: string): Promise<number>;
@@ -66,12 +55,12 @@ export function withReadMemories(index: MemoryIndex): MemoryIndex {
   return withArguments(index, {
     add: {
       memories: listOf(readMemory),
-      options: optional(record<{ readonly signal?: AbortSignal }>({ signal })),
+      options: optional(record<EmbedOptions>(embedReaders)),
     },
     search: {
       chatId: text,
       query: text,
-      recall: optional(record<Recall & { readonly signal?: AbortSignal }>({ ...recallReaders, signal })),
+      recall: optional(record<Recall & EmbedOptions>({ ...recallReaders, ...embedReaders })),
     },
     list: { chatId: text },
     forget: { chatId: text },

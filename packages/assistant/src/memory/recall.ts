@@ -1,12 +1,13 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import { amount, callable, read, record, signal, text, withMethods } from '@cobbler/agent/input';
+import { amount, callable, read, record, text, withMethods } from '@cobbler/agent/input';
+import type { EmbedOptions } from './embedder.ts';
+import { embedReaders } from './embedder.ts';
 import type { MemoryIndex, Recall, Recalled } from './memory-index.ts';
 import { readMemoryIndex, recallReaders } from './memory-index.ts';
 
 /** Options of {@link recallFor}. */
-export interface RecallOptions extends Recall {
-  readonly signal?: AbortSignal;
+export interface RecallOptions extends Recall, EmbedOptions {
   /** Maximum time that a reply waits for memories, in milliseconds. Default 3,000. */
   readonly timeoutMs?: number;
   /** Receives the reason why nothing was recalled. */
@@ -20,7 +21,7 @@ const maxQueryLength = 2000;
 
 const readOptions = record<RecallOptions>({
   ...recallReaders,
-  signal,
+  ...embedReaders,
   timeoutMs: amount,
   report: callable,
   runtime: withMethods('timer'),

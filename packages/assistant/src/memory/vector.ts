@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import type { Embedder } from './embedder.ts';
+import type { Embedder, EmbedOptions } from './embedder.ts';
 
 /** Returns the cosine of two vectors of one embedder: 1 for the same direction, 0 for unrelated ones. */
 export function cosine(one: Float32Array, other: Float32Array): number {
@@ -43,9 +43,9 @@ export async function embedTexts(
   embedder: Embedder,
   texts: readonly string[],
   purpose: 'document' | 'query',
-  signal: AbortSignal | undefined,
+  options: EmbedOptions,
 ): Promise<readonly Float32Array[]> {
-  const vectors = await embedder.embed(texts, purpose, signal === undefined ? {} : { signal });
+  const vectors = await embedder.embed(texts, purpose, options);
   const wrong = vectors.find(
     (vector) => vector.length !== embedder.dimensions || !vector.every((value) => Number.isFinite(value)),
   );

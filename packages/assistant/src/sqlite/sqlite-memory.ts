@@ -1,5 +1,5 @@
 import { read, record } from '@cobbler/agent/input';
-import type { Embedder } from '../memory/embedder.ts';
+import type { Embedder, EmbedOptions } from '../memory/embedder.ts';
 import { readEmbedder } from '../memory/embedder.ts';
 import type { Memory, MemoryIndex, Recalled } from '../memory/memory-index.ts';
 import { withReadMemories } from '../memory/memory-index.ts';
@@ -67,17 +67,17 @@ export function sqliteMemory(options: SqliteMemoryOptions): MemoryIndex {
     return isReady;
   };
   return withReadMemories({
-    async add(memories, { signal } = {}) {
+    async add(memories, options = {}) {
       await ready();
       await sql.batch(memories.flatMap((memory) => [addition(memory), wordsOf(memory)]));
       for (const chatId of new Set(memories.map((memory) => memory.chatId)))
-        await embedMissing({ sql, embedder }, chatId, Number.POSITIVE_INFINITY, signal);
+        await embedMissing({ sql, embedder }, chatId, Number.POSITIVE_INFINITY, options);
     },
-    async search(chatId, query, { limit = defaultLimit, floor = scoreFloor, signal } = {}) {
+    async search(chatId, query, { limit = defaultLimit, floor = scoreFloor, ...options } = {}) {
       await ready();
-      await embedMissing({ sql, embedder }, chatId, maxAgain, signal);
+      await embedMissing({ sql, embedder }, chatId, maxAgain, options);
       const scores = await byWords(sql, chatId, query);
-      for (const [key, score] of await byMeaning({ sql, embedder }, chatId, query, signal))
+      for (const [key, score] of await byMeaning({ sql, embedder }, chatId, query, options))
         scores.set(key, Math.max(score, scores.get(key) ?? 0));
       return bestMemories(sql, chatId, scores, { limit, floor });
     },
@@ -129,13 +129,13 @@ async function embedMissing(
   { sql, embedder }: SqliteMemoryOptions,
   chatId: string,
   limit: number,
-  signal: AbortSignal | undefined,
+  options: EmbedOptions,
 ): Promise<void> {
   for (let done = 0; done < limit; done += batchSize) {
     const missing = await listUnembedded(sql, chatId, embedder.name, batchSize);
     if (missing.length === 0) return;
     const texts = missing.map(({ text }) => text);
-    const vectors = await embedTexts(embedder, texts, 'document', signal);
+    const vectors = await embedTexts(embedder, texts, 'document', options);
     await sql.batch(
       missing.flatMap(({ key }, index) => [
         {
@@ -167,7 +167,7 @@ async function byMeaning(
   { sql, embedder }: SqliteMemoryOptions,
   chatId: string,
   query: string,
-  signal: AbortSignal | undefined,
+  options: EmbedOptions,
 ): Promise<Map<number, number>> {
   const { rows } = await sql.run(
     `SELECT v.key, v.vector FROM memories AS m JOIN memory_vectors AS v ON v.key = m.key
@@ -175,7 +175,7 @@ async function byMeaning(
     [chatId, embedder.name],
   );
   if (rows.length === 0) return new Map();
-  const [queryVector = new Float32Array()] = await embedTexts(embedder, [query], 'query', signal);
+  const [queryVector = new Float32Array()] = await embedTexts(embedder, [query], 'query', options);
   const scores = new Map<number, number>();
   for (const row of rows) {
     const { vector } = row;

@@ -49,7 +49,7 @@ export interface AssistantOptions {
    * of a day, for example. Default: none.
    */
   readonly budget?: (userId: string) => Promise<Budget | undefined>;
-  /** The prices of the models, for a budget that limits money. Default: none is known. */
+  /** The prices of the models, for the costs in the logs and for budgets that limit money. Default: none is known. */
   readonly pricing?: Pricing;
   /** When older messages are summarized and added to the memory. */
   readonly remember?: RememberRule;

@@ -14,6 +14,7 @@ import type { AssistantDependencies } from './dependencies.ts';
 import { contextMessages, conversation } from './history.ts';
 import * as words from './messages.ts';
 import { runNotedStep } from './noted.ts';
+import { recordSpending } from './record-spending.ts';
 import { systemPrompt } from './system-prompt.ts';
 import { showTyping } from './typing-indicator.ts';
 import type { TurnWork } from './work.ts';
@@ -129,8 +130,8 @@ async function think(
 ): Promise<RunResult> {
   const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages, pricing } =
     dependencies;
-  const { chatId } = work;
-  const budget = await dependencies.budget?.(work.userId);
+  const { chatId, userId: user } = work;
+  const budget = await dependencies.budget?.(user);
   const memories = await recallTexts(dependencies, work, steps);
   const executor = new Executor({
     agent,
@@ -139,6 +140,7 @@ async function think(
     store: turns,
     runtime,
     approvalMs,
+    user,
     system: systemPrompt({ persona, tools, memories, ...moment }),
     limits: { toolCalls, turns: toolCalls + 2 },
     onLimit: 'finalize',
@@ -185,7 +187,9 @@ async function recallTexts(
     async run({ signal }) {
       const report = (error: Parameters<AssistantDependencies['report']>[0]) =>
         dependencies.report(error, `recall in ${steps.runId}`);
-      const found = await recallFor(memory, chatId, text, { signal, runtime, report });
+      const runId = `${steps.runId}-recall`;
+      const onSpent = recordSpending(dependencies, { sessionId: turnSession(chatId, runId), runId });
+      const found = await recallFor(memory, chatId, text, { signal, runtime, report, onSpent });
       return found.map((memory) => memory.text);
     },
   });

@@ -1,5 +1,12 @@
-import { AgentError } from '@cobbler/agent';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { httpEmbedder } from '../../src/memory/http-embedder.ts';
+import { sqliteMemory } from '../../src/sqlite/sqlite-memory.ts';
+import { sqliteSql } from '../../src/sqlite/sqlite-sql.ts';
 import { stage } from '../support/stage.ts';
 
 const rule = { remember: { threshold: { messages: 2 }, keep: 1 } };
@@ -22,6 +29,45 @@ describe('the memory of a chat', () => {
     expect(system[2]).toContain('- The dog of the user is called Rex.');
     // Changing parts come last, so that the provider can cache the beginning.
     expect(system.slice(0, 2)).toEqual(agent.requests[0]?.system?.slice(0, 2));
+  });
+
+  it('records what its summaries and its embeddings cost [P14]', async () => {
+    const runtime: Runtime = {
+      ...systemRuntime,
+      fetch: async (_, init) => {
+        const { input } = JSON.parse(String(init?.body)) as { input: string[] };
+        const data = input.map((_text, index) => ({ index, embedding: [1, index] }));
+        return Response.json({ data, usage: { prompt_tokens: 10 * input.length } });
+      },
+    };
+    const embedder = httpEmbedder({ baseURL: 'http://e.test', model: 'e', dimensions: 2, floor: 0, runtime });
+    const folder = mkdtempSync(join(tmpdir(), 'cobbler-costs-'));
+    const sql = sqliteSql({ file: join(folder, 'memory.db') });
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    onTestFinished(() => sql.close());
+    const pricing = () => ({ input: 5, output: 25 });
+    const memory = sqliteMemory({ sql, embedder });
+    const script = ['Nice.', 'Well.', 'The dog is called Rex.'];
+    const { say, runner, options } = stage(script, { ...rule, memory, pricing });
+    for (const text of ['My dog is called Rex.', 'He is well.']) {
+      const turn = await say(text);
+      await runner.result(turn);
+      await runner.result(`${turn}-remember`);
+    }
+    const logs = await Promise.all(
+      (await options.turns.sessions()).map((id) => Promise.resolve(options.turns.read(id))),
+    );
+    const costs = logs.flat().flatMap((event): unknown[][] => {
+      if (event.type === 'assistant') return [['model', event.user, event.usd !== undefined]];
+      return event.type === 'spent' ? [[event.who, event.spent.usage.inputTokens, event.spent.usd]] : [];
+    });
+    expect(costs).toEqual(
+      expect.arrayContaining([
+        ['model', '7', true],
+        ['embedding', 10, 0.00005],
+        ['memory', expect.any(Number), expect.any(Number)],
+      ]),
+    );
   });
 
   it('does not prevent replies if it fails [S3.13]', async () => {

@@ -1,5 +1,6 @@
 import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, costOf, noUsage } from '@cobbler/agent';
+import { spendingOf } from '@cobbler/agent/events';
 import { isNoUsage } from '@cobbler/agent/testing';
 import { sameUsage } from './auditor.ts';
 import type { Disk } from './environment/disk.ts';
@@ -36,23 +37,13 @@ export function accountOf(record: SimulatedRun, disk: Disk): RunCost {
 function committed(events: readonly Event[], runs: readonly string[]): RunCost {
   let account: RunCost = { used: noUsage, wasted: noUsage, answers: 0 };
   for (const event of events) {
-    if (!runs.includes(event.runId)) continue;
-    if (event.type === 'assistant') {
-      account = {
-        used: addUsage(account.used, event.usage),
-        wasted: addUsage(account.wasted, event.wasted),
-        answers: account.answers + 1,
-      };
-    }
-    if (event.type === 'compacted' && event.spent !== undefined) {
-      account = {
-        used: addUsage(account.used, event.spent.usage),
-        wasted: addUsage(account.wasted, event.spent.wasted),
-        answers: account.answers + (event.spent.answers ?? 1),
-      };
-    }
-    if (event.type === 'ask_failed')
-      account = { ...account, wasted: addUsage(account.wasted, event.error.wasted ?? noUsage) };
+    const spent = runs.includes(event.runId) ? spendingOf(event) : undefined;
+    if (spent === undefined) continue;
+    account = {
+      used: addUsage(account.used, spent.usage),
+      wasted: addUsage(account.wasted, spent.wasted),
+      answers: account.answers + (spent.answers ?? 1),
+    };
   }
   return account;
 }

@@ -1,4 +1,4 @@
-import type { Limits, Run, Tool, ToolContext, Usage } from '@cobbler/agent';
+import type { ExecutionMetrics, Limits, Run, Tool, ToolContext, Usage } from '@cobbler/agent';
 import { Budget, costOf, defineTool, Executor, memoryStore } from '@cobbler/agent';
 import { createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
@@ -77,14 +77,14 @@ export class Tree {
     const isOver = await isSettledSoon(first.run.result);
     world.expect(isOver, 'P2 end', 'the first run never ended');
     if (!isOver) return;
-    const { status, error } = await first.run.result;
+    const { status, error, metrics } = await first.run.result;
     world.note(`the tree of ${this.#branches.length} runs ended: ${status}`);
     const isTried = this.#service.of(first.program).length > 0;
     const mayRest = status === 'limit' || status === 'timeout' || this.#abort.signal.aborted;
     world.expect(isTried || mayRest, 'tree begins', () => `no request was made: ${error?.message}`);
     world.expect(endedAt <= this.#ms + slackMs, 'P2 time', `the tree took ${endedAt} ms of ${this.#ms}`);
     await this.#checkEnds(endedAt);
-    if (world.violation === undefined) this.#settle();
+    if (world.violation === undefined) this.#settle(metrics);
   }
 
   /** Checks that no run makes a request or waits after the end of the first run. */
@@ -195,8 +195,11 @@ export class Tree {
     );
   }
 
-  /** Checks at the end that nothing is reserved and that the budget counts all usage once. */
-  #settle(): void {
+  /**
+   * Checks at the end that nothing is reserved, and that the budget and the metrics of the first run count all usage
+   * once.
+   */
+  #settle(metrics: ExecutionMetrics): void {
     const { tokens, usd, tokensLeft } = this.#budget;
     const { tokens: maxTokens = Number.POSITIVE_INFINITY, usd: maxUsd = Number.POSITIVE_INFINITY } =
       this.#limits;
@@ -210,6 +213,13 @@ export class Tree {
     }
     const { world } = this;
     world.expect(tokens === used, 'P14 tree', `the budget counts ${tokens} tokens, but ${used} were used`);
+    const { totalInputTokens, totalOutputTokens, wasted, usd: reported = Number.NaN } = metrics;
+    const recorded = totalInputTokens + totalOutputTokens + tokensOf(wasted);
+    world.expect(
+      recorded === used && Math.abs(reported - cost) < 1e-9,
+      'P14 tree metrics',
+      `the metrics count ${recorded} tokens and $${reported}, but ${used} tokens and $${cost} were used`,
+    );
     world.expect(
       Math.abs(usd - cost) < 1e-9,
       'P14 tree',

@@ -146,7 +146,13 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     timeoutMs: timeoutMs + endingMs,
     subject: ({ action, backend, session_id, prompt }) =>
       [action, backend ?? session_id, prompt].filter((word) => word !== undefined).join(' '),
-    execute: (args, context) => runAction(sessions, workspace, args, context),
+    execute: async (args, context) => {
+      try {
+        return await runAction(sessions, workspace, args, context);
+      } finally {
+        sessions.recordSpendings(context.budget);
+      }
+    },
   });
   return { ...tool, close: () => sessions.close() };
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Spending } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Totals } from '../events/backend-event.ts';
 import { fieldsOf, listOf, numberOf, textOf } from '../events/fields.ts';
@@ -33,6 +34,7 @@ export interface RegisteredSession {
 export class SessionRegistry {
   readonly #path: string | undefined;
   #sessions: Map<string, RegisteredSession> = new Map();
+  #spendings: readonly unknown[] = [];
   #last = 0;
 
   constructor(path: string | undefined) {
@@ -68,11 +70,28 @@ export class SessionRegistry {
     this.#write();
   }
 
+  /** Keeps what a task in the background has cost, until a call can record it. */
+  keepSpending(spending: Spending): void {
+    this.#read();
+    this.#spendings = [...this.#spendings, spending];
+    this.#write();
+  }
+
+  /** Returns what tasks in the background have cost since the last call, as it was stored. */
+  takeSpendings(): readonly unknown[] {
+    this.#read();
+    const taken = this.#spendings;
+    this.#spendings = [];
+    if (taken.length > 0) this.#write();
+    return taken;
+  }
+
   #read(): void {
     if (this.#path === undefined) return;
     try {
       const stored = fieldsOf(JSON.parse(readFileSync(this.#path, 'utf8')));
       this.#last = Math.max(this.#last, numberOf(stored['last']) ?? 0);
+      this.#spendings = listOf(stored['spendings']);
       this.#sessions = new Map(
         listOf(stored['sessions'])
           .flatMap(readSession)
@@ -89,7 +108,7 @@ export class SessionRegistry {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       const temporary = `${this.#path}.${process.pid}`;
-      const stored = { last: this.#last, sessions: this.all() };
+      const stored = { last: this.#last, sessions: this.all(), spendings: this.#spendings };
       writeFileSync(temporary, JSON.stringify(stored, undefined, 1), { mode: 0o600 });
       renameSync(temporary, this.#path);
     } catch {

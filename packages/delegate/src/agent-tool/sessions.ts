@@ -1,12 +1,14 @@
-import type { Budget, Environment, Gate, GateCall, Limits, Pricing } from '@cobbler/agent';
-import { AgentError, addUsage, costOf } from '@cobbler/agent';
+import type { Budget, Environment, Gate, GateCall, Limits, Pricing, Spending } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
 import { askForDecision } from '../backend/call-decision.ts';
 import type { ProxyTarget } from '../backend/proxy-tools.ts';
 import { callFacts, placeIn } from '../backend/proxy-tools.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
+import { tokensOf } from '../events/backend-event.ts';
 import type { RegisteredSession, SessionRegistry } from './session-registry.ts';
+import { TaskCost } from './task-cost.ts';
 
 /** A session as the model sees it. Requirement S2.3 defines the names. */
 export interface SessionReport {
@@ -131,6 +133,7 @@ export class Sessions {
       ...defined({ signal: context.signal }),
       onEvent: (event) => {
         this.#note(lines, event, context);
+        if (event.type === 'withdrawn') share.recordTry(event);
         this.#noteSession(id, event);
         if (event.type === 'part' && event.part.type === 'tool_call')
           known.reportedArguments.set(event.part.id, event.part.arguments);
@@ -170,6 +173,17 @@ export class Sessions {
       result:
         session.state === 'running' ? (this.#live.get(session.id)?.lines ?? []).join('\n') : session.result,
     };
+  }
+
+  /** Records what tasks in the background have cost in the log of the run that makes the current call. */
+  recordSpendings(budget: Budget): void {
+    for (const spending of this.#options.registry.takeSpendings()) {
+      try {
+        budget.spend(0, 0, spending as Spending);
+      } catch {
+        // The file was changed by another program.
+      }
+    }
   }
 
   all(): RegisteredSession[] {
@@ -273,17 +287,24 @@ export class Sessions {
       });
     const reservation = budget.reserve(tokens ?? 0, usd ?? 0);
     const settleTurns = turns === Number.POSITIVE_INFINITY ? undefined : budget.take('turns', turns);
+    const cost = new TaskCost(backend.name, price);
+    const recordTry = (event: Extract<BackendEvent, { type: 'withdrawn' }>) => {
+      const spending = inBackground ? undefined : cost.ofTry(event);
+      if (spending !== undefined) budget.spend(0, 0, spending);
+    };
     const settle = (result: BackendResult) => {
-      const usage = addUsage(result.usage, result.wasted);
       const used = {
-        tokens: usage.inputTokens + usage.outputTokens,
-        usd: result.usd ?? (price === undefined ? 0 : costOf(usage, price)),
+        tokens: tokensOf(result.usage) + tokensOf(result.wasted),
+        usd: cost.usdOf(result) ?? 0,
       };
-      reservation.settle(used.tokens, used.usd);
+      const spending = cost.ofRest(result);
+      // The run that started a task in the background may have ended: a later call records the cost.
+      if (inBackground && spending !== null) this.#options.registry.keepSpending(spending);
+      reservation.settle(used.tokens, used.usd, inBackground ? null : spending);
       settleTurns?.(Math.min(result.turns, turns));
       return used;
     };
-    return { usd, tokens, turns, settle };
+    return { usd, tokens, turns, settle, recordTry };
   }
 }
 

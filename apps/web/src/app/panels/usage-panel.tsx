@@ -13,9 +13,9 @@ interface UsageProps {
 
 /** The usage of the session, in total and by turn. */
 export function UsagePanel({ model, show }: UsageProps): VNode {
-  const turns = useMemo(() => turnsIn(model.view.items), [model.version]);
+  const turns = useMemo(() => turnsIn(model.view), [model.version]);
   if (turns.length === 0) return <p class="muted none">No responses yet.</p>;
-  const totals = totalsOf(turns, model.view.failures);
+  const totals = totalsOf(model.view.paid);
   const bars = (values: (turn: TurnUsage) => readonly number[], words: (turn: TurnUsage) => string) =>
     turns.map((turn) => ({
       key: turn.seq,

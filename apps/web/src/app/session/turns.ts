@@ -1,6 +1,7 @@
-import type { Usage } from '@cobbler/agent';
+import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
-import type { ConversationItem, StoredEvent } from '@cobbler/agent/events';
+import type { ConversationItems } from '@cobbler/agent/events';
+import { spendingOf } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 
 /** The usage of one response, or one summary. */
@@ -27,44 +28,35 @@ export interface SessionTotals {
   readonly durationMs: number;
 }
 
-/** Returns the usage of each turn of a conversation, in order, without turns copied by a fork. */
-export function turnsIn(items: readonly ConversationItem[]): TurnUsage[] {
-  return items.flatMap((item) => {
-    const { seq } = item;
-    if (item.kind === 'response' && item.event !== undefined && item.event.inherited !== true) {
-      const { usage, wasted, usd, durationMs, model } = item.event;
-      return [{ seq, name: String(item.turn), model, usage, wasted, durationMs, ...defined({ usd }) }];
-    }
-    if (item.kind !== 'note' || item.what.type !== 'compacted') return [];
-    const { spent, inherited } = item.what.event;
-    if (spent === undefined || inherited === true) return [];
+/**
+ * Returns the usage of each turn of a conversation, of its summaries and of what its calls spent, in order, without what
+ * a fork copied.
+ */
+export function turnsIn({ items, paid }: Pick<ConversationItems, 'items' | 'paid'>): TurnUsage[] {
+  const names = new Map(items.map((item) => [item.seq, item.kind === 'response' ? String(item.turn) : '']));
+  return paid.flatMap((event) => {
+    const spent = event.type === 'ask_failed' ? undefined : spendingOf(event);
+    if (spent === undefined) return [];
+    const { seq } = event;
     const { usage, wasted, durationMs, usd } = spent;
-    return [{ seq, name: 'compaction', usage, wasted, durationMs, ...defined({ usd }) }];
+    const name = event.type === 'spent' ? event.who : names.get(seq) || 'compaction';
+    const model = event.type === 'assistant' || event.type === 'spent' ? event.model : undefined;
+    return [{ seq, name, usage, wasted, durationMs, ...defined({ usd, model }) }];
   });
 }
 
-/** The usage of a request without a response. */
-type FailedRequestUsage = Pick<StoredEvent<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
-
-/** Adds up the turns and the failed requests, such as those of a cancelled run. */
-export function totalsOf(
-  turns: readonly TurnUsage[],
-  failures: readonly FailedRequestUsage[],
-): SessionTotals {
+/** Adds up everything that a session paid for, including failed requests, such as those of a cancelled run. */
+export function totalsOf(paid: readonly Event[]): SessionTotals {
   let [usage, wasted]: [Usage, Usage] = [noUsage, noUsage];
-  let [usd, durationMs] = [0, 0];
-  for (const turn of turns) {
-    usage = addUsage(usage, turn.usage);
-    wasted = addUsage(wasted, turn.wasted);
-    usd += turn.usd ?? 0;
-    durationMs += turn.durationMs;
-  }
-  let isPartial = turns.some((turn) => turn.usd === undefined);
-  for (const { error, usd: lost, inherited } of failures) {
-    if (inherited === true || error.wasted === undefined || countOf(error.wasted) === 0) continue;
-    wasted = addUsage(wasted, error.wasted);
-    usd += lost ?? 0;
-    isPartial ||= lost === undefined;
+  let [usd, durationMs, isPartial] = [0, 0, false];
+  for (const event of paid) {
+    const spent = spendingOf(event);
+    if (spent === undefined) continue;
+    usage = addUsage(usage, spent.usage);
+    wasted = addUsage(wasted, spent.wasted);
+    usd += spent.usd ?? 0;
+    durationMs += spent.durationMs;
+    isPartial ||= spent.usd === undefined;
   }
   return { usage, wasted, usd, durationMs, isPartial };
 }

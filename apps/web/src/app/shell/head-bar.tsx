@@ -5,7 +5,7 @@ import { money, tokens } from '../parts/format.ts';
 import { Icon } from '../parts/icons.tsx';
 import type { SessionEntry } from '../session/api.ts';
 import type { SessionModel } from '../session/session-model.ts';
-import { totalsOf, turnsIn } from '../session/turns.ts';
+import { totalsOf } from '../session/turns.ts';
 import { Ticking } from '../transcript/call-card.tsx';
 import { stateMarks } from './sidebar.tsx';
 
@@ -79,11 +79,8 @@ export function HeadBar(props: HeadProps): VNode {
 }
 
 function Money({ model }: { readonly model: SessionModel }): VNode | null {
-  const { items, failures } = model.view;
-  const { usd, isPartial } = useMemo(
-    () => totalsOf(turnsIn(items), failures),
-    [items, items.length, items.at(-1), failures.length],
-  );
+  const { items, paid } = model.view;
+  const { usd, isPartial } = useMemo(() => totalsOf(paid), [paid, paid.length]);
   const { contextTokens } = model.view.state;
   if (items.length === 0) return null;
   return (

@@ -1,5 +1,6 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
 import { noAmounts } from '../../interfaces/amounts.ts';
+import { Budget, readHoldRequest } from '../../interfaces/budget.ts';
 import type {
   BudgetHold,
   HoldListener,
@@ -7,8 +8,8 @@ import type {
   PendingHold,
   RecordedUsage,
   Reservation,
-} from '../../interfaces/budget.ts';
-import { Budget, readHoldRequest } from '../../interfaces/budget.ts';
+} from '../../interfaces/reservation.ts';
+import type { Spending } from '../../interfaces/spending.ts';
 import { AgentError } from '../../values/errors.ts';
 import { read } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
@@ -60,8 +61,8 @@ export class StoredBudget extends Budget {
     let isOpen = true;
     return {
       again: (usedTokens, usedUsd) => local.again(usedTokens, usedUsd),
-      settle: (usedTokens, usedUsd) => {
-        local.settle(usedTokens, usedUsd);
+      settle: (usedTokens, usedUsd, spending) => {
+        local.settle(usedTokens, usedUsd, spending);
         if (isOpen && usedTokens + usedUsd > 0)
           client.charge(name, runtime.id(), { tokens: usedTokens, usd: usedUsd, requests: 1 });
         isOpen = false;
@@ -69,8 +70,8 @@ export class StoredBudget extends Budget {
     };
   }
 
-  override spend(tokens: number, usd: number): void {
-    super.spend(tokens, usd);
+  override spend(tokens: number, usd: number, spending?: Spending | null): void {
+    super.spend(tokens, usd, spending);
     const { name, client, runtime } = this.#options;
     if (tokens + usd > 0) client.charge(name, runtime.id(), { tokens, usd, requests: 1 });
   }
@@ -139,8 +140,8 @@ export class StoredBudget extends Budget {
         used = { tokens, usd, requests: used.requests + 1 };
         return true;
       },
-      settle: (tokens, usd) => {
-        local.settle(tokens, usd);
+      settle: (tokens, usd, spending) => {
+        local.settle(tokens, usd, spending);
         if (!isOpen) return;
         isOpen = false;
         const isUnused = tokens + usd === 0;

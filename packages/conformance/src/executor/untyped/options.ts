@@ -27,17 +27,18 @@ const executorFields: Fields<ExecutorOptions> = {
     approvalMs: true,
     context: true,
     pricing: true,
+    user: true,
   },
   ...{ budget: true, allowUnpriced: true, store: true, storeTimeoutMs: true, runtime: true },
 };
 
 const runFields: Fields<RunOptions> = {
-  ...{ signal: true, onEvent: true, output: true, sessionId: true, runId: true, budget: true },
+  ...{ signal: true, onEvent: true, output: true, sessionId: true, runId: true, user: true, budget: true },
 };
 
 const advanceFields: Fields<Omit<AdvanceOptions, 'prompt' | 'answers'>> = {
   waitEnded: true,
-  ...{ signal: true, onEvent: true, output: true, sessionId: true, runId: true, budget: true },
+  ...{ signal: true, onEvent: true, output: true, sessionId: true, runId: true, user: true, budget: true },
 };
 
 const asToolFields: Fields<AsToolOptions> = {
