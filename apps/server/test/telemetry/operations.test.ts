@@ -34,7 +34,7 @@ describe('operators of a server', () => {
   test('see no cost, rather than 0, while every price is unknown', () => {
     const meters = new Meters();
     const spent = (usd?: number) =>
-      meters.handle({ type: 'assistant', usage: { inputTokens: 1, outputTokens: 1 }, usd } as never);
+      meters.handle({ seq: 1, type: 'assistant', usage: { inputTokens: 1, outputTokens: 1 }, usd } as never);
     spent();
     expect(meters.text()).toContain('cobbler_tokens_total{side="input"} 1\n');
     expect(meters.text()).not.toContain('cobbler_usd_total');
