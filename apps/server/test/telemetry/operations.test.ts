@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { memoryStore } from '@cobbler/agent';
+import { memoryStore, noUsage } from '@cobbler/agent';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -40,6 +40,13 @@ describe('operators of a server', () => {
     expect(meters.text()).not.toContain('cobbler_usd_total');
     spent(0.5);
     expect(meters.text()).toContain('cobbler_usd_total 0.5\n');
+    const paid = { usage: { inputTokens: 2, outputTokens: 1 }, wasted: noUsage, usd: 0.25 };
+    meters.handle({ seq: 2, type: 'compacted', spent: paid } as never);
+    meters.handle({ seq: 3, type: 'spent', who: 'agent', spent: paid } as never);
+    const error = { wasted: { inputTokens: 9, outputTokens: 9 } };
+    meters.handle({ seq: 4, type: 'ask_failed', error, usd: 1 } as never);
+    expect(meters.text()).toContain('cobbler_usd_total 2\n');
+    expect(meters.text()).toContain('cobbler_tokens_total{side="input"} 6\n');
   });
 
   test('see at most 500 series per metric, with the rest counted together [P18]', () => {
