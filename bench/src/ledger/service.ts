@@ -10,8 +10,13 @@ import { tokensFor } from './prompt.ts';
 /** The model's response to one request, or a failure. */
 export interface Reply {
   readonly blocks: readonly (string | ScriptBlock)[];
-  /** `overloaded` returns no response and costs nothing; `cut` breaks the stream before its end. */
-  readonly trouble?: 'overloaded' | 'cut';
+  /**
+   * `overloaded` returns no response and costs nothing; `cut` breaks the stream before its end; `stalled` sends the same
+   * and then nothing, until the client hangs up.
+   */
+  readonly trouble?: 'overloaded' | 'cut' | 'stalled';
+  /** Called once the client has received everything that a stalled response sends. */
+  readonly onStall?: () => void;
 }
 
 /** Returns the reply of the simulated model. */
@@ -90,29 +95,38 @@ export class LedgerService {
     const bill = cache.bill(prompt(body), now());
     const whole = scriptResponse(reply.blocks, { model: request.model });
     const answer = withUsage(shortened(whole, request.maxTokens), bill);
-    const isCut = reply.trouble === 'cut';
+    const isCut = reply.trouble !== undefined;
     const { outputTokens } = answer.usage;
     this.entries.push({ outcome: isCut ? 'cut' : 'answered', bill, outputTokens });
     const steps = isCut ? { steps: responseSteps(answer).filter(({ type }) => type !== 'end') } : {};
     const frames = framesOf(replies(answer, steps), testing);
-    return this.#response(200, { 'content-type': testing.contentType }, frames, isCut ? 'reset' : 'end');
+    const ending = reply.trouble === 'stalled' ? (reply.onStall ?? 'reset') : isCut ? 'reset' : 'end';
+    return this.#response(200, { 'content-type': testing.contentType }, frames, ending);
   }
 
   #response(
     status: number,
     headers: Readonly<Record<string, string>>,
     chunks: readonly string[],
-    ending: 'end' | 'reset',
+    ending: 'end' | 'reset' | (() => void),
   ): RawResponse {
+    let hangUp: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => {
+      hangUp = resolve;
+    });
     return {
       status,
       header: (name) => headers[name],
       headerNames: Object.keys(headers),
       read: async (onChunk) => {
         for (const chunk of chunks) onChunk(this.#encoder.encode(chunk));
-        if (ending === 'reset') throw new Error('The connection breaks here.');
+        if (typeof ending === 'function') {
+          ending();
+          await closed;
+        }
+        if (ending !== 'end') throw new Error('The connection breaks here.');
       },
-      close: () => undefined,
+      close: hangUp,
     };
   }
 }

@@ -58,6 +58,7 @@ export {
   costOf,
   fileKind,
   sniffMediaType,
+  subtractUsage,
   textOf,
   userMessage,
 } from './run/value-functions.ts';

@@ -42,6 +42,14 @@ export function addUsage(left: Usage, right: Usage): Usage {
 }
 
 /**
+ * Returns the first usage without the second one. No count is below zero.
+ * @throws AgentError `invalid` for a value that is not a usage.
+ */
+export function subtractUsage(whole: Usage, part: Usage): Usage {
+  return usages.subtractUsage(read(whole, readUsage, 'whole'), read(part, readUsage, 'part'));
+}
+
+/**
  * Returns the cost of the given usage in US dollars.
  * @throws AgentError `invalid` for values that are not a usage and a price.
  */

@@ -1,9 +1,9 @@
 import type { Price, Spending, Usage } from '@cobbler/agent';
-import { addUsage, costOf, noUsage } from '@cobbler/agent';
+import { addUsage, costOf, noUsage, subtractUsage } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { BackendResult } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
-import { subtractUsage, tokensOf } from '../events/backend-event.ts';
+import { tokensOf } from '../events/backend-event.ts';
 
 /** The cost of one task for the log: each failed attempt when it ends, because a crash would lose it, and then the rest. */
 export class TaskCost {

@@ -1,5 +1,5 @@
 import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
-import { noUsage } from '@cobbler/agent';
+import { noUsage, subtractUsage } from '@cobbler/agent';
 
 /** An event of a program, in the same form for all programs. */
 export type BackendEvent =
@@ -106,20 +106,4 @@ export function usageSince(total: Usage, before: Totals | undefined, resumed: bo
   if (earlier === undefined) return { ...total, estimated: true };
   if (total.inputTokens < earlier.inputTokens || total.outputTokens < earlier.outputTokens) return total;
   return subtractUsage(total, earlier);
-}
-
-/** Returns the total usage minus the part that was already charged. No count is below zero. */
-export function subtractUsage(total: Usage, booked: Usage): Usage {
-  const less = (all: number, part: number) => Math.max(0, all - part);
-  const detail = (name: 'cacheReadTokens' | 'cacheWriteTokens' | 'reasoningTokens') => {
-    const all = total[name];
-    return all === undefined ? {} : { [name]: less(all, booked[name] ?? 0) };
-  };
-  return {
-    inputTokens: less(total.inputTokens, booked.inputTokens),
-    outputTokens: less(total.outputTokens, booked.outputTokens),
-    ...detail('cacheReadTokens'),
-    ...detail('cacheWriteTokens'),
-    ...detail('reasoningTokens'),
-  };
 }

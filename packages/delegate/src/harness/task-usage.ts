@@ -1,8 +1,8 @@
 import type { Price, Usage } from '@cobbler/agent';
-import { addUsage, noUsage } from '@cobbler/agent';
+import { addUsage, noUsage, subtractUsage } from '@cobbler/agent';
 import type { BackendResult } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
-import { subtractUsage, tokensOf } from '../events/backend-event.ts';
+import { tokensOf } from '../events/backend-event.ts';
 
 /** The usage of a program as part of a response or an error. */
 export interface ReportedUsage {
