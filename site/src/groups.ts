@@ -30,6 +30,7 @@ export const groups: readonly Group[] = [
     files: [
       'docs/tools.md',
       'docs/structured-output.md',
+      'docs/permissions.md',
       'docs/gate.md',
       'docs/hooks.md',
       'docs/limits.md',

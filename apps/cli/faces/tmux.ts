@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { shellQuoted } from '../src/config/permission-rule.ts';
+import { shellQuoted } from '../src/permissions/permission-rule.ts';
 import { bareEnvironment, command } from '../test/support/binary.ts';
 import { temporaryFolder } from '../test/support/temporary-folder.ts';
 

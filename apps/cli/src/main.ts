@@ -42,10 +42,12 @@ async function main(io: Io): Promise<number> {
       return await (await import('./budgets/budget-list.ts')).listBudgets(options, io);
     case 'config':
       return await (await import('./commands/config.ts')).config(operands, io);
+    case 'permissions':
+      return await (await import('./commands/permissions.ts')).permissions(operands, options, io);
     case 'doctor': {
       const [file] = operands;
       if (file !== undefined)
-        return await (await import('./commands/transcript.ts')).doctorTranscript(file, options, io);
+        return await (await import('./doctor/transcript.ts')).doctorTranscript(file, options, io);
       return await (await import('./commands/doctor.ts')).doctor(options, io);
     }
     case 'explain':

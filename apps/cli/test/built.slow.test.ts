@@ -55,7 +55,7 @@ const heavy = [
   'commands/explain.ts',
   'commands/doctor.ts',
   'commands/config.ts',
-  'commands/transcript.ts',
+  'doctor/transcript.ts',
 ];
 
 describe('the CLI without other installed packages', () => {

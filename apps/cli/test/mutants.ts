@@ -77,7 +77,7 @@ export const mutants: readonly Mutant[] = [
     by: byServers,
   },
   {
-    file: 'src/config/permission.ts',
+    file: 'src/permissions/permission.ts',
     find: 'if (call.mustAsk !== undefined) return false;',
     replace: '',
     why: '--yes writes to protected files without asking',
@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
     by: 'test/config/permission.test.ts',
   },
   {
-    file: 'src/config/permission-rule.ts',
+    file: 'src/permissions/permission-rule.ts',
     find: 'if (call.mustAsk !== undefined) return undefined;',
     replace: '',
     why: '"always" is offered for a protected file',

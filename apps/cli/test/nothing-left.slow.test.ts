@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { shellQuoted } from '../src/config/permission-rule.ts';
+import { shellQuoted } from '../src/permissions/permission-rule.ts';
 import { startEditor } from './acp/acp-editor.ts';
 import { bareEnvironment, cobbler, command, ended } from './support/binary.ts';
 import { claudeAt, mockService, says } from './support/mock-service.ts';

@@ -5,6 +5,13 @@
  */
 
 export { Workspace } from '@cobbler/agent/node';
+export {
+  type CommandLine,
+  type CommandOperator,
+  type CommandStep,
+  printCommandLine,
+  readCommandLine,
+} from './command-line.ts';
 export { type EditFileArgs, editFile } from './edit-file.ts';
 export { type ListFilesArgs, listFiles } from './list-files.ts';
 export { type ReadFileArgs, readFile } from './read-file.ts';

@@ -6,6 +6,7 @@ import { amount, callable, mapOf, read, record, text, withMethods } from '@cobbl
 import type { ProcessEnd, ProcessOptions, Workspace } from '@cobbler/agent/node';
 import { childEnvironment, OutputCapture, quotePath, superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
+import { printCommandLine, readCommandLine } from './command-line.ts';
 import { readWorkspace } from './workspace/file-tool.ts';
 
 /** Arguments of run_command. */
@@ -114,9 +115,11 @@ async function run(
     args.timeout_seconds === undefined ? (options.timeoutMs ?? 120_000) : args.timeout_seconds * 1000;
   const both = new OutputCapture(options.maxOutputBytes ?? 65_536);
   const watch = progress(context, runtime);
+  // Rules decide on the line that was read, so exactly that line runs.
+  const line = readCommandLine(args.command);
   const { ended } = superviseProcess({
     // Standard error is redirected to standard output, so that both appear in the order in which they were printed.
-    argv: ['/bin/sh', '-c', `exec 2>&1; ${args.command}`],
+    argv: ['/bin/sh', '-c', `exec 2>&1; ${line === undefined ? args.command : printCommandLine(line)}`],
     cwd,
     env: childEnvironment(options.environment ?? process.env, options.env),
     signal: context.signal,

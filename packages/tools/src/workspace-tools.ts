@@ -1,5 +1,5 @@
 import type { Tool } from '@cobbler/agent';
-import { read, record, text } from '@cobbler/agent/input';
+import { listOf, read, record, text } from '@cobbler/agent/input';
 import { Workspace } from '@cobbler/agent/node';
 import { editFile } from './edit-file.ts';
 import { listFiles } from './list-files.ts';
@@ -14,11 +14,14 @@ import { writeFile } from './write-file.ts';
 export interface WorkspaceToolsOptions extends RunCommandOptions, SearchOptions {
   /** The directory that the tools are restricted to. */
   readonly root: string;
+  /** Guarded paths, relative to `root`, that can be written without approval. Default: none. */
+  readonly allowGuarded?: readonly string[];
 }
 
-const readOptions = record<WorkspaceToolsOptions>({ ...commandReaders, ...searchReaders, root: text }, [
-  'root',
-]);
+const readOptions = record<WorkspaceToolsOptions>(
+  { ...commandReaders, ...searchReaders, root: text, allowGuarded: listOf(text) },
+  ['root'],
+);
 
 /**
  * Creates all tools for one directory: read_file, write_file, edit_file, list_files, search_files, run_command. Each
@@ -27,8 +30,8 @@ const readOptions = record<WorkspaceToolsOptions>({ ...commandReaders, ...search
  */
 export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
   const given = read(options, readOptions);
-  const { environment: env = process.env } = given;
-  const workspace = new Workspace(given.root, { env });
+  const { environment: env = process.env, allowGuarded = [] } = given;
+  const workspace = new Workspace(given.root, { env, allowGuarded });
   return [
     readFile(workspace),
     writeFile(workspace),

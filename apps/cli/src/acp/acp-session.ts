@@ -13,7 +13,7 @@ import { ignore } from '@cobbler/agent/events';
 import type { Harness } from '@cobbler/agent/harness';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
-import { ruledCall } from '../config/permission-rule.ts';
+import { ruledCall } from '../permissions/permission-rule.ts';
 import { failureOf } from '../view/failure.ts';
 import { approvalContent, choiceOf, permissionOptions } from './approval.ts';
 import { promptParts } from './prompt-parts.ts';
@@ -170,7 +170,7 @@ export class AcpSession {
     const { mustAsk } = request;
     const why = mustAsk === undefined ? [] : resultContent([{ type: 'text', text: mustAsk }]);
     const { content, isWhole } = approvalContent(request, host.folder, this.id);
-    const options = permissionOptions(ruledCall(request), isWhole);
+    const options = permissionOptions(host.local.permission.offers(ruledCall(request)), isWhole);
     const toolCall = {
       toolCallId: callId(request),
       status: 'pending' as const,

@@ -1,8 +1,6 @@
 import type { PermissionOption, RequestPermissionOutcome, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { approvalText, argumentLines, visibleText } from '@cobbler/agent/events';
-import type { RuledCall } from '../config/permission-rule.ts';
-import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
 import { diffContent } from './tool-view.ts';
 
 /** A user's decision about a tool call. */
@@ -17,10 +15,9 @@ const always = 'always ';
  * Returns the choices to offer to the user, the narrowest rule first. The id of an "always" choice is the rule to
  * store. A call that the editor does not show completely can only be denied.
  */
-export function permissionOptions(call: RuledCall, isWhole: boolean): PermissionOption[] {
+export function permissionOptions(rules: readonly string[], isWhole: boolean): PermissionOption[] {
   const deny: PermissionOption = { optionId: 'deny', name: 'Deny', kind: 'reject_once' };
   if (!isWhole) return [deny];
-  const rules = [ruleToOffer(call), widerRule(call)].filter((rule) => rule !== undefined);
   return [
     { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
     ...rules.map((rule): PermissionOption => {

@@ -4,8 +4,6 @@ import type { ApprovalRequestedEvent, FinishedEvent } from '@cobbler/agent/event
 import { ignore } from '@cobbler/agent/events';
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
-import type { RuledCall } from '../config/permission-rule.ts';
-import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
 import { visible } from '../terminal/escape.ts';
 import { formatMs, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
@@ -209,7 +207,7 @@ export class Conversation {
       verbose: false,
       limits: host.limits,
       failure: host.failure,
-      permission: { undecided: [] },
+      permission: { undecided: [], missingOptions: [] },
     } as const;
     if (result.status === 'complete') page.lines(['', this.#shortClosing(result)]);
     else if (result.status !== 'waiting' || !this.#dialog.open)
@@ -284,7 +282,7 @@ export class Conversation {
       folder: host.place,
       show: (lines) => page.lines(['', ...lines]),
       answer: (approvalId, answer) => this.#answer(approvalId, answer),
-      offers: (call) => (host.local === undefined ? [] : offersOf(call)),
+      offers: (call) => host.local?.permission.offers(call) ?? [],
       allowAlways: (rule) => this.#keep(rule),
       onChange: () => this.#ports.onChange(),
     });
@@ -305,13 +303,4 @@ export class Conversation {
 function beginsRun(event: RunEvent): boolean {
   if (isStored(event)) return event.type !== 'approval_decided';
   return event.type === 'started' || event.type === 'text_delta';
-}
-
-function offersOf(call: RuledCall) {
-  const exact = ruleToOffer(call);
-  const wider = widerRule(call);
-  return [
-    ...(exact === undefined ? [] : [{ key: 'a', rule: exact, words: `always ${exact}` }]),
-    ...(wider === undefined ? [] : [{ key: 'p', rule: wider, words: `always ${wider}` }]),
-  ];
 }

@@ -1,6 +1,6 @@
 import type { Event, Tool } from '@cobbler/agent';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
-import type { Permission } from '../config/permission.ts';
+import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { UndoHistory } from './undo-history.ts';

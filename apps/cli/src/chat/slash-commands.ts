@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '@cobbler/agent';
 import { readFailure } from '../config/attachment.ts';
-import type { PermissionMode } from '../config/permission.ts';
-import { permissionWords } from '../config/permission.ts';
 import { readProjectRules, trustRules } from '../config/project-rules.ts';
+import type { PermissionMode } from '../permissions/permission.ts';
+import { permissionWords } from '../permissions/permission.ts';
 import { shortId } from '../session/find-session.ts';
 import { ageOf, sessionTable } from '../session/session-lines.ts';
 import { oneLine, visible } from '../terminal/escape.ts';
@@ -280,7 +280,7 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
     `  ${style.dim('mode'.padEnd(8))}${permission.mode}: ${permissionWords[permission.mode]}`,
     ...list('allow', allow),
     ...list('deny', deny),
-    ...list('ignored', project.strange),
+    ...list('ignored', [...project.strange, ...project.outdated]),
     ...(project.strange.length === 0
       ? []
       : [

@@ -3,6 +3,7 @@ import { budgetsRow } from './budgets-row.ts';
 import type { CommandRow } from './command-row.ts';
 import { costsRow } from './costs-row.ts';
 import type { OptionGroup, OptionRow } from './option-row.ts';
+import { permissionsRow } from './permissions-row.ts';
 import { runGroups, taskGroups } from './run-options.ts';
 import { serveGroups } from './serve-options.ts';
 
@@ -203,6 +204,7 @@ export const commands: readonly CommandRow[] = [
   },
   costsRow,
   budgetsRow,
+  permissionsRow,
   {
     name: 'config',
     operands: '[action] [name] [value]',
@@ -360,6 +362,7 @@ export const commands: readonly CommandRow[] = [
       'demo',
       'models',
       'config',
+      'permissions',
       'doctor',
       'explain',
       'serve',

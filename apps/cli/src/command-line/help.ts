@@ -38,7 +38,7 @@ export function overview(): string {
     '  -m, --model NAME    fast, balanced, best, or provider:model',
     '  -C, --dir DIR       working directory    -f, --attach FILE   attach a file',
     '  --ask, --edits, --yes, --read-only   which calls need approval or are denied',
-    "  --allow RULE        allow calls, such as 'run_command(npm test*)'",
+    "  --allow RULE        allow calls, such as 'run_command(npm test)'",
     '  --max-usd, --max-turns, --max-tokens, --timeout   limits',
     '  --json              events as JSON       -q, -v              less, more output',
     '',

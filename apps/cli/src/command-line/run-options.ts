@@ -69,11 +69,16 @@ export const taskGroups: readonly OptionGroup[] = [
     options: [
       { flags: '--ask', text: 'ask before edits and commands (default)' },
       { flags: '--edits', text: 'edit without asking, but ask before commands' },
-      { flags: '--yes', text: 'never ask' },
+      { flags: '--yes', text: 'ask only before writes to guarded files' },
       { flags: '--read-only', text: 'only read' },
       {
         flags: '--allow <rule>',
-        text: "allow calls that match a rule, such as 'run_command(npm test*)'; repeatable",
+        text: "allow a call, such as 'run_command(npm test)'; repeatable",
+        repeats: true,
+      },
+      {
+        flags: '--allow-guarded <path>',
+        text: 'allow writes to a guarded path, such as .github; repeatable',
         repeats: true,
       },
     ],

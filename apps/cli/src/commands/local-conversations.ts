@@ -38,11 +38,11 @@ export async function localConversations(
   const { selected, provider } = await selectModel(flags, folder, settings, io);
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
-  const own = ownTools(workspaceOf(folder, context, io));
+  const own = ownTools(workspaceOf(folder, flags, context, io));
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
-  const { permission, strange } = await permissionIn(folder, flags, true, io.env);
+  const { permission, strange } = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
   return new LocalHost({
     io,
     folder,

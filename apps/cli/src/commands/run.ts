@@ -18,7 +18,6 @@ import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
-import { Permission, permissionWords } from '../config/permission.ts';
 import { permissionIn } from '../config/permission-plan.ts';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
@@ -28,6 +27,7 @@ import { readRunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
+import { Permission, permissionWords } from '../permissions/permission.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
@@ -123,7 +123,7 @@ async function work(
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   // Older cassettes have requests without the tool that waits.
   const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
-  const known = ownTools(workspaceOf(folder, context, io)).filter(
+  const known = ownTools(workspaceOf(folder, flags, context, io)).filter(
     (tool) => canWait || tool.waitUntil === undefined,
   );
   const own = [...known, ...(mcp?.tools() ?? [])];
@@ -143,7 +143,7 @@ async function work(
   // A replay uses the recorded permissions and runs only recorded calls.
   const { permission } = recordReplay.isReplay
     ? { permission: new Permission(flags.mode, flags.allow, isAttended) }
-    : await permissionIn(folder, flags, isAttended, io.env);
+    : await permissionIn(folder, flags, isAttended, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
   chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));
   const { result, exitCode } = await runTask(
@@ -260,7 +260,13 @@ async function mcpOf(
     const message = 'MCP servers are not used in a replay.';
     throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
   };
-  return live ?? { tools: () => faces.map((face) => ({ ...face, execute })), close: async () => undefined };
+  return (
+    live ?? {
+      tools: () => faces.map((face) => ({ ...face, execute })),
+      digestOf: () => undefined,
+      close: async () => undefined,
+    }
+  );
 }
 
 async function ownModel(
@@ -285,9 +291,14 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
  * Returns the workspace. If the output of a command is not offloaded, it is cut immediately, because the rest could
  * not be read.
  */
-export function workspaceOf(root: string, { spillAbove }: ContextPlan, io: Io): WorkspaceToolsOptions {
+export function workspaceOf(
+  root: string,
+  { allowGuarded }: RunFlags,
+  { spillAbove }: ContextPlan,
+  io: Io,
+): WorkspaceToolsOptions {
   const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
-  return { root, environment: io.env, ...room };
+  return { root, allowGuarded, environment: io.env, ...room };
 }
 
 export function limitsOf(

@@ -13,10 +13,10 @@ import { shortPath, workFolder } from '../config/directory.ts';
 import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
-import { permissionWords } from '../config/permission.ts';
 import { permissionIn } from '../config/permission-plan.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import { readSettings } from '../config/settings.ts';
+import { permissionWords } from '../permissions/permission.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
 import type { ServePlaces } from '../server/serve-places.ts';
@@ -131,7 +131,7 @@ async function sessionSettings(
   const { agent, pricing } = await pricedAgent(settings, work);
   const mayUse = work.tools === undefined || work.tools.length > 0;
   const context = contextPlan(work, settings.file.values, mayUse);
-  const own = ownTools(workspaceOf(folder, context, io));
+  const own = ownTools(workspaceOf(folder, work, context, io));
   const tools = chooseTools([...own, ...mcp.tools()], work.tools);
   checkRules(work.allow, tools);
   const instructions = work.contextFiles ? await instructionsOf(folder, io) : undefined;
@@ -143,7 +143,7 @@ async function sessionSettings(
     allowUnpriced: work.allowUnpriced,
     context: contextPolicy(context, blobsFor(io.env)),
     // Users can always decide later through the API.
-    gate: (await permissionIn(folder, work, true, io.env)).permission.gate,
+    gate: (await permissionIn(folder, work, true, io.env, mcp.digestOf)).permission.gate,
   };
   return {
     settings: common,

@@ -3,10 +3,10 @@ import type { Environment, Limits, Pricing } from '@cobbler/agent';
 import { recordProcesses } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
+import type { PermissionMode } from '../permissions/permission.ts';
 import { homeToKeep } from '../session/session-home.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { PermissionMode } from './permission.ts';
 
 /** Programs that can do the work instead of a model. */
 export const backendNames = ['claude-code', 'codex'] as const;

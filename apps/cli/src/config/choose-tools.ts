@@ -2,6 +2,7 @@ import type { Tool } from '@cobbler/agent';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { waitTool } from '@cobbler/tools/wait';
+import { checkAllowRule } from '../permissions/permission-rule.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -43,13 +44,14 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
   const known = tools.map((tool) => tool.name);
   for (const rule of rules) {
     const [name = ''] = rule.split('(');
-    if (!/^[^()]+(\([\s\S]*\))?$/.test(rule.trim())) {
+    if (!/^[^()]+(\([\s\S]*\)( @\w+)?)?$/.test(rule.trim())) {
       throw UsageError.withCode(
         'bad_rule',
         `--allow ${JSON.stringify(rule)} does not have the form tool or tool(pattern).`,
         "For example: --allow 'run_command(npm test)'",
       );
     }
+    checkAllowRule(rule);
     if (name.includes('*') || known.includes(name.trim())) continue;
     throw new UsageError(
       `--allow ${JSON.stringify(rule)} matches no tool of this run.${didYouMean(name.trim(), known)}`,

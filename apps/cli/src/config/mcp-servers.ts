@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig, McpServerConfig } from '@cobbler/agent/node';
@@ -12,11 +13,16 @@ import type { RunFlags } from './run-flags.ts';
 export interface McpTools {
   /** Returns the tools for a new conversation. */
   tools(): readonly Tool[];
+  /**
+   * Returns the digest of a tool's definition, its server's program included; undefined for a tool of no server. A rule
+   * for such a tool applies only while its digest is the same.
+   */
+  digestOf(toolName: string): string | undefined;
   /** Resolves when all servers have ended. */
   close(): Promise<void>;
 }
 
-const none: McpTools = { tools: () => [], close: async () => undefined };
+const none: McpTools = { tools: () => [], digestOf: () => undefined, close: async () => undefined };
 
 /** Returns the servers of the configuration and of the command line, which takes precedence. */
 export function mcpServers(
@@ -62,7 +68,25 @@ export async function openMcp(
     },
   });
   for (const line of mcp.servers.flatMap(troubleLines)) report(line);
-  return { tools: () => mcp.tools, close: () => mcp.close() };
+  return {
+    tools: () => mcp.tools,
+    digestOf: (toolName) => {
+      const tool = mcp.tools.find(({ name }) => name === toolName);
+      const server = Object.keys(servers).find((name) => toolName.startsWith(`mcp__${name}__`));
+      return tool === undefined ? undefined : toolDigest(tool, servers[server ?? '']);
+    },
+    close: () => mcp.close(),
+  };
+}
+
+/** Returns the digest of everything that determines what a call of a tool does, as far as it is known. */
+export function toolDigest(
+  { name, description, parameters }: Pick<Tool, 'name' | 'description' | 'parameters'>,
+  server: McpServerConfig | undefined,
+): string {
+  const program = server === undefined ? null : 'url' in server ? server.url : [server.command, server.args];
+  const definition = JSON.stringify([name, description, parameters, program]);
+  return createHash('sha256').update(definition).digest('hex').slice(0, 32);
 }
 
 /**

@@ -1,5 +1,7 @@
+import { defined } from '@cobbler/agent/values';
+import { Permission } from '../permissions/permission.ts';
+import type { DigestOf } from '../permissions/permission-rule.ts';
 import type { Environment } from '../terminal/io.ts';
-import { Permission } from './permission.ts';
 import { readProjectRules, stricterMode } from './project-rules.ts';
 import type { RunFlags } from './run-flags.ts';
 
@@ -19,13 +21,14 @@ export async function permissionIn(
   { mode, allow }: Pick<RunFlags, 'mode' | 'allow'>,
   attended: boolean,
   env: Environment,
+  digestOf?: DigestOf,
 ): Promise<PermissionPlan> {
   const project = await readProjectRules(folder, env);
   const permission = new Permission(
     stricterMode(mode, project.mode),
     [...allow, ...project.allow],
     attended,
-    project.deny,
+    { deny: project.deny, ...defined({ digestOf }) },
   );
   return { permission, strange: project.strange };
 }

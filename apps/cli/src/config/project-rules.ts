@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { rules } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
+import type { PermissionMode } from '../permissions/permission.ts';
+import { isTooWide, readRule } from '../permissions/permission-rule.ts';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { readFailure } from './attachment.ts';
-import type { PermissionMode } from './permission.ts';
 
 /**
  * Permissions in a project's own file. The file comes with the project, from an unknown author: it can deny calls,
@@ -20,6 +20,8 @@ export interface ProjectRules {
   readonly allow: readonly string[];
   /** Rules allowed only by the file: they do not apply. */
   readonly strange: readonly string[];
+  /** Rules that allow nothing any more: for commands with a `*`, and for MCP tools without a digest. */
+  readonly outdated: readonly string[];
   readonly mode?: PermissionMode;
 }
 
@@ -42,13 +44,15 @@ export async function readProjectRules(folder: string, env: Environment): Promis
     throw invalidRulesFile(path);
   const { allow, deny, mode } = fields(found) ?? {};
   const allowed = ruleList(allow, path);
+  const current = allowed.filter((rule) => !isOutdated(rule));
   const trusted = trustedRules(folder, cobblerHome(env));
   if (mode !== undefined && !modes.includes(mode as PermissionMode)) throw invalidRulesFile(path);
   return {
     path,
     deny: ruleList(deny, path),
-    allow: allowed.filter((rule) => trusted.includes(rule)),
-    strange: allowed.filter((rule) => !trusted.includes(rule)),
+    allow: current.filter((rule) => trusted.includes(rule)),
+    strange: current.filter((rule) => !trusted.includes(rule)),
+    outdated: allowed.filter(isOutdated),
     ...defined({ mode: mode as PermissionMode | undefined }),
   };
 }
@@ -68,6 +72,11 @@ export async function readProjectFile(folder: string, env: Environment): Promise
   const document = parseDocument(text);
   const value: unknown = document.errors.length > 0 ? undefined : (document.toJS() ?? {});
   return { path, values: fields(value) };
+}
+
+function isOutdated(text: string): boolean {
+  const rule = readRule(text, 'allow');
+  return isTooWide(rule) || (rule.tool.startsWith('mcp__') && rule.digest === undefined);
 }
 
 /**
@@ -93,6 +102,33 @@ export async function keepRule(folder: string, rule: string, env: Environment): 
   return path;
 }
 
+/**
+ * Removes an allow rule from the project's file, and from the rules that the user accepted. Returns false if neither
+ * contains it.
+ * @throws UsageError if either file cannot be written.
+ */
+export async function removeRule(folder: string, rule: string, env: Environment): Promise<boolean> {
+  const path = join(folder, '.cobbler', 'config.yaml');
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(textOf(path) ?? '');
+  const { allow } = fields(fields(document.toJS())?.['permissions']) ?? {};
+  const listed = Array.isArray(allow) ? allow.map(String) : [];
+  const home = cobblerHome(env);
+  const trusted = trustedRules(folder, home);
+  const left = listed.filter((one) => one !== rule);
+  if (left.length < listed.length) {
+    document.setIn(['permissions', 'allow'], left);
+    replace(path, document.toString(), 0o644);
+  }
+  if (home !== undefined && trusted.includes(rule))
+    writeTrust(
+      home,
+      folder,
+      trusted.filter((one) => one !== rule),
+    );
+  return left.length < listed.length || trusted.includes(rule);
+}
+
 /** Records in the home directory that the user accepts these rules of a project's file. */
 export function trustRules(folder: string, rules: readonly string[], env: Environment): void {
   const home = cobblerHome(env);
@@ -101,9 +137,12 @@ export function trustRules(folder: string, rules: readonly string[], env: Enviro
       'The accepted rules cannot be stored, because there is no home directory.',
       'Set COBBLER_HOME to a directory.',
     );
-  const all = readTrust(home);
-  const trusted = [...new Set([...(all[folder] ?? []), ...rules])];
-  replace(trustFile(home), `${JSON.stringify({ ...all, [folder]: trusted }, undefined, 2)}\n`, 0o600);
+  writeTrust(home, folder, [...new Set([...trustedRules(folder, home), ...rules])]);
+}
+
+function writeTrust(home: string, folder: string, trusted: readonly string[]): void {
+  const all = { ...readTrust(home), [folder]: trusted };
+  replace(trustFile(home), `${JSON.stringify(all, undefined, 2)}\n`, 0o600);
 }
 
 function trustFile(home: string): string {
@@ -132,7 +171,7 @@ function ruleList(value: unknown, path: string): string[] {
   if (!Array.isArray(value)) throw invalidRulesFile(path);
   const list = value.map(String);
   try {
-    rules({ allow: list });
+    for (const rule of list) readRule(rule, 'allow');
   } catch (error) {
     throw new UsageError(`${path}: ${error instanceof Error ? error.message : ''}`, 'Correct that rule.');
   }
@@ -169,6 +208,6 @@ function replace(path: string, text: string, mode: number): void {
 function invalidRulesFile(path: string): UsageError {
   return new UsageError(
     `${path} is invalid: "permissions" can contain "allow" and "deny" (lists of rules) and "mode".`,
-    `Modes: ${modes.join(', ')}. A rule: run_command(npm test*)`,
+    `Modes: ${modes.join(', ')}. A rule: run_command(npm test)`,
   );
 }

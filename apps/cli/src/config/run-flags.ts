@@ -1,9 +1,9 @@
 import { defined } from '@cobbler/agent/values';
+import type { PermissionMode } from '../permissions/permission.ts';
 import { parseBound, parseCount, parseDuration, parseSpan, parseUsd } from '../terminal/format.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { BackendName } from './backend.ts';
 import { readBackend } from './backend.ts';
-import type { PermissionMode } from './permission.ts';
 import type { Api } from './providers.ts';
 
 /** The options of `cobbler run`. Absent means not set. */
@@ -26,6 +26,8 @@ export interface RunFlags {
   readonly mcp: readonly string[];
   readonly mode: PermissionMode;
   readonly allow: readonly string[];
+  /** Guarded paths that can be written without a question. */
+  readonly allowGuarded: readonly string[];
   readonly maxTurns?: number;
   /** 0 for no limit. */
   readonly maxRepeats?: number;
@@ -84,6 +86,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     mcp: texts(raw['mcp']),
     mode: readMode(raw),
     allow: texts(raw['allow']),
+    allowGuarded: texts(raw['allowGuarded']),
     ...optional('maxTurns', number(raw, 'maxTurns', '--max-turns', parseCount, '50')),
     ...optional('maxRepeats', number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never')),
     ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),

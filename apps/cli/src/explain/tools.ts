@@ -6,7 +6,7 @@ export const toolDefinitions: readonly Explanation[] = [
     code: 'bad_rule',
     kinds: ['invalid'],
     what: 'A permission rule does not have the form `tool` or `tool(pattern)`.',
-    todo: 'Correct it, for example to `run_command(npm test*)`.',
+    todo: 'Correct it, for example to `run_command(npm test)`.',
     see: 'docs/gate.md',
   },
   {

@@ -34,7 +34,7 @@ export interface OutputPlan {
   /** Facts to show above a run. */
   readonly header: readonly string[];
   /** Dialog for approvals. Absent: no user can be asked. */
-  readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
+  readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways' | 'offers' | 'scope'>;
 }
 
 /** Creates the view of a run and prints its header. */

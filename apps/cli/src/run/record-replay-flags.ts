@@ -8,7 +8,14 @@ export interface RecordReplayFlags {
 }
 
 /** Options that set what a run may do. */
-export const permissionOptions: readonly string[] = ['ask', 'edits', 'yes', 'readOnly', 'allow'];
+export const permissionOptions: readonly string[] = [
+  'ask',
+  'edits',
+  'yes',
+  'readOnly',
+  'allow',
+  'allowGuarded',
+];
 
 /** Options of the task, which a cassette contains. */
 export const taskOptions: readonly string[] = [

@@ -16,8 +16,8 @@ import type {
 import { Executor } from '@cobbler/agent';
 import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
 import { defined } from '@cobbler/agent/values';
-import type { Permission } from '../config/permission.ts';
 import type { OutputForm } from '../config/run-flags.ts';
+import type { Permission } from '../permissions/permission.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
@@ -89,6 +89,8 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
           folder: task.folder,
           answer: (id, answer) => control?.decide(id, answer),
           allowAlways: (rule) => task.permission.allow(rule),
+          offers: (call) => task.permission.offers(call),
+          scope: ' in this run',
         },
       }),
     },

@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import type { ApprovalDecision } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { argumentLines, visibleText } from '@cobbler/agent/events';
-import type { RuledCall } from '../config/permission-rule.ts';
-import { ruledCall, ruleToOffer } from '../config/permission-rule.ts';
+import type { RuledCall } from '../permissions/permission-rule.ts';
+import { ruledCall } from '../permissions/permission-rule.ts';
 import { oneLine } from '../terminal/escape.ts';
 import type { Key } from '../terminal/io.ts';
 import type { Style } from '../terminal/style.ts';
@@ -22,20 +22,25 @@ export interface ApprovalPorts {
   answer(approvalId: string, answer: ApprovalDecision): void;
   /** Adds an allow rule. */
   allowAlways(rule: string): void;
-  /** Returns the rules to choose from, the narrowest first. Default: the exact call, for this run. */
-  offers?(call: RuledCall): readonly RuleOffer[];
+  /** Returns the rules that can always allow a call, the narrowest first. */
+  offers(call: RuledCall): readonly string[];
+  /** How long a rule applies, as the words that follow it, such as ` in this run`. Default: for good. */
+  readonly scope?: string;
   /** Called when the question, or the text being typed, has changed. */
   onChange(): void;
 }
 
 /** A rule that the user can always allow. */
-export interface RuleOffer {
+interface RuleOffer {
   /** The key that selects it. */
   readonly key: string;
   readonly rule: string;
   /** The meaning of the key. */
   readonly words: string;
 }
+
+/** The keys of the offered rules. */
+const offerKeys = ['a', 'p'];
 
 /**
  * A call of up to this many lines is shown completely; a longer one this many lines at a time, until the user has
@@ -192,8 +197,13 @@ export class ApprovalDialog {
   }
 
   #offers(request: ApprovalRequestedEvent): readonly RuleOffer[] {
-    const call = ruledCall(request);
-    return this.#ports.offers?.(call) ?? exactOffer(call);
+    const { offers, scope = '' } = this.#ports;
+    const rules = offers(ruledCall(request)).slice(0, offerKeys.length);
+    return rules.map((rule, index) => ({
+      key: offerKeys[index] ?? '',
+      rule,
+      words: `always ${rule}${scope}`,
+    }));
   }
 
   #question(request: ApprovalRequestedEvent): string[] {
@@ -256,9 +266,4 @@ function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent
 /** Returns the text if the question shows every character of it; otherwise undefined. */
 function verbatimText(text: string): string {
   return visibleText(text) === text && oneLine(text) === text ? text : '';
-}
-
-function exactOffer(call: RuledCall): RuleOffer[] {
-  const rule = ruleToOffer(call);
-  return rule === undefined ? [] : [{ key: 'a', rule, words: `always ${rule} in this run` }];
 }

@@ -1,6 +1,5 @@
 import type { GateCall, LimitName, RunResult, RunStatus } from '@cobbler/agent';
 import { defined, reachedBudget } from '@cobbler/agent/values';
-import { allowOptions } from '../config/permission-rule.ts';
 import type { OutputForm } from '../config/run-flags.ts';
 import { shortId } from '../session/find-session.ts';
 import { oneLine } from '../terminal/escape.ts';
@@ -34,7 +33,10 @@ export interface FinishedTask {
       readonly ms?: number;
     };
     readonly failure: Omit<FailureContext, 'verbose'>;
-    readonly permission: { readonly undecided: readonly GateCall[] };
+    readonly permission: {
+      readonly undecided: readonly GateCall[];
+      readonly missingOptions: readonly string[];
+    };
   };
   readonly calls: Pick<ToolCallList, 'changes'>;
   /** If absent, the run was not stored. */
@@ -119,11 +121,11 @@ function troubleLines({ result, task }: FinishedTask): string[] {
   if (error !== undefined && reachedBudget(error))
     lines.push(`Completed work is kept. ${oneLine(error.message)}`);
   else if (more !== undefined) lines.push(more);
-  const { undecided } = task.permission;
+  const { undecided, missingOptions } = task.permission;
   if (undecided.length > 0) {
     lines.push(
       `${plural(undecided.length, 'call')} denied, because there is no terminal for approvals. To allow them:`,
-      ...allowOptions(undecided),
+      ...missingOptions,
     );
   }
   return lines;

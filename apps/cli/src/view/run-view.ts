@@ -48,7 +48,7 @@ export interface RunViewParts {
   readonly calls: ToolCallList;
   readonly model: string;
   /** Dialog for approvals. Absent: no user can be asked. */
-  readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
+  readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways' | 'offers' | 'scope'>;
   readonly quiet: boolean;
   readonly verbose: boolean;
   /** True to keep the footer during output, because the input is below it. Default: false. */

@@ -7,7 +7,7 @@ import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RemoteHost } from '../../src/chat/remote-host.ts';
 import { serverAccess } from '../../src/commands/chat.ts';
-import { Permission } from '../../src/config/permission.ts';
+import { Permission } from '../../src/permissions/permission.ts';
 import { ownPort } from '../support/own-port.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { chatStage } from './chat-stage.ts';

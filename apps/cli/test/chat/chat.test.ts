@@ -179,7 +179,7 @@ describe('an approval', () => {
     const { folder, tools } = project();
     const home = temporaryFolder();
     const runs = (command: string) => ({ calls: [{ name: 'run_command', arguments: { command } }] });
-    const script = [runs('echo one'), runs('echo one'), runs('echo two'), runs('echo two three'), 'Done.'];
+    const script = [runs('echo one'), runs('echo one'), runs('ls'), runs('ls -1'), 'Done.'];
     const stage = await chatStage({
       agent: scriptedAgent(script),
       folder,
@@ -187,15 +187,17 @@ describe('an approval', () => {
       env: { COBBLER_HOME: home },
     });
     stage.type('go', '\r');
-    await stage.until('p always run_command(echo one *)');
+    await stage.until('a always run_command(echo one)');
     stage.ponder();
     stage.type('a');
-    await stage.until('p always run_command(echo two *)');
+    await stage.until('p always run_command(ls [');
     stage.ponder();
     stage.type('p');
     await stage.until('Done.');
     const file = readFileSync(join(folder, '.cobbler', 'config.yaml'), 'utf8');
-    expect(file).toBe('permissions:\n  allow:\n    - run_command(echo one)\n    - run_command(echo two *)\n');
+    expect(file).toBe(
+      'permissions:\n  allow:\n    - run_command(echo one)\n    - run_command(ls [-1 -a -l -la -al -lh])\n',
+    );
     expect(statSync(join(home, 'trusted-rules.json')).mode & 0o777).toBe(0o600);
   });
 

@@ -6,7 +6,7 @@ import { Executor, memoryStore } from '@cobbler/agent';
 import { fakeRuntime, scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { parseCommandLine } from '../../src/command-line/parse.ts';
-import { doctorTranscript } from '../../src/commands/transcript.ts';
+import { doctorTranscript } from '../../src/doctor/transcript.ts';
 import { checkTranscript } from '../../src/doctor/transcript-check.ts';
 import { UsageError } from '../../src/terminal/usage-error.ts';
 import { cobbler } from '../support/binary.ts';

@@ -37,12 +37,15 @@ describe("a project's configuration file", () => {
   });
 
   test('cannot allow a call that the user has not allowed on this machine [P21]', async () => {
-    const place = project('permissions:\n  allow:\n    - run_command(*)\n    - run_command(node --test)\n');
+    const place = project(
+      'permissions:\n  allow:\n    - run_command(*)\n    - run_command(node --test)\n    - run_command(id)\n    - mcp__a__b(x)\n',
+    );
     expect(await verdictOn('node --test', place)).toBe('ask');
     trustRules(place.folder, ['run_command(node --test)'], place.env);
     expect(await verdictOn('node --test', place)).toBe('allow');
     expect(await verdictOn('id', place)).toBe('ask');
-    expect((await readProjectRules(place.folder, place.env)).strange).toEqual(['run_command(*)']);
+    const { strange, outdated } = await readProjectRules(place.folder, place.env);
+    expect([strange, outdated]).toEqual([['run_command(id)'], ['run_command(*)', 'mcp__a__b(x)']]);
   });
 
   test('can restrict the mode but never widen it [P21]', async () => {

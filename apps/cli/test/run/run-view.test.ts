@@ -176,7 +176,8 @@ describe('a run on a terminal', () => {
   });
 
   test('does not repeat a diff that the approval showed', () => {
-    const approvals = { folder: '~', answer: () => undefined, allowAlways: () => undefined };
+    const ignored = () => undefined;
+    const approvals = { folder: '~', answer: ignored, allowAlways: ignored, offers: () => [] };
     const { show, page } = stageOf({}, { approvals });
     const diff = '@@ -1 +1 @@\n-old line\n+new line\n';
     const asked: RunEvent = {

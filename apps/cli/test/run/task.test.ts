@@ -1,7 +1,7 @@
 import type { Agent } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { Permission } from '../../src/config/permission.ts';
+import { Permission } from '../../src/permissions/permission.ts';
 import type { Task } from '../../src/run/task.ts';
 import { runTask } from '../../src/run/task.ts';
 import { fakeIo, fakeKeyboard } from '../support/fake-io.ts';

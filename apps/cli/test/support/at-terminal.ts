@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { shellQuoted } from '../../src/config/permission-rule.ts';
+import { shellQuoted } from '../../src/permissions/permission-rule.ts';
 import type { Ended } from './binary.ts';
 import { bareEnvironment, command, ended } from './binary.ts';
 

@@ -1,6 +1,7 @@
 import type { ApprovalDecision } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { describe, expect, test } from 'vitest';
+import { rulesToOffer } from '../../src/permissions/permission-rule.ts';
 import type { Key } from '../../src/terminal/io.ts';
 import { keysOf } from '../../src/terminal/keyboard.ts';
 import { styleFor } from '../../src/terminal/style.ts';
@@ -34,6 +35,8 @@ function dialogOf(columns = 100) {
     show: (lines) => void shown.push(...lines),
     answer: (id, answer) => void answers.push([id, answer]),
     allowAlways: (rule) => void rules.push(rule),
+    offers: (call) => rulesToOffer(call, () => undefined),
+    scope: ' in this run',
     onChange: () => undefined,
   });
   const press = (...keys: readonly (string | Key)[]) => {

@@ -79,6 +79,7 @@ function dialogOf() {
     show: (lines) => void shown.push(...lines),
     answer: (_id, answer) => void answers.push(answer.decision),
     allowAlways: () => void answers.push('always'),
+    offers: () => ['write_file(a.txt)'],
     onChange: () => undefined,
   });
   return { dialog, shown, answers, press: (text: string) => dialog.key({ type: 'text', text }) };
@@ -128,7 +129,7 @@ describe('an approval in an editor [P21]', () => {
       const content = contents[kind]?.(size) ?? '';
       const asked = request(content, diffs[which]?.(content));
       const { content: given, isWhole } = approvalContent(asked, '/w', 's-1');
-      const options = permissionOptions({ toolName: 'write_file', subject: 'a.txt' }, isWhole);
+      const options = permissionOptions(['write_file(a.txt)'], isWhole);
       if (!isWhole) {
         expect(size).toBeGreaterThan(5_000);
         expect(options.map(({ kind: one }) => one)).toEqual(['reject_once']);

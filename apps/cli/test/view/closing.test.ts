@@ -1,6 +1,7 @@
 import type { RunResult } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
+import { allowOptions } from '../../src/permissions/permission-rule.ts';
 import { exitCodeOf } from '../../src/run/task.ts';
 import { styleFor } from '../../src/terminal/style.ts';
 import type { FinishedTask } from '../../src/view/closing.ts';
@@ -38,7 +39,7 @@ function finished(result: Partial<RunResult>, rest: Partial<FinishedTask['task']
         provider: 'claude',
         keySource: 'ANTHROPIC_API_KEY',
       },
-      permission: { undecided: [] },
+      permission: { undecided: [], missingOptions: [] },
       ...rest,
     },
     calls: { changes: new Map() },
@@ -110,12 +111,19 @@ describe('the closing lines of a run', () => {
   test('show the options that allow the calls that were denied without a user to ask', () => {
     const call = { id: '1', arguments: {}, effect: 'once' } as const;
     const unasked = [
-      { ...call, toolName: 'run_command', subject: "echo 'hi'" },
-      { ...call, toolName: 'run_command', subject: "echo 'hi'" },
+      { ...call, toolName: 'run_command', subject: "echo 'h i'" },
+      { ...call, toolName: 'run_command', subject: "echo 'h i'" },
       { ...call, toolName: 'run_command', subject: 'rm *.log' },
     ];
-    const lines = closingLines(finished({}, { permission: { undecided: unasked } }), style, 40);
-    expect(lines).toContain("    --allow 'run_command(echo '\\''hi'\\'')'");
+    const lines = closingLines(
+      finished(
+        {},
+        { permission: { undecided: unasked, missingOptions: allowOptions(unasked, () => undefined) } },
+      ),
+      style,
+      40,
+    );
+    expect(lines).toContain("    --allow 'run_command(echo '\\''h i'\\'')'");
     expect(lines).toContain('    --yes');
     expect(lines.filter((line) => line.includes('--allow'))).toHaveLength(1);
   });

@@ -88,19 +88,19 @@ export interface GateRules {
 
 /**
  * Decides by rules; deny overrides allow. A `*` in the pattern of an allow rule never matches characters that join,
- * substitute or redirect shell commands, so `npm test*` does not allow `npm test; curl …`. A call with `mustAsk` is
- * allowed only by a rule that names tool and subject without `*`; `otherwise: 'allow'` asks the user about it.
+ * substitute or redirect shell commands, nor a word that starts with `-`, so `npm test*` allows neither
+ * `npm test; curl …` nor `npm test --prefix …`. No rule allows a call with `mustAsk`; `otherwise: 'allow'` asks the user
+ * about it.
  */
 export function rules(given: GateRules): PlainGate {
   const { allow: allowing = [], deny = [], otherwise = 'ask' } = read(given, gateRules, 'rules');
   const denied = deny.map((rule) => parseRule(rule, true));
   const allowed = allowing.map((rule) => parseRule(rule, false));
-  const exact = allowed.filter((_, index) => isExact(allowing[index] ?? ''));
   const judge = (call: GateCall): Verdict => {
     if (denied.some((matches) => matches(call))) {
       return { type: 'deny', message: `A permission rule forbids ${call.toolName}.` };
     }
-    if ((call.mustAsk === undefined ? allowed : exact).some((matches) => matches(call))) return allow;
+    if (call.mustAsk === undefined && allowed.some((matches) => matches(call))) return allow;
     if (otherwise === 'allow' && call.mustAsk !== undefined) return { type: 'ask' };
     if (otherwise === 'deny') return { type: 'deny', message: `No permission rule allows ${call.toolName}.` };
     return { type: otherwise };
@@ -129,13 +129,8 @@ function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
   return (call) => name.test(call.toolName) && (subject === undefined || subject.test(call.subject));
 }
 
-/** Returns whether a rule names one tool and one subject. */
-function isExact(rule: string): boolean {
-  return rule.includes('(') && !rule.includes('*');
-}
-
 function glob(pattern: string, wide: boolean): RegExp {
-  const any = wide ? '[\\s\\S]*' : `[^${joining}]*`;
+  const any = wide ? '[\\s\\S]*' : `(?:[^${joining}-]|(?<!\\s['"]*)-)*`;
   const source = pattern
     .split('*')
     .map((text) => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))

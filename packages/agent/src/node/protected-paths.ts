@@ -45,12 +45,14 @@ export class ProtectedPaths {
   readonly #root: string;
   readonly #sealed: readonly (readonly string[])[];
   readonly #guarded: readonly (readonly string[])[];
+  readonly #allowed: readonly (readonly string[])[];
 
   /**
    * Resolves the protected paths of a workspace.
    * @param root the real path of the workspace.
+   * @param allowed guarded paths, relative to the workspace, that are not guarded.
    */
-  constructor(root: string, env: Environment) {
+  constructor(root: string, env: Environment, allowed: readonly string[] = []) {
     this.#root = root;
     const homes = homesOf(env);
     const below = (names: readonly string[]) =>
@@ -58,6 +60,7 @@ export class ProtectedPaths {
     const own = [cobblerHome(env), ...homes.map((home) => join(home, '.cobbler'))];
     const sealed = [...below(sealedInHome), ...own.filter((path) => path !== undefined)];
     this.#sealed = withRealPaths(sealed).map(namesOf);
+    this.#allowed = allowed.map((path) => namesOf(resolve(root, path)));
     this.#guarded = withRealPaths(below(guardedInHome)).map(namesOf);
   }
 
@@ -82,13 +85,15 @@ export class ProtectedPaths {
    * @param more additional guarded names, in lower case.
    */
   guardIn(real: string, more: readonly string[]): string | undefined {
+    const names = namesOf(real);
+    if (this.#allowed.some((path) => path.every((name, index) => names[index] === name))) return undefined;
     const below = relative(this.#root, real).split(sep);
     const guarded = new Set([...guardedAnywhere, ...more]);
     const found = below.findIndex((name) => meansOne(plain(name), guarded));
     if (found >= 0) return below.slice(0, found + 1).join('/');
     const isGuarded =
       guardedFiles.includes(plain(below.at(-1) ?? '')) ||
-      this.#guarded.some((path) => beginsWith(namesOf(real), path)) ||
+      this.#guarded.some((path) => beginsWith(names, path)) ||
       this.#root.split(sep).some((name) => means(plain(name), '.git')) ||
       isInRepository(real);
     return isGuarded ? below.join('/') : undefined;

@@ -25,6 +25,11 @@ export interface WorkspaceOptions {
   readonly anchor?: Anchor;
   /** Environment that names the home directories whose keys are sealed. Default: that of this process. */
   readonly env?: Environment;
+  /**
+   * Guarded paths, relative to the directory, that can be written without approval, with all that is inside them. They
+   * are compared with real paths, so a link with such a name allows nothing.
+   */
+  readonly allowGuarded?: readonly string[];
 }
 
 /** Conditions of a write. */
@@ -42,6 +47,7 @@ interface ResolvedPath {
 const workspaceOptions = record<WorkspaceOptions>({
   anchor: oneOf('descriptor', 'path'),
   env: mapOf(optional(text)),
+  allowGuarded: listOf(text),
 });
 
 /**
@@ -62,7 +68,7 @@ export class Workspace {
 
   /** @throws AgentError `invalid` if `root` is not a directory. */
   constructor(root: string, options: WorkspaceOptions = {}) {
-    const { anchor = defaultAnchor, env = process.env } = read(options, workspaceOptions);
+    const { anchor = defaultAnchor, env = process.env, allowGuarded = [] } = read(options, workspaceOptions);
     this.#anchor = anchor;
     try {
       this.root = realpathSync.native(root);
@@ -74,7 +80,7 @@ export class Workspace {
         message: `The workspace ${quotePath(root)} is not a usable directory. Specify a directory that exists and is accessible.`,
       });
     }
-    this.#protected = new ProtectedPaths(this.root, env);
+    this.#protected = new ProtectedPaths(this.root, env, allowGuarded);
   }
 
   /**

@@ -3,8 +3,6 @@ import { resolve } from 'node:path';
 import type { TranscriptIssue } from '@cobbler/agent/transcripts';
 import { defined } from '@cobbler/agent/values';
 import { readFailure } from '../config/attachment.ts';
-import type { TranscriptCheck } from '../doctor/transcript-check.ts';
-import { checkTranscript } from '../doctor/transcript-check.ts';
 import { oneLine, visibleJson } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
@@ -12,6 +10,8 @@ import { screenFor } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
 import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import type { TranscriptCheck } from './transcript-check.ts';
+import { checkTranscript } from './transcript-check.ts';
 
 /** Maximum number of problems to print; more are only counted, unless `--json` is set. */
 const maxShown = 50;

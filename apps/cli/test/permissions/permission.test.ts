@@ -1,14 +1,12 @@
 import type { GateCall } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import { permissionOptions } from '../../src/acp/approval.ts';
-import type { PermissionMode } from '../../src/config/permission.ts';
-import { Permission } from '../../src/config/permission.ts';
-import { allowOptions, exactRule, ruleToOffer } from '../../src/config/permission-rule.ts';
+import type { PermissionMode } from '../../src/permissions/permission.ts';
+import { Permission } from '../../src/permissions/permission.ts';
 
 const context = { signal: new AbortController().signal, session: 's' };
 
 function call(toolName: string, subject: string, effect: GateCall['effect'] = 'once'): GateCall {
-  return { id: '1', toolName, subject, effect, arguments: {} };
+  return { id: '1', toolName, subject, effect, arguments: { command: subject } };
 }
 
 const read = call('read_file', 'a.txt', 'read');
@@ -29,7 +27,7 @@ describe('the permission gate', () => {
 
   test('applies a deny rule in every mode [P21]', async () => {
     for (const mode of ['ask', 'edits', 'yes', 'read-only'] as const) {
-      const { gate } = new Permission(mode, [], true, ['read_file(secret*)']);
+      const { gate } = new Permission(mode, [], true, { deny: ['read_file(secret*)'] });
       expect((await gate(call('read_file', 'secret.txt', 'read'), context)).type, mode).toBe('deny');
     }
   });
@@ -42,7 +40,7 @@ describe('the permission gate', () => {
   });
 
   test('applies allow rules from the start and rules that are added later', async () => {
-    const permission = new Permission('ask', ['run_command(npm test*)'], true);
+    const permission = new Permission('ask', ['run_command(npm test)'], true);
     expect((await permission.gate(command, context)).type).toBe('allow');
     expect((await permission.gate(edit, context)).type).toBe('ask');
     permission.allow('edit_file(a.txt)');
@@ -63,28 +61,21 @@ describe('the permission gate', () => {
       const permission = new Permission('yes', [], false);
       const verdict = await permission.gate(guarded, context);
       expect(verdict).toMatchObject({ type: 'deny', message: expect.stringContaining(mustAsk) });
-      expect(allowOptions(permission.undecided)).toEqual(["--allow 'edit_file(.git/config)'"]);
+      expect(permission.missingOptions).toEqual(["--allow-guarded '.git/config'"]);
     });
 
-    test('is allowed by a rule that names it exactly', async () => {
-      const { gate } = new Permission('ask', ['edit_file(.git/config)'], false);
-      expect((await gate(guarded, context)).type).toBe('allow');
-      expect((await gate({ ...guarded, subject: '.git/hooks/x' }, context)).type).toBe('deny');
+    test('is not allowed by a rule that names it exactly [P21]', async () => {
+      const { gate } = new Permission('edits', ['edit_file(.git/config)'], true);
+      expect((await gate(guarded, context)).type).toBe('ask');
     });
 
     test('has no "always" option [P21]', () => {
-      expect(ruleToOffer(guarded)).toBeUndefined();
-      expect(permissionOptions(guarded, true).map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
-    });
-
-    test('has no --allow option if its path contains a star', () => {
-      const starred = { ...call('edit_file', '.github/*.yml'), mustAsk };
-      expect(allowOptions([starred])).toEqual([]);
+      expect(new Permission('ask', [], true).offers(guarded)).toEqual([]);
     });
   });
 
   test('does not allow a command that is joined to an allowed one [P21]', async () => {
-    const { gate } = new Permission('ask', ['run_command(npm test*)'], true);
+    const { gate } = new Permission('ask', ['run_command(npm test)'], true);
     for (const joined of [
       'npm test; rm -rf /',
       'npm test && x',
@@ -97,56 +88,14 @@ describe('the permission gate', () => {
   });
 });
 
-describe('the rule offered as "always"', () => {
-  test('matches exactly the call', () => {
-    expect(ruleToOffer(command)).toBe('run_command(npm test)');
-    expect(ruleToOffer(edit)).toBe('edit_file(a.txt)');
-  });
-
-  test.each([
-    'npm test; rm x',
-    'a && b',
-    'a | b',
-    'echo $(x)',
-    'echo `x`',
-    'x > y',
-    'rm -rf build',
-    'git push',
-    'git reset --hard',
-    'sudo make install',
-    'npm publish',
-    'curl http://x',
-    'git push --force',
-    'find . -name *.tmp',
-    '/bin/rm x',
-    '',
-  ])('is never offered for %j', (subject) => {
-    expect(ruleToOffer(call('run_command', subject))).toBeUndefined();
-  });
-
-  test('is offered for ordinary commands', () => {
-    for (const subject of ['npm run build', 'node --test', 'git diff', 'cargo test --format pretty']) {
-      expect(ruleToOffer(call('run_command', subject))).toBe(`run_command(${subject})`);
-    }
-  });
-});
-
-test('a subject with a star has no exact rule, because the star matches anything', () => {
-  expect(exactRule(call('run_command', 'ls *.js'))).toBeUndefined();
-  expect(allowOptions([call('run_command', 'ls *.js')])).toEqual(['--yes']);
-});
-
-test('an exact rule allows only its own call', async () => {
-  for (const subject of [
-    'npm test',
-    'a (b) [c] {d} $e ^f .g +h ?i \\j',
-    'x; y && z',
-    "it's",
-    'src/[id].ts',
-  ]) {
-    const rule = exactRule(call('run_command', subject)) ?? '';
-    const { gate } = new Permission('ask', [rule], true);
-    expect((await gate(call('run_command', subject), context)).type, subject).toBe('allow');
-    expect((await gate(call('run_command', `${subject} more`), context)).type, subject).toBe('ask');
-  }
+test('a decision names its reason and its rules', () => {
+  const allow = ['run_command(git log [--oneline -n=])', 'run_command(npm test)'];
+  const permission = new Permission('ask', allow, true, { deny: ['run_command(curl)'] });
+  const decide = (subject: string) => {
+    const { type, rules } = permission.decide(call('run_command', subject));
+    return [type, ...rules];
+  };
+  expect(decide('git log --oneline -n 5 && npm test')).toEqual(['allow', ...allow]);
+  expect(decide('git log --output=x')).toEqual(['ask']);
+  expect(decide('npm test | /usr/bin/curl x')).toEqual(['deny', 'run_command(curl)']);
 });

@@ -1,0 +1,91 @@
+import { workspaceTools } from '@cobbler/tools';
+import { workFolder } from '../config/directory.ts';
+import { permissionIn } from '../config/permission-plan.ts';
+import { readProjectRules, removeRule } from '../config/project-rules.ts';
+import type { RawOptions } from '../config/run-flags.ts';
+import { readRunFlags } from '../config/run-flags.ts';
+import type { PermissionDecision } from '../permissions/permission.ts';
+import { permissionWords } from '../permissions/permission.ts';
+import { oneLine } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+const actions = ['remove', 'test'];
+
+/** Runs `cobbler permissions`: lists, removes or tests the rules of a directory. Returns the exit code. */
+export async function permissions(
+  [action, ...operands]: readonly string[],
+  options: RawOptions,
+  io: Io,
+): Promise<number> {
+  const flags = readRunFlags(options);
+  const folder = workFolder(flags.dir, io);
+  const operand = operands.join(' ');
+  if (action === undefined) return await list(folder, io);
+  if (!actions.includes(action))
+    throw new UsageError(
+      `permissions has no action ${JSON.stringify(action)}.${didYouMean(action, actions)}`,
+      'See: cobbler help permissions',
+    );
+  if (operand === '')
+    throw new UsageError(`permissions ${action} needs an operand.`, 'See: cobbler help permissions');
+  if (action === 'remove') return await remove(folder, operand, io);
+  const { permission } = await permissionIn(folder, flags, true, io.env);
+  const decision = permission.decide(callOf(operand, folder, options, io));
+  io.stdout.write(`${decisionLines(decision).map(oneLine).join('\n')}\n`);
+  return 0;
+}
+
+async function list(folder: string, io: Io): Promise<number> {
+  const project = await readProjectRules(folder, io.env);
+  const { allow, deny, strange, outdated, mode = 'ask' } = project;
+  const lines = [
+    ['mode', `${mode}: ${permissionWords[mode]}`],
+    ...allow.map((rule) => ['allow', rule]),
+    ...deny.map((rule) => ['deny', rule]),
+    ...strange.map((rule) => ['ignored', `${rule}  (not accepted on this machine)`]),
+    ...outdated.map((rule) => ['ignored', `${rule}  (needs a command without *, or a digest)`]),
+  ];
+  io.stdout.write(`${lines.map(([name = '', text = '']) => `${name.padEnd(8)}${oneLine(text)}\n`).join('')}`);
+  return 0;
+}
+
+async function remove(folder: string, rule: string, io: Io): Promise<number> {
+  if (!(await removeRule(folder, rule, io.env)))
+    throw new UsageError(`There is no allow rule ${rule}.`, 'List the rules: cobbler permissions');
+  io.stdout.write(`removed ${oneLine(rule)}\n`);
+  return 0;
+}
+
+/** Returns the call to test: of the tool that the text names, otherwise of the command. */
+function callOf(text: string, root: string, options: RawOptions, io: Io) {
+  const { allowGuarded } = readRunFlags(options);
+  const tools = workspaceTools({ root, allowGuarded, environment: io.env });
+  const [, name, argument = ''] = /^(\w+)\((.*)\)$/s.exec(text) ?? [];
+  const tool = tools.find((one) => one.name === name);
+  const directory = typeof options['in'] === 'string' ? options['in'] : undefined;
+  if (tool === undefined || tool.name === 'run_command') {
+    const command = tool === undefined ? text : argument;
+    return {
+      toolName: 'run_command',
+      subject: command,
+      effect: 'once' as const,
+      arguments: { command, ...(directory !== undefined && { directory }) },
+    };
+  }
+  const given = { path: argument };
+  const mustAsk = tool.mustAsk?.(given);
+  return {
+    toolName: tool.name,
+    subject: tool.subject?.(given) ?? argument,
+    effect: tool.effect ?? 'once',
+    arguments: given,
+    ...(mustAsk !== undefined && { mustAsk }),
+  };
+}
+
+function decisionLines({ type, why, rules }: PermissionDecision): string[] {
+  const words = { allow: 'runs without a question', ask: 'asks you', deny: 'is denied' };
+  return [`${words[type]}: ${why}`, ...rules.map((rule) => `rule: ${rule}`)];
+}

@@ -1,0 +1,199 @@
+import { AgentError, rules } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
+import type { CommandLine } from '@cobbler/tools';
+import { readCommandLine } from '@cobbler/tools';
+import { commandOffers } from './command-offers.ts';
+import type { CommandRule } from './command-rule.ts';
+import { allowsStep, printCommandRule, readCommandRule } from './command-rule.ts';
+import { baseName, isWrapper, placedSteps } from './placed-steps.ts';
+
+/** The properties of a call that rules check. */
+export interface RuledCall {
+  readonly toolName: string;
+  readonly subject: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Reason why the tool requires the user to review the call. */
+  readonly mustAsk?: string;
+}
+
+/** Returns the call of an approval request for rules. */
+export function ruledCall({ subject = '', mustAsk, ...call }: ApprovalRequestedEvent): RuledCall {
+  return { toolName: call.toolName, arguments: call.arguments, subject, ...defined({ mustAsk }) };
+}
+
+/** A rule: `tool`, or `tool(pattern)`, and for a tool of an MCP server the digest of that tool. */
+export interface PermissionRule {
+  readonly text: string;
+  readonly tool: string;
+  readonly pattern?: string;
+  /** Set if the pattern names one program with its arguments. */
+  readonly command?: CommandRule;
+  readonly digest?: string;
+  /** Returns whether the pattern matches as text. */
+  matches(call: RuledCall): boolean;
+}
+
+/** Tools that run command lines: those of Cobbler, Claude Code and Codex. */
+const commandTools: ReadonlySet<string> = new Set(['run_command', 'Bash', 'command_execution']);
+
+/** Returns the digest of the current definition of a tool; undefined if its rules need none. */
+export type DigestOf = (toolName: string) => string | undefined;
+
+/**
+ * Reads an allow or a deny rule.
+ * @throws AgentError `invalid` for a rule that does not have the form tool(pattern).
+ */
+export function readRule(text: string, effect: 'allow' | 'deny'): PermissionRule {
+  const [, bare = text, digest] = /^(.*\)) @(\w+)$/s.exec(text.trim()) ?? [];
+  const judge = rules({ [effect]: [bare] });
+  const [, tool = bare, pattern] = /^([^(]*)\((.*)\)$/s.exec(bare.trim()) ?? [];
+  return {
+    text,
+    tool,
+    matches: ({ toolName, subject }) =>
+      judge({ toolName, subject, id: '', effect: 'once', arguments: {} }).type === effect,
+    ...defined({ pattern, digest, command: pattern === undefined ? undefined : readCommandRule(pattern) }),
+  };
+}
+
+/** Returns the rules that together allow a call; undefined if no rules do. */
+export function allowingRules(
+  list: readonly PermissionRule[],
+  call: RuledCall,
+  digestOf: DigestOf,
+): readonly PermissionRule[] | undefined {
+  if (!commandTools.has(call.toolName)) {
+    const digest = digestOf(call.toolName);
+    const found = list.find((rule) => rule.matches(call) && (rule.digest ?? digest) === digest);
+    return found === undefined ? undefined : [found];
+  }
+  const own = list.filter((rule) => rule.tool === call.toolName);
+  const line = readCommandLine(call.subject);
+  const steps = line === undefined ? undefined : placedSteps(line, directoryOf(call));
+  const each = steps?.map((step) =>
+    own.find(({ command }) => command !== undefined && allowsStep(command, step)),
+  );
+  if (each?.every((rule) => rule !== undefined) === true) return [...new Set(each)];
+  // A line with more than one program, or one that is not understood, is allowed as exactly this text.
+  const isHere = directoryOf(call) === '.';
+  const exact = own.find((rule) => isHere && rule.command === undefined && isSameText(rule, call));
+  return exact === undefined ? undefined : [exact];
+}
+
+function isSameText({ pattern }: PermissionRule, { subject }: RuledCall): boolean {
+  return pattern === subject && !subject.includes('*');
+}
+
+/** Returns whether an allow rule for commands has no effect any more, because it contains a `*` or no command. */
+export function isTooWide({ tool, pattern, command }: PermissionRule): boolean {
+  const isForCommands = commandTools.has(tool) || (tool.includes('*') && pattern !== undefined);
+  return isForCommands && command === undefined && (pattern === undefined || pattern.includes('*'));
+}
+
+/**
+ * Returns whether a deny rule hits a call: its pattern matches the text, or it names a program that the line contains,
+ * whatever the spelling. Words after the program must occur in the arguments in this order.
+ */
+export function denies(rule: PermissionRule, call: RuledCall): boolean {
+  if (rule.matches(call)) return true;
+  const line = lineOf(call);
+  if (line === undefined || rule.pattern === undefined) return false;
+  const texts = line.steps.map(({ argv }) => argv.join(' '));
+  if ([...texts, texts.join(' ')].some((subject) => rule.matches({ ...call, subject }))) return true;
+  if (!isLike(call.toolName, rule.tool)) return false;
+  const [program = '', ...words] = rule.pattern.split(/\s+/).filter((word) => word !== '' && word !== '*');
+  return line.steps.some(({ argv: [name = '', ...given] }) => {
+    if (!isLike(baseName(name), baseName(program))) return false;
+    let found = 0;
+    for (const word of given) if (isLike(word, words[found] ?? '')) found += 1;
+    return found >= words.length;
+  });
+}
+
+/**
+ * Returns why deny rules cannot decide on a command: its line is not understood, or one of its programs can start any
+ * other. Undefined without a deny rule for commands.
+ */
+export function unclearFor(list: readonly PermissionRule[], call: RuledCall): string | undefined {
+  const applies = ({ tool, pattern }: PermissionRule) =>
+    pattern !== undefined && isLike(call.toolName, tool) && commandTools.has(call.toolName);
+  if (!list.some(applies)) return undefined;
+  const line = lineOf(call);
+  if (line === undefined) return 'A deny rule exists, and this command line is not understood.';
+  const wrapper = line.steps.flatMap(({ argv: [program = ''] }) => (isWrapper(program) ? [program] : []))[0];
+  return wrapper === undefined ? undefined : `A deny rule exists, and ${wrapper} can start any program.`;
+}
+
+/** Returns whether a text matches a pattern in which `*` stands for any characters, ignoring case. */
+function isLike(text: string, pattern: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[\\s\\S]*')}$`, 'i').test(text);
+}
+
+function lineOf({ toolName, subject }: RuledCall): CommandLine | undefined {
+  return commandTools.has(toolName) ? readCommandLine(subject) : undefined;
+}
+
+/** Returns the directory in which a command starts, as its arguments name it. */
+function directoryOf({ arguments: { directory, cwd } }: RuledCall): string {
+  const given = directory ?? cwd;
+  return typeof given === 'string' && given !== '' ? given : '.';
+}
+
+/**
+ * Returns the rule that allows exactly this call and no other; undefined if there is none, because the subject is
+ * empty, or contains `*` where that would match any text, or because the user must review the call each time.
+ */
+export function exactRule(call: RuledCall, digestOf: DigestOf): string | undefined {
+  const { toolName, subject, mustAsk } = call;
+  if (subject.trim() === '' || mustAsk !== undefined) return undefined;
+  if (commandTools.has(toolName)) {
+    const line = lineOf(call);
+    const [step, ...more] = (line === undefined ? undefined : placedSteps(line, directoryOf(call))) ?? [];
+    const [program = '', ...words] = step?.argv ?? [];
+    if (step !== undefined && more.length === 0)
+      return `${toolName}(${printCommandRule({ program, words, flags: [], directory: step.directory })})`;
+    if (directoryOf(call) !== '.') return undefined;
+  }
+  if (subject.includes('*') || subject !== subject.trim()) return undefined;
+  const digest = digestOf(toolName);
+  return `${toolName}(${subject})${digest === undefined ? '' : ` @${digest}`}`;
+}
+
+/**
+ * Returns the rules to offer as "always", the narrowest first. Empty for a command that joins others or may be
+ * destructive, and for a call that the user must review each time.
+ */
+export function rulesToOffer(call: RuledCall, digestOf: DigestOf): string[] {
+  if (call.mustAsk !== undefined) return [];
+  if (commandTools.has(call.toolName))
+    return commandOffers(call.subject, directoryOf(call)).map((pattern) => `${call.toolName}(${pattern})`);
+  return [exactRule(call, digestOf)].filter((rule) => rule !== undefined);
+}
+
+/** Returns the options that would have allowed these calls, quoted for a shell, without duplicates. */
+export function allowOptions(calls: readonly RuledCall[], digestOf: DigestOf): string[] {
+  const options = calls.flatMap((call) => {
+    if (call.mustAsk !== undefined) return [`--allow-guarded ${shellQuoted(call.subject)}`];
+    const rule = exactRule(call, digestOf);
+    return rule === undefined ? ['--yes'] : [`--allow ${shellQuoted(rule)}`];
+  });
+  return [...new Set(options)];
+}
+
+/** Puts a text in single quotes for a POSIX shell. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * Checks an allow rule that a user gives.
+ * @throws AgentError `invalid` for a rule that would allow nothing.
+ */
+export function checkAllowRule(text: string): void {
+  const rule = readRule(text, 'allow');
+  if (!isTooWide(rule)) return;
+  const message = `The rule ${JSON.stringify(text)} allows nothing: a rule for commands names a program with all its arguments, and no "*".`;
+  throw new AgentError({ kind: 'invalid', code: 'bad_rule', message });
+}

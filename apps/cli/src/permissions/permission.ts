@@ -1,0 +1,141 @@
+import type { GateCall, Verdict } from '@cobbler/agent';
+import { readOnly } from '@cobbler/agent';
+import type { DigestOf, PermissionRule, RuledCall } from './permission-rule.ts';
+import {
+  allowingRules,
+  allowOptions,
+  denies,
+  readRule,
+  rulesToOffer,
+  unclearFor,
+} from './permission-rule.ts';
+
+/** Actions that a run may take without asking. */
+export type PermissionMode = 'ask' | 'edits' | 'yes' | 'read-only';
+
+/** Descriptions of the modes for the header of a run. */
+export const permissionWords: Readonly<Record<PermissionMode, string>> = {
+  ask: 'asks before edits and commands',
+  edits: 'asks before commands',
+  yes: 'asks only before writes to protected files',
+  'read-only': 'read-only',
+};
+
+const editTools: ReadonlySet<string> = new Set([
+  ...['write_file', 'edit_file'],
+  // Tools of backends.
+  ...['Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change'],
+]);
+
+/** What happens with a call, and why. */
+export interface PermissionDecision {
+  readonly type: Verdict['type'];
+  readonly why: string;
+  /** The rules that decide; empty if the mode does. */
+  readonly rules: readonly string[];
+}
+
+/** Options of {@link Permission}. */
+interface PermissionOptions {
+  /** Rules that only a stricter mode overrides. */
+  readonly deny?: readonly string[];
+  /** Digests of the tools whose rules apply only to one definition. Default: no tool has one. */
+  readonly digestOf?: DigestOf;
+}
+
+/** A gate whose rules can be extended during the run. It records the calls for which no user could be asked. */
+export class Permission {
+  readonly gate: (call: GateCall, context?: unknown) => Promise<Verdict>;
+  readonly #attended: boolean;
+  readonly #allow: PermissionRule[];
+  readonly #deny: readonly PermissionRule[];
+  readonly #digestOf: DigestOf;
+  readonly #undecided: GateCall[] = [];
+  /** A change takes effect with the next call. */
+  mode: PermissionMode;
+
+  /**
+   * @param attended true if a user can be asked; otherwise such calls are denied.
+   * @throws AgentError `invalid` for a rule that does not have the form tool(pattern).
+   */
+  constructor(
+    mode: PermissionMode,
+    allow: readonly string[],
+    attended: boolean,
+    { deny = [], digestOf = () => undefined }: PermissionOptions = {},
+  ) {
+    this.mode = mode;
+    this.#attended = attended;
+    this.#allow = allow.map((text) => readRule(text, 'allow'));
+    this.#deny = deny.map((text) => readRule(text, 'deny'));
+    this.#digestOf = digestOf;
+    this.gate = async (call) => {
+      const { type, why } = this.decide(call);
+      if (type !== 'deny' && (type !== 'ask' || this.#attended)) return { type };
+      if (type === 'ask') this.#undecided.push(call);
+      return { type: 'deny', message: type === 'ask' ? `${cannotAsk} ${call.mustAsk ?? ''}`.trim() : why };
+    };
+  }
+
+  /** Calls that were denied because no user could be asked. */
+  get undecided(): readonly GateCall[] {
+    return this.#undecided;
+  }
+
+  /** The options that would have allowed the calls that were denied because no user could be asked. */
+  get missingOptions(): readonly string[] {
+    return allowOptions(this.#undecided, this.#digestOf);
+  }
+
+  /** Adds an allow rule for the rest of this run. */
+  allow(rule: string): void {
+    this.#allow.push(readRule(rule, 'allow'));
+  }
+
+  /** The current allow and deny rules. */
+  get rules(): { readonly allow: readonly string[]; readonly deny: readonly string[] } {
+    const texts = (list: readonly PermissionRule[]) => list.map(({ text }) => text);
+    return { allow: texts(this.#allow), deny: texts(this.#deny) };
+  }
+
+  /** Returns the rules to offer as "always" for a call, the narrowest first. */
+  offers(call: RuledCall): readonly string[] {
+    return rulesToOffer(call, this.#digestOf);
+  }
+
+  /** Returns what happens with a call: `ask` also if no user can be asked. */
+  decide(call: Omit<GateCall, 'id'>): PermissionDecision {
+    const denied = this.#deny.find((rule) => denies(rule, call));
+    if (denied !== undefined)
+      return decision('deny', `A permission rule forbids ${call.toolName}.`, [denied.text]);
+    if (this.mode === 'read-only') return readOnlyDecision(call);
+    const unclear = unclearFor(this.#deny, call);
+    if (unclear !== undefined)
+      return decision(this.mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
+    if (call.mustAsk !== undefined) return decision('ask', call.mustAsk);
+    if (call.effect === 'read') return decision('allow', 'It changes nothing.');
+    if (this.mode === 'yes' || (this.mode === 'edits' && editTools.has(call.toolName)))
+      return decision('allow', `The mode is ${this.mode}.`);
+    const allowing = allowingRules(this.#allow, call, this.#digestOf);
+    return allowing === undefined
+      ? decision('ask', 'No rule allows it.')
+      : decision(
+          'allow',
+          'Rules allow it.',
+          allowing.map(({ text }) => text),
+        );
+  }
+}
+
+function readOnlyDecision(call: Omit<GateCall, 'id'>): PermissionDecision {
+  if (call.mustAsk !== undefined) return decision('deny', `This run is read-only. ${call.mustAsk}`);
+  const verdict = readOnly({ ...call, id: '' });
+  return decision(verdict.type, verdict.type === 'deny' ? verdict.message : 'It changes nothing.');
+}
+
+function decision(type: Verdict['type'], why: string, rules: readonly string[] = []): PermissionDecision {
+  return { type, why, rules };
+}
+
+const cannotAsk =
+  'This call needs approval, but no user can be asked. Do what is possible without it, and say what is left to do.';
