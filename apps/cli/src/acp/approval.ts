@@ -21,7 +21,11 @@ export function permissionOptions(rules: readonly string[], isWhole: boolean): P
   return [
     { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
     ...rules.map((rule): PermissionOption => {
-      return { optionId: always + rule, name: `Always allow ${rule}`, kind: 'allow_always' };
+      return {
+        optionId: always + rule,
+        name: visibleText(`Always allow ${rule}`, 'name'),
+        kind: 'allow_always',
+      };
     }),
     deny,
   ];
@@ -61,13 +65,14 @@ export function approvalContent(
     const words = `This call has ${length} characters, and an editor shows at most ${maxCharacters}, so you can only deny it here. To see the whole call: cobbler sessions export ${sessionId}`;
     return { content: [textContent(words)], isWhole: false };
   }
-  const drawn = diff === undefined ? [] : diffContent(diff, folder);
+  const native = diff === undefined ? [] : diffContent(diff, folder);
   // Use the editor's diff only if it can display the diff and every character in it is visible.
-  const isClear = drawn.length > 0 && diff !== undefined && visibleText(diff) === diff;
+  const isClear = native.length > 0 && diff !== undefined && visibleText(diff) === diff;
   const { diff: _, ...bare } = request;
-  const lines = argumentLines(isClear ? request : bare);
+  const text = diff === undefined || isClear ? [] : visibleText(diff).trimEnd().split('\n');
+  const lines = [...argumentLines(isClear ? request : bare), ...text];
   return {
-    content: [...drawn, ...(lines.length === 0 ? [] : [textContent(codeBlock(lines))])],
+    content: [...(isClear ? native : []), ...(lines.length === 0 ? [] : [textContent(codeBlock(lines))])],
     isWhole: true,
   };
 }

@@ -3,6 +3,7 @@ import type { ContentBlock, ToolCallContent, ToolCallLocation, ToolKind } from '
 import type { Tool, ToolResultPart, UserPart } from '@cobbler/agent';
 import { fileKind } from '@cobbler/agent';
 import type { CallPosition } from '@cobbler/agent/events';
+import { visibleText } from '@cobbler/agent/events';
 import type { DiffLine } from '../view/diff-lines.ts';
 import { parseDiff } from '../view/diff-lines.ts';
 
@@ -45,8 +46,8 @@ export function callFacts(
   );
   const { path } = args;
   return {
-    title: subject === '' ? toolName : `${toolName} ${subject}`,
-    name: toolName,
+    title: visibleText(subject === '' ? toolName : `${toolName} ${subject}`, 'name'),
+    name: visibleText(toolName, 'name'),
     kind: kinds[toolName] ?? 'other',
     rawInput: args,
     ...(typeof path === 'string' && { locations: [locationOf(path, args['offset'], folder)] }),

@@ -20,7 +20,7 @@ export interface ProjectRules {
   readonly allow: readonly string[];
   /** Rules allowed only by the file: they do not apply. */
   readonly strange: readonly string[];
-  /** Rules that allow nothing any more: for commands with a `*`, and for MCP tools without a digest. */
+  /** Rules that no longer allow anything: for commands with a `*`, and for MCP tools without a digest. */
   readonly outdated: readonly string[];
   readonly mode?: PermissionMode;
 }

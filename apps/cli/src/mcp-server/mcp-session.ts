@@ -1,7 +1,7 @@
 import type { ApprovalDecision, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
-import { ignore } from '@cobbler/agent/events';
+import { ignore, visibleText } from '@cobbler/agent/events';
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
@@ -168,9 +168,9 @@ function waitingCall(request: ApprovalRequestedEvent): WaitingCall {
   const { approvalId, toolName, subject, diff } = request;
   return {
     approval_id: approvalId,
-    tool: toolName,
+    tool: visibleText(toolName, 'name'),
     arguments: request.arguments,
-    ...defined({ subject, diff }),
+    ...defined({ subject: subject && visibleText(subject, 'name'), diff: diff && visibleText(diff) }),
   };
 }
 

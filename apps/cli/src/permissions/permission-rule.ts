@@ -85,7 +85,7 @@ function isSameText({ pattern }: PermissionRule, { subject }: RuledCall): boolea
   return pattern === subject && !subject.includes('*');
 }
 
-/** Returns whether an allow rule for commands has no effect any more, because it contains a `*` or no command. */
+/** Returns whether an allow rule for commands has no effect, because it contains a `*` or no command. */
 export function isTooWide({ tool, pattern, command }: PermissionRule): boolean {
   const isForCommands = commandTools.has(tool) || (tool.includes('*') && pattern !== undefined);
   return isForCommands && command === undefined && (pattern === undefined || pattern.includes('*'));

@@ -1,3 +1,5 @@
+import { visibleText } from '@cobbler/agent/events';
+
 /**
  * Characters that could control a terminal or deceive its reader: C0 except newline and tab, DEL, C1 (which contains
  * a single-byte CSI and OSC), text direction marks, and the two Unicode line breaks.
@@ -34,9 +36,12 @@ export class VisibleStream {
   }
 }
 
-/** Like {@link visible}, but on one line: line breaks also become visible, tabs become spaces. */
+/**
+ * Like {@link visible}, but on one line, for names, titles and commands: line breaks and characters that are invisible
+ * or look like others also become visible, tabs become spaces.
+ */
 export function oneLine(text: string): string {
-  return visible(text.trim()).replaceAll('\n', '\\n').replaceAll('\t', ' ');
+  return visibleText(visible(text.trim()).replaceAll('\n', '\\n').replaceAll('\t', ' '));
 }
 
 /**

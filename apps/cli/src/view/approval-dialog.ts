@@ -211,7 +211,10 @@ export class ApprovalDialog {
     const columns = this.#ports.columns();
     const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
     const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
-    const call = { toolName: visibleText(request.toolName), subject: subjectOf(request) };
+    const call = {
+      toolName: visibleText(request.toolName, 'name'),
+      subject: visibleText(subjectOf(request), 'name'),
+    };
     const view = { style, columns, verbose: false };
     const line = askLine({ ...call, summary }, view);
     const why = request.mustAsk === undefined ? [] : [`      ${style.yellow(oneLine(request.mustAsk))}`];
@@ -265,5 +268,5 @@ function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent
 
 /** Returns the text if the question shows every character of it; otherwise undefined. */
 function verbatimText(text: string): string {
-  return visibleText(text) === text && oneLine(text) === text ? text : '';
+  return visibleText(text, 'name') === text && oneLine(text) === text ? text : '';
 }

@@ -160,7 +160,7 @@ test('ACP: stores the selected "always" rule in the project and does not ask aga
   });
   expect(await editor.say('say hi twice')).toBe('end_turn');
   expect(editor.asked.map(({ options }) => options.map(({ name }) => name))).toEqual([
-    ['Allow', 'Always allow run_command(echo hi)', 'Always allow run_command(echo hi *)', 'Deny'],
+    ['Allow', 'Always allow run_command(echo hi)', 'Deny'],
   ]);
   expect(await editor.say('and remove x')).toBe('end_turn');
   expect(editor.asked[1]?.options.map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);

@@ -176,8 +176,7 @@ describe('a run on a terminal', () => {
   });
 
   test('does not repeat a diff that the approval showed', () => {
-    const ignored = () => undefined;
-    const approvals = { folder: '~', answer: ignored, allowAlways: ignored, offers: () => [] };
+    const approvals = { folder: '~', answer: () => 0, allowAlways: () => 0, offers: () => [] };
     const { show, page } = stageOf({}, { approvals });
     const diff = '@@ -1 +1 @@\n-old line\n+new line\n';
     const asked: RunEvent = {

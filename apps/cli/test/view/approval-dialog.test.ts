@@ -156,7 +156,7 @@ describe('an approval', () => {
     const { dialog, shown } = dialogOf(40);
     const subject = `echo ${'x'.repeat(100)}\x1b[2K\r; rm -rf /`;
     dialog.ask(request('1', { subject }));
-    expect(shown[0]).toContain(`${'x'.repeat(100)}\\x1b[2K\\x0d; rm -rf /`);
+    expect(shown[0]).toContain(`${'x'.repeat(100)}\\u{1b}[2K\\u{d}; rm -rf /`);
   });
 
   test('shows all arguments of a tool without a subject', () => {

@@ -1,6 +1,7 @@
 import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
 import { fileKind } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
+import { visibleText } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { MessageExchange } from './message-exchange.ts';
@@ -128,7 +129,10 @@ function interrupt(toolCallId: string, request: ApprovalRequestedEvent): Record<
   return {
     id: `${approvalId}.${hash}`,
     reason: 'tool_call',
-    message: subject === undefined ? `Allow ${toolName}?` : `Allow ${toolName}: ${subject}?`,
+    message: visibleText(
+      subject === undefined ? `Allow ${toolName}?` : `Allow ${toolName}: ${subject}?`,
+      'name',
+    ),
     toolCallId,
     responseSchema: {
       type: 'object',

@@ -1,28 +1,17 @@
 import { argumentError } from '../values/errors.ts';
 import type { ApprovalRequestedEvent } from './event.ts';
+import { visibleText } from './visible-text.ts';
 
 /** The fields of a call that the user sees before allowing it. */
 export type ShownCall = Pick<
   ApprovalRequestedEvent,
-  'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk'
+  'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk' | 'subject'
 >;
 
-/**
- * Characters that are invisible or change how others are displayed: control characters, unassigned code points, line
- * and paragraph separators, bidirectional marks, characters that fonts ignore, and spaces other than the ordinary
- * one. Newline and tab are kept.
- */
-const unseen =
-  /(?![\n\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800]|(?! )\p{Zs}/gu;
-
-/** Makes every character of a text visible: invisible ones are written like `\u{202e}`. */
-export function visibleText(text: string): string {
-  try {
-    return text.replace(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-  } catch (thrown) {
-    throw argumentError('visibleText', thrown);
-  }
-}
+/** Arguments in which every letter matters: commands, paths and addresses. */
+const nameArguments: ReadonlySet<string> = new Set([
+  ...['command', 'cwd', 'directory', 'file_path', 'host', 'path', 'url'],
+]);
 
 /** Longest single-line value that is always shown itself, so that a chance match in the diff does not hide it. */
 const longValue = 80;
@@ -36,12 +25,13 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
   try {
     const sides = call.diff === undefined ? [] : sidesOf(call.diff);
     return Object.entries(call.arguments).flatMap(([name, value]) => {
-      const title = visibleText(JSON.stringify(name).slice(1, -1));
+      const title = visibleText(JSON.stringify(name).slice(1, -1), 'name');
       if (typeof value !== 'string') return jsonLines(title, value);
       if (elsewhere.includes(value)) return [];
+      const use = value === call.subject || nameArguments.has(name) ? 'name' : undefined;
       const isLong = value.includes('\n') || value.length > longValue;
-      if (isLong && sides.some((side) => side.includes(value))) return [`${title}: as in the diff`];
-      const [first = '', ...rest] = visibleText(value).split('\n').map(barLine);
+      if (isLong && use === undefined && sides.some((side) => side.includes(value))) return [`${title}: as in the diff`];
+      const [first = '', ...rest] = visibleText(value, use).split('\n').map(barLine);
       return rest.length === 0
         ? [`${title} ${first}`]
         : [`${title}:`, ...[first, ...rest].map((line) => `  ${line}`)];
@@ -57,9 +47,9 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
  */
 export function approvalText(call: ShownCall): string {
   try {
-    const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary)}`;
-    const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk)];
-    const lines = [`${visibleText(call.toolName)}${summary}`, ...why, ...argumentLines(call)];
+    const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary, 'name')}`;
+    const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk, 'name')];
+    const lines = [`${visibleText(call.toolName, 'name')}${summary}`, ...why, ...argumentLines(call)];
     const diff = call.diff === undefined ? [] : ['', visibleText(call.diff).trimEnd()];
     return [...lines, ...diff].join('\n');
   } catch (thrown) {

@@ -5,7 +5,7 @@
  */
 
 export { currentParts } from '../values/file-part.ts';
-export { approvalText, argumentLines, type ShownCall, visibleText } from './approval-text.ts';
+export { approvalText, argumentLines, type ShownCall } from './approval-text.ts';
 export type {
   ApprovalDecidedEvent,
   ApprovalRequestedEvent,
@@ -56,3 +56,4 @@ export {
 export { type MessageIssue, type RepairedMessages, repairMessages } from './repair-messages.ts';
 export { addUsd, spendingOf } from './spending.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
+export { visibleText } from './visible-text.ts';

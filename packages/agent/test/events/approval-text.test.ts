@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { approvalText, argumentLines, visibleText } from '../../src/events/approval-text.ts';
+import { approvalText, argumentLines } from '../../src/events/approval-text.ts';
+import { visibleText } from '../../src/events/visible-text.ts';
 
 describe('the text of an approval [P21]', () => {
   it('contains the tool and every argument, strings line by line and everything else as JSON', () => {

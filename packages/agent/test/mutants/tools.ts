@@ -36,14 +36,14 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: approvalText,
-    find: 'if (isLong && sides',
-    replace: 'if (sides',
+    find: 'if (isLong && use',
+    replace: 'if (use',
     why: 'a short argument is hidden if the diff happens to contain its text',
     breaks: ['P21'],
     by: 'test/events/approval-text.test.ts',
   },
   {
-    file: approvalText,
+    file: 'src/events/visible-text.ts',
     find: '\\p{Default_Ignorable_Code_Point}',
     replace: '',
     why: 'invisible characters stay hidden in an approval request',

@@ -1,3 +1,5 @@
+import { visibleText } from '@cobbler/agent/events';
+
 /** The assistant's own messages, in Markdown. */
 
 import { timeOf } from '@cobbler/agent/values';
@@ -76,7 +78,7 @@ export const allowYes: string = 'Allow';
 export const allowNo: string = 'Deny';
 
 export function mayIUse(toolName: string): string {
-  return `May I use **${toolName}**?`;
+  return `May I use **${visibleText(toolName, 'name')}**?`;
 }
 
 export function tooLongToShow(characters: number): string {

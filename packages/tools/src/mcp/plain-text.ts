@@ -1,6 +1,11 @@
-/** Removes characters that control a terminal or are invisible from a server's text. Line breaks and tabs stay. */
+import { visibleText } from '@cobbler/agent/events';
+
+/**
+ * Makes the characters of a server's text visible that control a terminal, are invisible or look like others. Line
+ * breaks and tabs stay.
+ */
 export function plainText(text: string): string {
-  return text.toWellFormed().replace(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, ' ');
+  return visibleText(text.toWellFormed());
 }
 
 /** Returns the beginning of a text, up to a number of characters. */

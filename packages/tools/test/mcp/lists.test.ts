@@ -211,7 +211,7 @@ describe('a call', () => {
     const told: string[] = [];
     await call('progress', {}, { progress: (text) => told.push(text) });
     expect(told.length).toBeLessThan(100);
-    expect(told.at(-1)).toMatch(/^500\/500 step {2}p+…$/);
+    expect(told.at(-1)).toMatch(/^500\/500 step\\u\{1b\} p+…$/);
     expect(Math.max(...told.map((text) => text.length))).toBeLessThan(320);
   });
 });

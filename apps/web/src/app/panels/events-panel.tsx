@@ -1,5 +1,5 @@
 import type { Event } from '@cobbler/agent';
-import { ignore } from '@cobbler/agent/events';
+import { ignore, visibleText } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -116,9 +116,9 @@ function aboutOf(event: Event): string {
         .join(' ');
     case 'tool_started':
     case 'approval_requested':
-      return event.toolName;
+      return visibleText(event.toolName);
     case 'tool_result':
-      return `${event.toolName} ${event.summary ?? (event.isError ? 'failed' : '')}`;
+      return visibleText(`${event.toolName} ${event.summary ?? (event.isError ? 'failed' : '')}`);
     case 'approval_decided':
       return event.decision;
     case 'finished':

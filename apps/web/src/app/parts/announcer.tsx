@@ -1,5 +1,5 @@
 import type { Event } from '@cobbler/agent';
-import { ignore } from '@cobbler/agent/events';
+import { ignore, visibleText } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useChanged } from './hooks.tsx';
 import { Observable } from './observable.ts';
@@ -29,9 +29,9 @@ export function wordsFor(event: Event): string {
       return text === '' ? '' : `Response: ${text.slice(0, 500)}`;
     }
     case 'tool_result':
-      return `${event.toolName} ${event.summary ?? (event.isError ? 'failed' : 'done')}`;
+      return visibleText(`${event.toolName} ${event.summary ?? (event.isError ? 'failed' : 'done')}`);
     case 'approval_requested':
-      return `Approval needed: ${event.toolName} ${event.summary ?? ''}`;
+      return visibleText(`Approval needed: ${event.toolName} ${event.summary ?? ''}`);
     case 'approval_decided':
       return `Approval: ${event.decision}`;
     case 'finished':

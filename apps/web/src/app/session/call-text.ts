@@ -1,13 +1,17 @@
 import type { CallItem, CallStatus } from '@cobbler/agent/events';
-import { callStatus } from '@cobbler/agent/events';
+import { callStatus, visibleText } from '@cobbler/agent/events';
 import { assertNever } from '@cobbler/agent/values';
 import { duration } from '../parts/format.ts';
 
 /** Arguments that show what a call does, the most informative first. */
 const telling = ['command', 'path', 'file', 'pattern', 'query', 'url', 'name'];
 
-/** Returns the most important argument of a call. */
-export function subjectOf({ part, approval }: CallItem): string {
+/** Returns the most important argument of a call, with every character visible. */
+export function subjectOf(call: CallItem): string {
+  return visibleText(tellingValue(call), 'name');
+}
+
+function tellingValue({ part, approval }: CallItem): string {
   const given = part.arguments ?? {};
   for (const name of telling) {
     const value = given[name];

@@ -1,4 +1,5 @@
 import type { UserPart } from '@cobbler/agent';
+import { visibleText } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
@@ -86,7 +87,7 @@ export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
 
 function titleOf({ model, list, place }: AppState): string {
   if (model === undefined) return 'New session';
-  const listed = list.items.find(({ id }) => id === place.sessionId)?.title ?? '';
+  const listed = visibleText(list.items.find(({ id }) => id === place.sessionId)?.title ?? '');
   if (listed !== '') return listed;
   const first = model.view.items.find((item) => item.kind === 'user');
   const part = first?.kind === 'user' ? first.message.content.find(({ type }) => type === 'text') : undefined;

@@ -1,3 +1,4 @@
+import { visibleText } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ago, money } from '../parts/format.ts';
@@ -113,7 +114,7 @@ function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
         <span class="row-mark" role="img" aria-label={state.name}>
           {state.mark}
         </span>
-        <span class="title">{title === '' ? 'Untitled' : title}</span>
+        <span class="title">{title === '' ? 'Untitled' : visibleText(title)}</span>
         <span class="when">{updatedAt === undefined ? '' : ago(updatedAt, now)}</span>
         <span class="cost">{usd === undefined || usd === 0 ? '' : money(usd)}</span>
       </PageLink>

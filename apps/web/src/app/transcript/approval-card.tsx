@@ -1,4 +1,5 @@
 import type { CallItem } from '@cobbler/agent/events';
+import { visibleText } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusMessage } from '../composer/composer.tsx';
@@ -65,9 +66,9 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
           ?
         </span>
         <h2>
-          Allow <code>{approval.toolName}</code>
+          Allow <code>{visibleText(approval.toolName, 'name')}</code>
         </h2>
-        <span class="ask-subject">{approval.summary ?? ''}</span>
+        <span class="ask-subject">{visibleText(approval.summary ?? '', 'name')}</span>
         {others > 0 && <span class="muted small">and {others} more</span>}
         <Expiry at={approval.expiresAt} now={now} />
       </header>

@@ -1,5 +1,5 @@
 import type { ApprovalDecidedEvent, CallItem, CallStatus } from '@cobbler/agent/events';
-import { callStatus } from '@cobbler/agent/events';
+import { callStatus, visibleText } from '@cobbler/agent/events';
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Attachments } from '../parts/attachments.tsx';
@@ -45,7 +45,7 @@ export const CallCard: (props: CallProps) => VNode | null = memoize(
           <span class="mark" role="img" aria-label={names[phase]}>
             {marks[phase]}
           </span>
-          <span class="tool">{call.part.toolName}</span>
+          <span class="tool">{visibleText(call.part.toolName, 'name')}</span>
           <span class="subject">{subjectOf(call)}</span>
           <Outcome call={call} phase={phase} />
           <span class="chevron" aria-hidden="true" />

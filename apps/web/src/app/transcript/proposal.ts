@@ -37,5 +37,5 @@ export function proposalOf(approval: ApprovalRequestedEvent): Proposal {
   const { command } = approval.arguments;
   if (typeof command !== 'string') return { text: argumentLines(approval).join('\n'), isWhole: true };
   const rest = argumentLines(approval, [command]).join('\n');
-  return { command: visibleText(command), text: rest, isWhole: true };
+  return { command: visibleText(command, 'name'), text: rest, isWhole: true };
 }
