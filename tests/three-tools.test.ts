@@ -151,7 +151,7 @@ describe('a conversation that changes providers', () => {
     async (other) => {
       const cwd = folder();
       writeFileSync(join(cwd, 'word.txt'), 'cobbler\n');
-      const tools = workspaceTools({ root: cwd });
+      const tools = workspaceTools({ root: cwd, sandbox: 'off' });
       const turns = (wire: WireRow, word: string): MockReply[] => [
         replies(
           scriptResponse(

@@ -12,6 +12,7 @@ export {
   printCommandLine,
   readCommandLine,
 } from './command-line.ts';
+export type { CommandSandbox } from './command-sandbox.ts';
 export { type EditFileArgs, editFile } from './edit-file.ts';
 export { type ListFilesArgs, listFiles } from './list-files.ts';
 export { type ReadFileArgs, readFile } from './read-file.ts';

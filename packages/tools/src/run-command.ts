@@ -5,8 +5,11 @@ import type { Readers } from '@cobbler/agent/input';
 import { amount, callable, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { ProcessEnd, ProcessOptions, Workspace } from '@cobbler/agent/node';
 import { childEnvironment, OutputCapture, quotePath, superviseProcess } from '@cobbler/agent/node';
+import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import { printCommandLine, readCommandLine } from './command-line.ts';
+import type { CommandNeed, CommandSandbox } from './command-sandbox.ts';
+import { isConfined, needsFields, openSandbox, readSandbox, sandboxFor, whyAsk } from './command-sandbox.ts';
 import { readWorkspace } from './workspace/file-tool.ts';
 
 /** Arguments of run_command. */
@@ -17,10 +20,16 @@ export interface RunCommandArgs {
   readonly directory?: string;
   /** Time limit in seconds. */
   readonly timeout_seconds?: number;
+  /** Rights that the sandbox does not give. Only in a sandbox. */
+  readonly needs?: CommandNeed;
+  /** Why the command needs them. */
+  readonly reason?: string;
 }
 
-/** Limits and environment of run_command. */
+/** Sandbox, limits and environment of run_command. */
 export interface RunCommandOptions {
+  /** What commands can read, change and connect to. Default `workspace`. */
+  readonly sandbox?: CommandSandbox;
   /** Variables for commands, in addition to the safe ones that every command receives. */
   readonly env?: Readonly<Record<string, string>>;
   /** Source of the safe variables. Default: this process. */
@@ -40,6 +49,7 @@ export interface RunCommandOptions {
 
 /** The readers of {@link RunCommandOptions}. */
 export const commandReaders: Readers<RunCommandOptions> = {
+  sandbox: readSandbox,
   env: mapOf(text),
   environment: mapOf(text),
   timeoutMs: amount,
@@ -59,21 +69,24 @@ const endingMs = 5000;
 const progressMs = 100;
 
 /**
- * Runs a shell command in the workspace. The command can access everything that its user can. The gate decides on
- * it; this function does not inspect it.
- * @throws AgentError `invalid` for an invalid option.
+ * Runs a shell command in the workspace, in a sandbox. Inside, the command can do what the sandbox allows; the gate
+ * decides whether it runs. A call that needs more, such as the network, must be decided by a user.
+ * @throws AgentError `invalid` for an invalid option, with the code `no_sandbox` if there is no working sandbox on this
+ * machine and `sandbox` is neither `external` nor `off`.
  */
 export function runCommand(workspace: Workspace, options: RunCommandOptions = {}): Tool {
   read(workspace, readWorkspace, 'workspace');
   const given = read(options, readOptions);
   const defaultSeconds = (given.timeoutMs ?? 120_000) / 1000;
   const maxTimeoutMs = given.maxTimeoutMs ?? 600_000;
+  const sandbox = openSandbox(given.sandbox ?? 'workspace', workspace, given.environment ?? process.env);
+  const isIn = isConfined(sandbox);
   return defineTool<RunCommandArgs>({
     name: 'run_command',
     description:
       'Runs a command with /bin/sh in the workspace and returns its output and exit code. It is not interactive: ' +
       'standard input is empty. Processes that it leaves running are stopped when it ends. ' +
-      `The time limit is ${defaultSeconds} s unless timeout_seconds is set.`,
+      `The time limit is ${defaultSeconds} s unless timeout_seconds is set.${isIn ? sandboxText : ''}`,
     parameters: {
       type: 'object',
       properties: {
@@ -88,6 +101,7 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
           maximum: maxTimeoutMs / 1000,
           description: `Default ${defaultSeconds}.`,
         },
+        ...(isIn ? needsFields : {}),
       },
       required: ['command'],
       additionalProperties: false,
@@ -95,20 +109,25 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
     effect: 'once',
     locks: ['workspace'],
     timeoutMs: maxTimeoutMs + endingMs,
-    subject: ({ command }) => command,
+    // A rule for the command alone does not cover a call with more rights.
+    subject: ({ command, needs: need }) => (need === undefined ? command : `${command} [needs ${need}]`),
+    ...((isIn || sandbox.missing !== undefined) && {
+      mustAsk: ({ needs: need, reason }: RunCommandArgs) => whyAsk(sandbox, need, reason),
+    }),
     preview: async ({ directory }) => ({
       summary: `in ${directory === undefined ? 'the workspace' : quotePath(workspace.subject(directory))}`,
     }),
-    execute: async (args, context) => await run(workspace, args, given, context),
+    execute: async (args, context) => await run(workspace, args, { ...given, sandbox }, context),
   });
 }
 
 async function run(
   workspace: Workspace,
   args: RunCommandArgs,
-  options: RunCommandOptions,
+  options: RunCommandOptions & { readonly sandbox: Sandbox },
   context: ToolContext,
 ): Promise<ToolOutput> {
+  const sandbox = sandboxFor(options.sandbox, args.command, args.needs);
   const cwd = await workspace.directory(args.directory ?? '.');
   const runtime = options.runtime ?? systemRuntime;
   const timeoutMs =
@@ -131,9 +150,26 @@ async function run(
       watch(chunk);
     },
     runtime,
-    ...defined({ spawn: options.spawn }),
+    ...defined({ spawn: options.spawn, sandbox }),
   });
-  return report(await ended, commandOutput(both.text(), both.total), timeoutMs);
+  const end = await ended;
+  const output = commandOutput(both.text(), both.total);
+  return report(end, output + sandboxNotes(sandbox, end, output), timeoutMs);
+}
+
+const sandboxText =
+  ' It runs in a sandbox: it can write only in the workspace and in /tmp, sees an empty home directory, and has no network apart from its own loopback.';
+
+/** Returns what the sandbox undid, and which of its rules probably made the command fail. */
+function sandboxNotes(
+  sandbox: Sandbox | undefined,
+  { code, cause, undone }: ProcessEnd,
+  output: string,
+): string {
+  const rule = cause === 'exit' && code !== 0 ? sandbox?.explain(output) : undefined;
+  const advice = 'If the command cannot work otherwise, call again with `needs` and a reason.';
+  const notes = [...(rule === undefined ? [] : [`${rule} ${advice}`]), ...undone];
+  return notes.map((note) => `\n[sandbox: ${note}]`).join('');
 }
 
 function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput {

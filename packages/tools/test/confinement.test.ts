@@ -13,7 +13,7 @@ let tools: Map<string, Tool>;
 
 beforeEach(() => {
   box = sandbox({ 'src/a.txt': 'one\n' });
-  tools = new Map(workspaceTools({ root: box.root }).map((tool) => [tool.name, tool]));
+  tools = new Map(workspaceTools({ root: box.root, sandbox: 'off' }).map((tool) => [tool.name, tool]));
 });
 
 afterEach(() => box.remove());

@@ -29,7 +29,7 @@ async function run(calls: readonly Call[], gate?: Gate): Promise<Ran> {
   const events: RunEvent[] = [];
   const executor = new Executor({
     agent: scriptedAgent([...script, 'done']),
-    tools: workspaceTools({ root: box.root, graceMs: 100 }),
+    tools: workspaceTools({ root: box.root, sandbox: 'off', graceMs: 100 }),
     limits: { turns: calls.length + 1 },
     ...(gate !== undefined && { gate }),
   });

@@ -26,7 +26,7 @@ afterEach(() => box.remove());
 
 /** Returns tools for a workspace that is the home directory unless `environment` names another. */
 function toolsIn(environment: Record<string, string> = { HOME: box.root }): Map<string, Tool> {
-  const tools = workspaceTools({ root: box.root, environment });
+  const tools = workspaceTools({ root: box.root, sandbox: 'off', environment });
   return new Map(tools.map((tool) => [tool.name, tool]));
 }
 

@@ -21,7 +21,7 @@ interface Given extends RunCommandOptions, CallOptions {
 }
 
 function run(command: string, { args, signal, onProgress, ...options }: Given = {}): Promise<Called> {
-  const tool = runCommand(new Workspace(box.root), { graceMs: 200, ...options });
+  const tool = runCommand(new Workspace(box.root), { sandbox: 'off', graceMs: 200, ...options });
   return call(tool, { command, ...args }, { ...(signal && { signal }), ...(onProgress && { onProgress }) });
 }
 

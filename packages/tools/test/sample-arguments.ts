@@ -20,6 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const workspace = new Workspace(folder);
 const command = () => ({
+  sandbox: 'off' as const,
   ...{ env: { A: 'b' }, environment: { PATH: '/bin' }, timeoutMs: 10, maxTimeoutMs: 100, graceMs: 10 },
   ...{ maxOutputBytes: 1_000, runtime: fakeRuntime() },
 });
@@ -53,7 +54,7 @@ const tools: Readonly<Record<string, Tool>> = {
   'editFile()': editFile(workspace),
   'listFiles()': listFiles(workspace),
   'readFile()': readFile(workspace),
-  'runCommand()': runCommand(workspace),
+  'runCommand()': runCommand(workspace, { sandbox: 'off' }),
   'searchFiles()': searchFiles(workspace),
   'workspaceTools()[0]': readFile(workspace),
   'writeFile()': writeFile(workspace),

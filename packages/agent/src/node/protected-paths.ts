@@ -54,14 +54,10 @@ export class ProtectedPaths {
    */
   constructor(root: string, env: Environment, allowed: readonly string[] = []) {
     this.#root = root;
-    const homes = homesOf(env);
-    const below = (names: readonly string[]) =>
-      homes.flatMap((home) => names.map((name) => join(home, name)));
-    const own = [cobblerHome(env), ...homes.map((home) => join(home, '.cobbler'))];
-    const sealed = [...below(sealedInHome), ...own.filter((path) => path !== undefined)];
-    this.#sealed = withRealPaths(sealed).map(namesOf);
+    const guarded = homesOf(env).flatMap((home) => guardedInHome.map((name) => join(home, name)));
+    this.#sealed = sealedPaths(env).map(namesOf);
     this.#allowed = allowed.map((path) => namesOf(resolve(root, path)));
-    this.#guarded = withRealPaths(below(guardedInHome)).map(namesOf);
+    this.#guarded = withRealPaths(guarded).map(namesOf);
   }
 
   /** Returns whether a real path is sealed or is inside a sealed path. */
@@ -100,6 +96,21 @@ export class ProtectedPaths {
   }
 }
 
+/**
+ * Returns whether other programs execute or obey files and directories with this name, wherever they are.
+ * @param more additional guarded names, in lower case.
+ */
+export function isGuardedName(name: string, more: ReadonlySet<string>): boolean {
+  return meansOne(plain(name), guardedAnywhere) || meansOne(plain(name), more);
+}
+
+/** Returns the real paths of the locations in the home directories that contain keys and credentials. */
+export function sealedPaths(env: Environment): string[] {
+  const own = [cobblerHome(env), ...homesOf(env).map((home) => join(home, '.cobbler'))];
+  const below = homesOf(env).flatMap((home) => sealedInHome.map((name) => join(home, name)));
+  return withRealPaths([...below, ...own.filter((path) => path !== undefined)]);
+}
+
 /** Checks for a repository with any name: a `.git` file can refer to it, or git finds it without a work tree. */
 function isInRepository(real: string): boolean {
   for (let at = dirname(real); ; at = dirname(at)) {
@@ -110,7 +121,7 @@ function isInRepository(real: string): boolean {
 }
 
 /** The environment variables and the system can name different home directories; all are used. */
-function homesOf(env: Environment): string[] {
+export function homesOf(env: Environment): string[] {
   const homes = [env['HOME'], env['USERPROFILE'], systemHome()].flatMap((home) =>
     home ? [resolve(home)] : [],
   );

@@ -14,6 +14,7 @@ import {
 } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import type { ProcessEntry } from './process-table.ts';
+import type { ProgramStart, Sandbox } from './sandbox.ts';
 
 /** The system functions that supervision uses; tests can replace them. */
 export interface ProcessSystem {
@@ -27,13 +28,9 @@ export interface ProcessSystem {
 }
 
 /** The program to start, and the limits on its time and output. */
-export interface ProcessOptions {
-  /** The program and its arguments, which are not passed through a shell. */
-  readonly argv: readonly [string, ...string[]];
-  /** Working directory, as a real path. */
-  readonly cwd: string;
-  /** The complete environment of the child; see childEnvironment. */
-  readonly env: Readonly<Record<string, string>>;
+export interface ProcessOptions extends ProgramStart {
+  /** Restricts the program and everything it starts. Default: no restrictions. */
+  readonly sandbox?: Sandbox;
   /** Written to standard input, which is then closed. If undefined, standard input is empty. */
   readonly input?: string;
   /** Keeps standard input open after `input`, for `write` and `endInput`. Default false. */
@@ -67,6 +64,7 @@ export const processOptions: Reader<ProcessOptions> = record<ProcessOptions>(
     argv,
     cwd: text,
     env: mapOf(text),
+    sandbox: withMethods('enter'),
     input: text,
     keepInputOpen: flag,
     signal,

@@ -14,6 +14,7 @@ import type { ProcessRecord } from './process-record.ts';
 import { currentRecords } from './process-record.ts';
 import type { ProcessEntry } from './process-table.ts';
 import { markName, processTree, readProcessTable, startedWith } from './process-table.ts';
+import type { SandboxedStart } from './sandbox.ts';
 
 /** The end of a supervised program. */
 export interface ProcessEnd {
@@ -24,6 +25,8 @@ export interface ProcessEnd {
   readonly error?: AgentError;
   readonly stdout: OutputCapture;
   readonly stderr: OutputCapture;
+  /** What the sandbox undid after the end, in words. */
+  readonly undone: readonly string[];
   /** Time from start to end, in milliseconds. */
   readonly durationMs: number;
 }
@@ -88,6 +91,7 @@ class ProcessTree {
   readonly #stderr: OutputCapture;
   readonly #began: number;
   #child: ChildProcess | undefined;
+  #sandboxed: SandboxedStart | undefined;
   #record: ProcessRecord | undefined;
   #cause: ProcessEnd['cause'] = 'exit';
   #requestStop: () => void = () => {};
@@ -176,11 +180,13 @@ class ProcessTree {
   }
 
   #start(): ChildProcess | AgentError {
-    const { argv, cwd, env, input, keepInputOpen = false } = this.#options;
+    const { sandbox, input, keepInputOpen = false } = this.#options;
     const hasInput = input !== undefined || keepInputOpen;
     // Record it before the start: if Cobbler is killed right after the start, the child must be known.
     this.#record = currentRecords()?.begin(this.#mark);
     try {
+      this.#sandboxed = sandbox?.enter(this.#options);
+      const { argv, cwd, env } = this.#sandboxed ?? this.#options;
       const child = this.#system.spawn(argv[0], argv.slice(1), {
         cwd,
         env: { ...env, [markName]: this.#mark },
@@ -199,7 +205,7 @@ class ProcessTree {
       return child;
     } catch (error) {
       this.#record?.forget();
-      return startProblem(error, argv[0]);
+      return AgentError.is(error) ? error : startProblem(error, this.#options.argv[0]);
     }
   }
 
@@ -250,6 +256,12 @@ class ProcessTree {
     const root = this.pid;
     if (root === undefined) return;
     const members = this.#look();
+    // A sandbox that gets SIGTERM kills everything in it at once. Its own two processes end after those inside.
+    const inside = members.filter(({ pid, parent }) => pid !== root && parent !== root);
+    if (signal === 'SIGTERM' && this.#isSandboxed() && inside.length > 0) {
+      for (const { pid } of inside) this.#kill(pid, signal);
+      return;
+    }
     // Signaling the group also reaches members that were forked after the process list was read.
     if (members.some((entry) => entry.group === root)) this.#kill(-root, signal);
     for (const { pid, group } of members) {
@@ -264,6 +276,10 @@ class ProcessTree {
     } catch {
       // The process has ended in the meantime, or its id now belongs to another process.
     }
+  }
+
+  #isSandboxed(): boolean {
+    return this.#sandboxed !== undefined && this.#sandboxed.argv !== this.#options.argv;
   }
 
   #isRunning(): boolean {
@@ -290,7 +306,16 @@ class ProcessTree {
 
   #end(code: number | null, signal: NodeJS.Signals | null): ProcessEnd {
     const durationMs = this.#runtime.monotonic() - this.#began;
-    return { cause: this.#cause, code, signal, stdout: this.#stdout, stderr: this.#stderr, durationMs };
+    const undone = this.#sandboxed?.leave?.() ?? [];
+    return {
+      cause: this.#cause,
+      code,
+      signal,
+      stdout: this.#stdout,
+      stderr: this.#stderr,
+      undone,
+      durationMs,
+    };
   }
 }
 

@@ -1,0 +1,46 @@
+import type { Reader } from '../../values/input.ts';
+import { amount, flag, listOf, mapOf, oneOf, optional, record, text } from '../../values/input.ts';
+
+/** The restrictions of a sandbox. */
+export interface SandboxOptions {
+  /** The directory that programs work in. */
+  readonly workspace: string;
+  /** `workspace`: programs can write in the workspace. `strict`: they cannot. Default `workspace`. */
+  readonly mode?: 'workspace' | 'strict';
+  /** Names the home directory and the programs. Default: the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** A directory that becomes the home directory of programs and keeps their caches. Default: a temporary one. */
+  readonly home?: string;
+  /** Allows network connections. Default false: programs reach only each other, over loopback. */
+  readonly network?: boolean;
+  /** Allows changes of git's data, but not of its hooks and configuration. Default false. */
+  readonly git?: boolean;
+  /** Further paths that programs can read, although they are in the home directory. */
+  readonly read?: readonly string[];
+  /** Further directories that programs can write. */
+  readonly write?: readonly string[];
+  /** Allows programs to create sandboxes of their own. Default false. */
+  readonly nested?: boolean;
+  /** Maximum number of processes. Not enforced for root. Default 4,096. */
+  readonly maxProcesses?: number;
+  /** Maximum memory of one process, in bytes. Default: that of the machine. */
+  readonly maxMemoryBytes?: number;
+}
+
+/** Reads the options of a sandbox. */
+export const sandboxOptions: Reader<SandboxOptions> = record<SandboxOptions>(
+  {
+    workspace: text,
+    mode: oneOf('workspace', 'strict'),
+    env: mapOf(optional(text)),
+    home: text,
+    network: flag,
+    git: flag,
+    read: listOf(text),
+    write: listOf(text),
+    nested: flag,
+    maxProcesses: amount,
+    maxMemoryBytes: amount,
+  },
+  ['workspace'],
+);

@@ -1,0 +1,77 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { homesOf, sealedPaths } from '../protected-paths.ts';
+import { gitIdentity } from './git.ts';
+import { hiddenFrom, realOf, toolchainPaths } from './home.ts';
+import type { SandboxOptions } from './options.ts';
+
+/** The paths that a sandbox hides, shows and replaces. All are real paths. */
+export interface SandboxPlaces {
+  readonly workspace: string;
+  /** Directories that appear empty. */
+  readonly hidden: readonly string[];
+  /** Locations of keys. */
+  readonly sealed: readonly string[];
+  /** Paths in hidden directories that programs can read. */
+  readonly shown: readonly string[];
+  /** Further directories that programs can write. */
+  readonly write: readonly string[];
+  /** The user's home directory. */
+  readonly realHome: string | undefined;
+  /** What programs see as the home directory. */
+  readonly home: string;
+  /** What programs see as `/tmp`. */
+  readonly temporary: string;
+  readonly gitconfig: string;
+  /** An empty file. */
+  readonly empty: string;
+}
+
+/** Finds the paths of a sandbox and creates its directories, which are removed when this process exits. */
+export function createPlaces(options: SandboxOptions): SandboxPlaces {
+  const { env = process.env } = options;
+  const own = temporaryDirectory();
+  const [temporary, empty, gitconfig] = [join(own, 'tmp'), join(own, 'empty'), join(own, 'gitconfig')];
+  const home = options.home ?? join(own, 'home');
+  mkdirSync(temporary, { mode: 0o700 });
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  writeFileSync(empty, '', { mode: 0o444 });
+  writeFileSync(gitconfig, gitIdentity(env), { mode: 0o444 });
+  const sealed = sealedPaths(env);
+  const realHome = realOf(env['HOME']);
+  const homes = realHome === undefined ? homesOf(env) : [realHome, ...homesOf(env)];
+  const hidden = hiddenFrom([...homes, tmpdir()], sealed);
+  const real = (paths: readonly string[] = []) => paths.flatMap((path) => realOf(path) ?? []);
+  return {
+    workspace: realpathSync.native(options.workspace),
+    hidden,
+    sealed: real(sealed),
+    shown: [...toolchainPaths(env, { home: realHome, hidden, sealed }), ...real(options.read)],
+    write: real(options.write),
+    realHome,
+    home,
+    temporary,
+    gitconfig,
+    empty,
+  };
+}
+
+const temporaryDirectories: Set<string> = new Set();
+
+function temporaryDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-sandbox-')));
+  if (temporaryDirectories.size === 0) process.once('exit', removeAll);
+  temporaryDirectories.add(directory);
+  return directory;
+}
+
+function removeAll(): void {
+  for (const directory of temporaryDirectories) {
+    try {
+      rmSync(directory, { recursive: true, force: true });
+    } catch {
+      // Left to the system, as other temporary files.
+    }
+  }
+}

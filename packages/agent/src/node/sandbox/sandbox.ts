@@ -1,0 +1,166 @@
+import { existsSync, statSync, utimesSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { basename, join } from 'node:path';
+import { AgentError } from '../../values/errors.ts';
+import { read } from '../../values/input.ts';
+import type { ProgramStart, Sandbox, SandboxedStart } from '../process/sandbox.ts';
+import type { SandboxRights } from './bwrap.ts';
+import { bwrapOptions } from './bwrap.ts';
+import { explainRefusal } from './explain.ts';
+import { findTool } from './find-tool.ts';
+import { gitControls, gitDirectories } from './git.ts';
+import type { GuardedFile } from './guarded-files.ts';
+import { block, GuardedFiles } from './guarded-files.ts';
+import { realOf } from './home.ts';
+import type { SandboxOptions } from './options.ts';
+import { sandboxOptions } from './options.ts';
+import type { SandboxPlaces } from './places.ts';
+import { createPlaces } from './places.ts';
+import type { SandboxStatus } from './probe.ts';
+import { noSandbox, probeSandboxSync } from './probe.ts';
+import { seatbeltProfile } from './seatbelt.ts';
+
+/** The results of the self-test, by the program that the environment names. */
+const tested: Map<string | undefined, SandboxStatus> = new Map();
+
+/**
+ * Creates a sandbox for a workspace, after a self-test that runs once per process and blocks for about 20 ms. Programs
+ * in it see the home directory and `/tmp` empty, apart from toolchains and the user's name in git; they can write only
+ * in the workspace, except for what other programs execute or obey, such as `.git`, and have no network.
+ * @throws AgentError `invalid` with the code `no_sandbox` if there is no working sandbox here, with the reason and the
+ * command that installs it.
+ */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const given = read(options, sandboxOptions);
+  const { COBBLER_BWRAP: named } = given.env ?? process.env;
+  const status = tested.get(named) ?? probeSandboxSync(given.env);
+  tested.set(named, status);
+  if (!status.works) throw noSandbox(status);
+  return bwrapSandbox(given, status.program);
+}
+
+/**
+ * Creates a sandbox of bubblewrap without a self-test; {@link probeSandbox} is one.
+ * @param program the path of bwrap, version 0.8 or later.
+ */
+export function bwrapSandbox(options: SandboxOptions, program: string): Sandbox {
+  return osSandbox('bwrap', options, program);
+}
+
+/** Creates a sandbox of `sandbox-exec` on macOS. It is not tested yet, and no program uses it unless it gets it. */
+export function seatbeltSandbox(options: SandboxOptions): Sandbox {
+  return osSandbox('seatbelt', options, '/usr/bin/sandbox-exec');
+}
+
+/** Returns a sandbox that restricts nothing. `missing` is the reason if one was wanted. */
+export function noRestrictions(kind: 'external' | 'off', missing?: string): Sandbox {
+  const sandbox: Sandbox = {
+    kind,
+    ...(missing !== undefined && { missing }),
+    enter: (start) => start,
+    with: () => sandbox,
+    explain: () => undefined,
+  };
+  return sandbox;
+}
+
+/** The same in a sandbox and in those made from it. */
+interface Shared {
+  readonly kind: 'bwrap' | 'seatbelt';
+  readonly options: SandboxOptions;
+  readonly program: string;
+  readonly workspace: string;
+  readonly limits: readonly string[];
+  readonly files: GuardedFiles;
+  /** Created when the first program starts. */
+  places?: SandboxPlaces;
+}
+
+function osSandbox(kind: Shared['kind'], given: SandboxOptions, program: string): Sandbox {
+  const options = read(given, sandboxOptions);
+  const workspace = realOf(options.workspace);
+  if (workspace === undefined || workspace === '/') {
+    const message = `The workspace ${JSON.stringify(options.workspace)} cannot be sandboxed. Use an existing directory other than the root.`;
+    throw new AgentError({ kind: 'invalid', code: 'workspace', message });
+  }
+  const { mode = 'workspace', network = false, git = false, nested = false } = options;
+  const files = new GuardedFiles(workspace);
+  return confined(
+    { kind, options, program, workspace, files, limits: limitsOf(options) },
+    { mode, network, git, nested },
+  );
+}
+
+function confined(shared: Shared, rights: SandboxRights): Sandbox {
+  return {
+    kind: shared.kind,
+    enter: (start) => enter(shared, rights, start),
+    with: (access) => confined(shared, { ...rights, ...access }),
+    explain: (output) => explainRefusal(output, shared.workspace, rights.network),
+  };
+}
+
+function enter(shared: Shared, rights: SandboxRights, { argv, cwd, env }: ProgramStart): SandboxedStart {
+  shared.places ??= createPlaces(shared.options);
+  const { places, program, limits, files } = shared;
+  const since = touch(places.empty);
+  const { TMP: _, TEMP: __, ...rest } = env;
+  const inside = {
+    ...rest,
+    TMPDIR: '/tmp',
+    npm_config_update_notifier: 'false',
+    COBBLER_SANDBOX: 'external',
+  };
+  if (shared.kind === 'seatbelt') {
+    const profile = seatbeltProfile(places, rights, files.find(since));
+    const own = { HOME: places.home, TMPDIR: places.temporary };
+    return { argv: [program, '-p', profile, ...argv], cwd, env: { ...inside, ...own } };
+  }
+  const guarded = rights.mode === 'strict' ? [] : files.find(since);
+  const options = bwrapOptions(places, rights, guarded);
+  const missing = rights.git ? missingControls(guarded) : [];
+  return {
+    argv: [program, ...options, '--chdir', cwd, '--', ...limits, ...argv],
+    cwd,
+    env: inside,
+    ...(rights.mode === 'workspace' && {
+      leave: () => undo(shared, missing, () => files.undo(guarded, since)),
+    }),
+  };
+}
+
+/** Returns the current time of the file system, which can differ from that of the clock. */
+function touch(path: string): number {
+  utimesSync(path, 0, 0);
+  return statSync(path).ctimeMs;
+}
+
+/** Returns the files that control git, that do not exist and that a program can create. */
+function missingControls(guarded: readonly GuardedFile[]): string[] {
+  return guarded
+    .filter(({ path }) => basename(path).toLowerCase() === '.git')
+    .flatMap(({ path }) => gitDirectories(path))
+    .flatMap((directory) => gitControls.map((name) => join(directory, name)))
+    .filter((path) => !existsSync(path));
+}
+
+/** Undoes changes of protected files that could not be prevented. Never throws. */
+function undo({ workspace }: Shared, missing: readonly string[], undoFiles: () => string[]): string[] {
+  try {
+    const planted = missing.filter((path) => existsSync(path));
+    return [...undoFiles(), ...planted.flatMap((path) => block(workspace, path))];
+  } catch (error) {
+    return [`Protected files may have been changed, and this cannot be undone: ${String(error)}`];
+  }
+}
+
+function limitsOf({
+  env = process.env,
+  maxProcesses = 4096,
+  maxMemoryBytes = totalmem(),
+}: SandboxOptions): string[] {
+  const prlimit = findTool('prlimit', env);
+  if (prlimit === undefined) return [];
+  const memory = maxMemoryBytes > 0 ? [`--data=${maxMemoryBytes}`] : [];
+  return [prlimit, '--core=0', `--nproc=${maxProcesses}`, ...memory];
+}

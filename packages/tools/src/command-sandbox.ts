@@ -1,0 +1,70 @@
+import type { JsonObject } from '@cobbler/agent';
+import type { Reader } from '@cobbler/agent/input';
+import { oneOf, withMethods } from '@cobbler/agent/input';
+import type { Workspace } from '@cobbler/agent/node';
+import type { Sandbox } from '@cobbler/agent/sandbox';
+import { createSandbox, isGitLine, noRestrictions } from '@cobbler/agent/sandbox';
+
+/**
+ * The restrictions of commands. `workspace`: they can write only in the workspace, and have neither the home directory
+ * nor a network. `strict`: they cannot write in the workspace either. `external`: this machine is a sandbox already, such
+ * as a container. `off`: they have all rights of this user.
+ */
+export type CommandSandbox = 'workspace' | 'strict' | 'external' | 'off' | Sandbox;
+
+const mode = oneOf('workspace', 'strict', 'external', 'off');
+const instance = withMethods<Sandbox>('enter', 'with', 'explain');
+
+/** Reads a sandbox or the name of one. */
+export const readSandbox: Reader<CommandSandbox> = (value) =>
+  typeof value === 'object' ? instance(value) : mode(value);
+
+/**
+ * Returns the sandbox for the commands of a workspace.
+ * @throws AgentError `invalid` with the code `no_sandbox` if there is none on this machine.
+ */
+export function openSandbox(
+  given: CommandSandbox,
+  { root }: Workspace,
+  env: Readonly<Record<string, string | undefined>>,
+): Sandbox {
+  if (typeof given === 'object') return given;
+  if (given === 'external' || given === 'off') return noRestrictions(given);
+  return createSandbox({ workspace: root, mode: given, env });
+}
+
+/** What a command needs that its sandbox does not give: a network, or everything. */
+export type CommandNeed = 'network' | 'all';
+
+/** The arguments with which the model requests more rights for one command. */
+export const needsFields: JsonObject = {
+  needs: {
+    type: 'string',
+    enum: ['network', 'all'],
+    description:
+      'Rights that the sandbox does not give, if the command cannot work without them: "network", or "all" to run it without the sandbox. The user is asked. Give a reason.',
+  },
+  reason: { type: 'string', description: 'Why the command needs these rights.' },
+};
+
+/** Returns the sandbox for one command; undefined for none. */
+export function sandboxFor(
+  sandbox: Sandbox,
+  command: string,
+  need: CommandNeed | undefined,
+): Sandbox | undefined {
+  if (need === 'all') return undefined;
+  return sandbox.with({ network: need === 'network', git: isGitLine(command) });
+}
+
+/** Returns why a user must decide on a command; undefined if its sandbox is enough. */
+export function whyAsk(sandbox: Sandbox, need: CommandNeed | undefined, reason = ''): string | undefined {
+  if (need === undefined || !isConfined(sandbox)) return sandbox.missing;
+  const what = need === 'all' ? 'run without the sandbox, with all your rights' : 'use the network';
+  return `This command wants to ${what}. Reason: ${reason.trim() === '' ? 'none given' : JSON.stringify(reason.slice(0, 500))}`;
+}
+
+/** Returns whether a sandbox restricts programs. */
+export function isConfined({ kind }: Sandbox): boolean {
+  return kind === 'bwrap' || kind === 'seatbelt';
+}
