@@ -5,6 +5,7 @@ import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
@@ -31,7 +32,8 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   const { env, file } = await readSettings(io.env);
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const folder = workFolder(flags.work.dir, io);
-  const tools = chooseTools(workspaceTools({ root: folder, environment: io.env }), flags.work.tools);
+  const sandbox = await sandboxIn(folder, flags.work, io);
+  const tools = chooseTools(workspaceTools({ root: folder, environment: io.env, sandbox }), flags.work.tools);
   if (tools.length > 0) await recordChildren(io.env);
   const home = assistantHome(io.env, true);
   const budgets = new Budgets({

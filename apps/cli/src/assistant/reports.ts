@@ -77,7 +77,7 @@ export async function showAudit(home: AssistantHome, options: RawOptions, io: Io
     const since = sinceOf(options['since']);
     const entries = auditOf(sqlEvents(sql), {
       pricing: await pricesOf(io.env),
-      tools: workspaceTools({ root: home.folder, environment: io.env }),
+      tools: workspaceTools({ root: home.folder, environment: io.env, sandbox: 'off' }),
       ...defined({ chatId, since }),
     });
     let count = 0;

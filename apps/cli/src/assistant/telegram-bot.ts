@@ -10,6 +10,7 @@ import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -77,7 +78,8 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
   const { env, file } = await readSettings(io.env);
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const root = workFolder(flags.work.dir, io);
-  const tools = chooseTools(workspaceTools({ root, environment: io.env }), flags.work.tools);
+  const sandbox = await sandboxIn(root, flags.work, io);
+  const tools = chooseTools(workspaceTools({ root, environment: io.env, sandbox }), flags.work.tools);
   // Finds and ends commands that a killed bot left running.
   if (tools.length > 0) await recordChildren(io.env);
   const budgets = new Budgets({

@@ -55,7 +55,7 @@ export class RemoteHost implements ChatHost {
   }
 
   get known(): readonly Tool[] {
-    this.#known ??= ownTools({ root: this.folder });
+    this.#known ??= ownTools({ root: this.folder, sandbox: 'off' });
     return this.#known;
   }
 

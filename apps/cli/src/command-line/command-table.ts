@@ -4,7 +4,7 @@ import type { CommandRow } from './command-row.ts';
 import { costsRow } from './costs-row.ts';
 import type { OptionGroup, OptionRow } from './option-row.ts';
 import { permissionsRow } from './permissions-row.ts';
-import { runGroups, taskGroups } from './run-options.ts';
+import { runGroups, sandboxRows, taskGroups } from './run-options.ts';
 import { serveGroups } from './serve-options.ts';
 
 /** Returns the options that apply to all sessions of a client, such as an editor. */
@@ -35,6 +35,7 @@ const assistantGroups: readonly OptionGroup[] = [
       { flags: '--retry-for <time>', text: 'retry an overloaded service for this long (default 5m)' },
       { flags: '--tools <list>', text: 'comma-separated tools (default none)' },
       { flags: '-C, --dir <dir>', text: 'working directory of the tools', completes: 'folder' },
+      ...sandboxRows,
       { flags: '--persona <file>', text: 'description of the assistant and its style', completes: 'file' },
       {
         flags: '--time-zone <name>',

@@ -1,4 +1,14 @@
-import type { OptionGroup } from './option-row.ts';
+import type { OptionGroup, OptionRow } from './option-row.ts';
+
+/** The options for the sandbox of commands. */
+export const sandboxRows: readonly OptionRow[] = [
+  {
+    flags: '--sandbox <level>',
+    text: 'what commands can write: workspace (default), strict (nothing), or off; needs bubblewrap',
+    completes: ['workspace', 'strict', 'off'],
+  },
+  { flags: '--no-sandbox', text: 'run commands with all your rights' },
+];
 
 const sessionGroup: OptionGroup = {
   title: 'Session',
@@ -69,6 +79,7 @@ export const taskGroups: readonly OptionGroup[] = [
     options: [
       { flags: '--ask', text: 'ask before edits and commands (default)' },
       { flags: '--edits', text: 'edit without asking, but ask before commands' },
+      { flags: '--sandboxed', text: 'edit and run commands in the sandbox; ask before what leaves it' },
       { flags: '--yes', text: 'ask only before writes to guarded files' },
       { flags: '--read-only', text: 'only read' },
       {
@@ -81,6 +92,7 @@ export const taskGroups: readonly OptionGroup[] = [
         text: 'allow writes to a guarded path, such as .github; repeatable',
         repeats: true,
       },
+      ...sandboxRows,
     ],
   },
   {

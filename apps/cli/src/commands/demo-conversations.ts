@@ -6,6 +6,7 @@ import { contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { findInstructions } from '../config/instructions.ts';
 import { permissionIn } from '../config/permission-plan.ts';
 import { readRunFlags } from '../config/run-flags.ts';
+import { demoSandbox } from '../config/sandbox.ts';
 import { demoEnvironment } from '../demo/stage.ts';
 import type { Io } from '../terminal/io.ts';
 import { systemOf } from './run.ts';
@@ -14,7 +15,8 @@ import { systemOf } from './run.ts';
 export async function demoConversations(io: Io): Promise<{ host: LocalHost; close: () => Promise<void> }> {
   const { folder, env, model, close } = await demoEnvironment(io);
   const { agent, pricing, failure } = model;
-  const tools = workspaceTools({ root: folder, environment: env });
+  const { sandbox, lines } = await demoSandbox(folder, env);
+  const tools = workspaceTools({ root: folder, environment: env, sandbox });
   const instructions = await findInstructions(folder);
   const flags = readRunFlags({});
   const { permission } = await permissionIn(folder, flags, true, env);
@@ -31,7 +33,7 @@ export async function demoConversations(io: Io): Promise<{ host: LocalHost; clos
     context: contextPolicy(contextPlan(flags, {}, true), memoryBlobs()),
     limits: { turns: 20 },
     allowUnpriced: false,
-    facts: ['a scripted model: try "fix the failing test"'],
+    facts: ['a scripted model: try "fix the failing test"', ...lines],
   });
   return { host, close };
 }

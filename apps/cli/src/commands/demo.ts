@@ -2,6 +2,7 @@ import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { findInstructions } from '../config/instructions.ts';
+import { demoSandbox } from '../config/sandbox.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import { demoModel } from '../demo/model.ts';
 import { checkDemoProject, newDemoProject, pathWithNode } from '../demo/project.ts';
@@ -35,7 +36,10 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
   say(opening(where, style, screen.columns()));
   const { agent, pricing, failure, close } = await demoModel(screen.redraw ? io.clock : undefined);
   try {
-    const tools = workspaceTools({ root: folder, env: { PATH: pathWithNode(io.env) }, environment: io.env });
+    const env = { PATH: pathWithNode(io.env) };
+    const { sandbox, lines } = await demoSandbox(folder, { ...io.env, ...env });
+    if (lines.length > 0) say([...lines.flatMap((line) => wrap(line, screen.columns() - 1)), '']);
+    const tools = workspaceTools({ root: folder, env, environment: io.env, sandbox });
     const instructions = await findInstructions(folder);
     const { exitCode } = await runTask(
       {

@@ -14,6 +14,7 @@ import { permissionIn } from '../config/permission-plan.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import type { LoadedProvider } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { CliSessions } from '../session/session-home.ts';
@@ -38,7 +39,7 @@ export async function localConversations(
   const { selected, provider } = await selectModel(flags, folder, settings, io);
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
-  const own = ownTools(workspaceOf(folder, flags, context, io));
+  const own = ownTools(workspaceOf(folder, flags, context, await sandboxIn(folder, flags, io), io));
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;

@@ -4,6 +4,8 @@ import type { Agent, Limits, Tool } from '@cobbler/agent';
 import { AgentError, Budget } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
+import type { Sandbox } from '@cobbler/agent/sandbox';
+import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
@@ -24,6 +26,7 @@ import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
@@ -43,6 +46,9 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
 
 const defaultTurns = 100;
+
+/** The modes that can ask a user. */
+const asking: ReadonlySet<PermissionMode> = new Set(['ask', 'edits', 'sandboxed']);
 
 /** Runs `cobbler run`: a task with a real model. Returns the exit code. */
 export async function run(
@@ -123,7 +129,8 @@ async function work(
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   // Older cassettes have requests without the tool that waits.
   const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
-  const known = ownTools(workspaceOf(folder, flags, context, io)).filter(
+  const sandbox = await sandboxOf({ flags, recordReplay }, folder, io);
+  const known = ownTools(workspaceOf(folder, flags, context, sandbox, io)).filter(
     (tool) => canWait || tool.waitUntil === undefined,
   );
   const own = [...known, ...(mcp?.tools() ?? [])];
@@ -196,6 +203,18 @@ async function runBudget(
   const budget = isReplay ? undefined : await budgets.budgetIn(folder);
   const limits = fact('budget', () => budget && { tokens: 1e15, ...(budget.limitsMoney && { usd: 1e9 }) });
   return isReplay && limits ? new Budget(limits) : budget;
+}
+
+/** Returns the sandbox of a run. A replay runs no commands, but its tools must look the same as in the recorded run. */
+async function sandboxOf(
+  { flags, recordReplay }: Pick<ParsedRun, 'flags' | 'recordReplay'>,
+  folder: string,
+  io: Io,
+): Promise<Sandbox> {
+  const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
+  const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
+  const kind = recordReplay.fact('sandbox', () => sandbox.kind);
+  return kind === sandbox.kind ? sandbox : bwrapSandbox({ workspace: folder }, kind);
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */
@@ -295,10 +314,11 @@ export function workspaceOf(
   root: string,
   { allowGuarded }: RunFlags,
   { spillAbove }: ContextPlan,
+  sandbox: Sandbox,
   io: Io,
 ): WorkspaceToolsOptions {
   const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
-  return { root, allowGuarded, environment: io.env, ...room };
+  return { root, allowGuarded, environment: io.env, sandbox, ...room };
 }
 
 export function limitsOf(
@@ -338,7 +358,7 @@ export function systemOf(
  * undefined.
  */
 function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard | undefined {
-  const mayAsk = flags.mode === 'ask' || flags.mode === 'edits';
+  const mayAsk = asking.has(flags.mode);
   const isForPeople = flags.form === 'people' || flags.form === 'quiet';
   const canAsk = isForPeople && screenFor(io.stderr, io.env).redraw;
   return mayAsk && canAsk && tools.some((tool) => tool.effect !== 'read') ? io.openKeyboard() : undefined;
@@ -356,8 +376,9 @@ interface HeaderParts {
 }
 
 function headerOf({ agent, flags, folder, tools, instructions, isAttended }: HeaderParts, io: Io): string[] {
-  const asks = flags.mode === 'ask' || flags.mode === 'edits';
-  const denies = flags.mode === 'ask' ? 'denies edits and commands' : 'denies commands';
+  const asks = asking.has(flags.mode);
+  const denied = { ask: 'edits and commands', edits: 'commands', sandboxed: 'what leaves the sandbox' };
+  const denies = `denies ${denied[flags.mode as keyof typeof denied]}`;
   const permissions =
     asks && !isAttended ? `${denies} (no terminal for approvals)` : permissionWords[flags.mode];
   return [

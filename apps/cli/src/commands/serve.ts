@@ -15,6 +15,7 @@ import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { permissionIn } from '../config/permission-plan.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
@@ -131,7 +132,7 @@ async function sessionSettings(
   const { agent, pricing } = await pricedAgent(settings, work);
   const mayUse = work.tools === undefined || work.tools.length > 0;
   const context = contextPlan(work, settings.file.values, mayUse);
-  const own = ownTools(workspaceOf(folder, work, context, io));
+  const own = ownTools(workspaceOf(folder, work, context, await sandboxIn(folder, work, io), io));
   const tools = chooseTools([...own, ...mcp.tools()], work.tools);
   checkRules(work.allow, tools);
   const instructions = work.contextFiles ? await instructionsOf(folder, io) : undefined;

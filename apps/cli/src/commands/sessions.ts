@@ -104,7 +104,7 @@ async function show({ sessions, rest, io }: ActionContext): Promise<void> {
   const style = styleFor(screen);
   const view = { style, columns: screen.tty ? screen.columns() : 200, tty: screen.tty, verbose: false };
   const root = notes.read(info.id)?.folder ?? io.cwd();
-  const calls = new ToolCallList(ownTools({ root, environment: io.env }));
+  const calls = new ToolCallList(ownTools({ root, environment: io.env, sandbox: 'off' }));
   const past = pastLines(await store.read(info.id), calls, view);
   const facts = sessionFacts(rowOf(sessions, info, io, false), Date.now(), style);
   io.stdout.write(`${[...facts, ...past].join('\n')}\n`);

@@ -26,7 +26,7 @@ export interface ProjectRules {
 }
 
 /** The modes from the narrowest to the widest. */
-const modes: readonly PermissionMode[] = ['read-only', 'ask', 'edits', 'yes'];
+const modes: readonly PermissionMode[] = ['read-only', 'ask', 'edits', 'sandboxed', 'yes'];
 
 /** Returns the narrower of two modes. */
 export function stricterMode(mode: PermissionMode, other: PermissionMode | undefined): PermissionMode {

@@ -5,6 +5,8 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { BackendName } from './backend.ts';
 import { readBackend } from './backend.ts';
 import type { Api } from './providers.ts';
+import type { SandboxMode } from './sandbox.ts';
+import { readSandboxMode } from './sandbox.ts';
 
 /** The options of `cobbler run`. Absent means not set. */
 export interface RunFlags {
@@ -25,6 +27,8 @@ export interface RunFlags {
   /** MCP servers in addition to those of the configuration: NAME=COMMAND or URL. */
   readonly mcp: readonly string[];
   readonly mode: PermissionMode;
+  /** What commands can do. If absent, the environment decides. */
+  readonly sandbox?: SandboxMode;
   readonly allow: readonly string[];
   /** Guarded paths that can be written without a question. */
   readonly allowGuarded: readonly string[];
@@ -85,6 +89,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     ...optional('tools', readTools(text(raw['tools']))),
     mcp: texts(raw['mcp']),
     mode: readMode(raw),
+    ...optional('sandbox', readSandboxMode(raw['sandbox'], '--sandbox')),
     allow: texts(raw['allow']),
     allowGuarded: texts(raw['allowGuarded']),
     ...optional('maxTurns', number(raw, 'maxTurns', '--max-turns', parseCount, '50')),
@@ -107,13 +112,18 @@ export function readRunFlags(raw: RawOptions): RunFlags {
 }
 
 function readMode(raw: RawOptions): PermissionMode {
-  const modes = { ask: '--ask', edits: '--edits', yes: '--yes', readOnly: '--read-only' };
+  const modes = {
+    ...{ ask: '--ask', edits: '--edits', sandboxed: '--sandboxed', yes: '--yes' },
+    readOnly: '--read-only',
+  };
   const given = Object.entries(modes).filter(([name]) => raw[name] === true);
   if (given.length > 1) {
     const flags = given.map(([, flag]) => flag).join(' and ');
     throw new UsageError(`${flags} cannot be used together.`, 'Remove all but one.');
   }
   const name = given[0]?.[0] ?? 'ask';
+  if (name === 'sandboxed' && readSandboxMode(raw['sandbox'], '--sandbox') === 'off')
+    throw new UsageError('--sandboxed and --no-sandbox cannot be used together.', 'Remove one of them.');
   if (name === 'readOnly' && texts(raw['allow']).length > 0) {
     throw new UsageError(
       '--read-only and --allow cannot be used together.',

@@ -14,6 +14,7 @@ import { formatMs } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { screenFor } from '../terminal/screen.ts';
 import type { Check } from './check.ts';
+import { checkSandbox } from './sandbox-check.ts';
 import { countText, storeFiles } from './stores.ts';
 
 /** The oldest supported version of Node. */
@@ -38,7 +39,8 @@ export async function checkSetup(
     return { checks };
   }
   checks.push(...checkConfig(settings), checkKey(settings, io), checkModel(settings), checkAddress(settings));
-  checks.push(...(await checkFolder(io)), checkTerminal(io), ...(await checkPrograms(io.env)));
+  checks.push(...(await checkFolder(io)), checkTerminal(io), await checkSandbox(io.env));
+  checks.push(...(await checkPrograms(io.env)));
   checks.push(...(await checkMcp(settings, io)));
   return { checks, settings };
 }

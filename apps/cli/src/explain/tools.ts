@@ -57,6 +57,13 @@ export const tools: Area = {
       todo: 'Choose an existing directory with `-C DIR`, or with `workspace` in a program.',
     },
     {
+      code: 'no_sandbox',
+      kinds: ['invalid'],
+      what: 'Commands cannot run in a sandbox on this machine. The message says why.',
+      todo: 'Run the command that the message names, usually `apt-get install bubblewrap`. If this machine is a sandbox already, such as a container, set `sandbox: "external"` or COBBLER_SANDBOX=external. To run commands with all your rights: `sandbox: "off"` or `--no-sandbox`.',
+      see: 'docs/sandbox.md',
+    },
+    {
       code: 'bad_wait',
       kinds: ['tool'],
       what: 'The call of `wait_until` contains an invalid time, or one that is too far away or after the time limit of the run.',

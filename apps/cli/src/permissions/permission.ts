@@ -11,12 +11,13 @@ import {
 } from './permission-rule.ts';
 
 /** Actions that a run may take without asking. */
-export type PermissionMode = 'ask' | 'edits' | 'yes' | 'read-only';
+export type PermissionMode = 'ask' | 'edits' | 'sandboxed' | 'yes' | 'read-only';
 
 /** Descriptions of the modes for the header of a run. */
 export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   ask: 'asks before edits and commands',
   edits: 'asks before commands',
+  sandboxed: 'asks before what leaves the sandbox',
   yes: 'asks only before writes to protected files',
   'read-only': 'read-only',
 };
@@ -114,7 +115,7 @@ export class Permission {
       return decision(this.mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
     if (call.mustAsk !== undefined) return decision('ask', call.mustAsk);
     if (call.effect === 'read') return decision('allow', 'It changes nothing.');
-    if (this.mode === 'yes' || (this.mode === 'edits' && editTools.has(call.toolName)))
+    if (this.#allowsAll(call.toolName))
       return decision('allow', `The mode is ${this.mode}.`);
     const allowing = allowingRules(this.#allow, call, this.#digestOf);
     return allowing === undefined
@@ -124,6 +125,12 @@ export class Permission {
           'Rules allow it.',
           allowing.map(({ text }) => text),
         );
+  }
+
+  /** Returns whether the mode allows all calls of a tool for which nothing must be asked. */
+  #allowsAll(toolName: string): boolean {
+    if (this.mode === 'yes' || (this.mode === 'sandboxed' && toolName === 'run_command')) return true;
+    return (this.mode === 'edits' || this.mode === 'sandboxed') && editTools.has(toolName);
   }
 }
 

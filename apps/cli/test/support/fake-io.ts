@@ -134,7 +134,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const interrupts = new Set<() => void>();
   return {
     args: [],
-    env,
+    env: { COBBLER_SANDBOX: 'off', ...env },
     cwd: () => options.cwd ?? '/',
     stdin: { tty: input === undefined, read: async () => new TextEncoder().encode(input ?? '') },
     stdout: fakeOutput(outTty, columns, all),

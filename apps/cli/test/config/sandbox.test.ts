@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { probeSandboxSync } from '@cobbler/agent/sandbox';
+import { describe, expect, test } from 'vitest';
+import { readRunFlags } from '../../src/config/run-flags.ts';
+import { sandboxIn } from '../../src/config/sandbox.ts';
+import { checkSandbox } from '../../src/doctor/sandbox-check.ts';
+import { fakeIo } from '../support/fake-io.ts';
+import { invoke } from '../support/in-process.ts';
+import { claudeAt, mockService, says } from '../support/mock-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const works = probeSandboxSync().works;
+/** A machine without bubblewrap. */
+const bare = { COBBLER_SANDBOX: '', COBBLER_BWRAP: '/nowhere/bwrap' };
+const withSandbox = { COBBLER_SANDBOX: 'workspace' };
+
+/** Runs one command of a model. */
+async function runCommand(input: object, args: readonly string[], env: object, keys?: readonly string[]) {
+  const service = await mockService([says('', ['run_command', input]), says('Done.')]);
+  const cwd = temporaryFolder();
+  const place = { env: { ...claudeAt(service), HOME: cwd, COBBLER_HOME: temporaryFolder(), ...env }, cwd };
+  const end = await invoke([...args, 'go'], keys === undefined ? place : { ...place, keys });
+  const sent = JSON.stringify(service.server.exchanges);
+  return { ...end, cwd, sent };
+}
+
+describe('without bubblewrap', () => {
+  const write = { command: 'touch made' };
+
+  test('a run says so once, with the command that installs it [P21]', async () => {
+    const { stderr } = await runCommand(write, [], bare);
+    expect(stderr.match(/There is no sandbox: bubblewrap is not installed/g)).toHaveLength(1);
+    expect(stderr).toMatch(/bubblewrap\. To run commands with all your rights: --no-sandbox/);
+  });
+
+  test.each([[['--yes']], [['--sandboxed']], [['--yes', '--allow', 'run_command(touch*)']]])(
+    'no command runs unattended with %j [P21]',
+    async (args) => {
+      const { cwd, sent } = await runCommand(write, args, bare);
+      expect(existsSync(join(cwd, 'made'))).toBe(false);
+      expect(sent).toContain('needs approval');
+    },
+  );
+
+  test('a user is asked about every command, and "always" is not offered [P21]', async () => {
+    const { cwd, stderr } = await runCommand(write, [], bare, ['y']);
+    expect(existsSync(join(cwd, 'made'))).toBe(true);
+    expect(stderr).toContain('Commands have all your rights here');
+    expect(stderr).not.toContain('always');
+  });
+
+  test('commands run as before with --no-sandbox', async () => {
+    const { cwd, stderr } = await runCommand(write, ['--yes', '--no-sandbox'], bare);
+    expect(existsSync(join(cwd, 'made'))).toBe(true);
+    expect(stderr).not.toContain('There is no sandbox');
+  });
+
+  test('a run that demands a sandbox does not start', async () => {
+    const flags = readRunFlags({ sandbox: 'strict' });
+    const io = fakeIo({ env: bare });
+    await expect(sandboxIn(temporaryFolder(), flags, io)).rejects.toMatchObject({ code: 'no_sandbox' });
+  });
+
+  test('a run without commands says nothing', async () => {
+    const io = fakeIo({ env: bare });
+    await sandboxIn(temporaryFolder(), readRunFlags({ tools: 'read_file' }), io);
+    expect(io.stderr.text()).toBe('');
+  });
+
+  test('doctor shows the reason and the repair', async () => {
+    expect(await checkSandbox(bare)).toMatchObject({ ok: false, repair: expect.stringContaining('bubblewrap') });
+    expect(await checkSandbox({ COBBLER_SANDBOX: 'wide' })).toMatchObject({ ok: false });
+    expect(await checkSandbox({ COBBLER_SANDBOX: 'off' })).toMatchObject({ ok: true, found: /all your rights/ });
+  });
+});
+
+describe('the options of the sandbox', () => {
+  test('reject unknown names and contradictions', () => {
+    expect(() => readRunFlags({ sandbox: 'loose' })).toThrow(/--sandbox cannot be "loose"/);
+    expect(() => readRunFlags({ sandbox: false, sandboxed: true })).toThrow(/cannot be used together/);
+    expect(readRunFlags({ sandbox: false }).sandbox).toBe('off');
+  });
+});
+
+describe.runIf(works)('with bubblewrap', () => {
+  test('--sandboxed edits and runs commands without asking, and the home directory is hidden [P21]', async () => {
+    const command = 'touch made; ls -a "$HOME"; cat /proc/1/environ | tr "\\0" "\\n"';
+    const { cwd, sent, stderr } = await runCommand({ command }, ['--sandboxed'], withSandbox);
+    expect(existsSync(join(cwd, 'made'))).toBe(true);
+    expect(stderr).toContain('denies what leaves the sandbox');
+    expect(sent).not.toContain('sk-ant-test');
+  });
+
+  test.each(['network', 'all'])('a command that needs %s asks, even with --yes [P21]', async (needs) => {
+    const input = { command: 'touch made', needs, reason: 'to download' };
+    const denied = await runCommand(input, ['--yes'], withSandbox);
+    expect(existsSync(join(denied.cwd, 'made'))).toBe(false);
+    const asked = await runCommand(input, ['--sandboxed'], withSandbox, ['y']);
+    expect(existsSync(join(asked.cwd, 'made'))).toBe(true);
+    expect(asked.stderr).toMatch(/to download/);
+    expect(asked.stderr).not.toContain('always');
+  });
+
+  test('a command that the sandbox stops reports the rule', async () => {
+    const { sent } = await runCommand({ command: 'mkdir /usr/x-cobbler' }, ['--yes'], withSandbox);
+    expect(sent).toMatch(/\[sandbox: The sandbox lets commands write only in the workspace and in \/tmp/);
+  });
+
+  test('--sandbox strict keeps the workspace as it is', async () => {
+    const { cwd } = await runCommand({ command: 'touch made' }, ['--yes', '--sandbox', 'strict'], withSandbox);
+    expect(existsSync(join(cwd, 'made'))).toBe(false);
+  });
+
+  test('the home directory of commands lasts for the project', async () => {
+    const home = temporaryFolder();
+    const env = { ...withSandbox, COBBLER_HOME: home, HOME: temporaryFolder() };
+    const service = await mockService([
+      says('', ['run_command', { command: 'echo cached > ~/.x-cache' }]),
+      says('Done.'),
+    ]);
+    await invoke(['--yes', 'go'], { env: { ...claudeAt(service), ...env }, cwd: temporaryFolder() });
+    expect(existsSync(join(env.HOME, '.x-cache'))).toBe(false);
+    const [project = ''] = readdirSync(join(home, 'sandbox'));
+    expect(readFileSync(join(home, 'sandbox', project, '.x-cache'), 'utf8')).toBe('cached\n');
+  });
+
+  test('doctor shows what is enforced', async () => {
+    expect(await checkSandbox(withSandbox)).toMatchObject({ ok: true, found: /no home directory, no network/ });
+  });
+});
