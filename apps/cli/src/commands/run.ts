@@ -26,7 +26,7 @@ import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
-import { sandboxIn } from '../config/sandbox.ts';
+import { backendSandbox, sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
@@ -259,7 +259,9 @@ async function delegateOf(
       'Remove --backend, or --record and --replay.',
     );
   const own = model === undefined ? {} : { model };
-  return delegateTo({ name, folder, mode, limits, pricing: () => undefined, env: io.env, ...own });
+  const sandbox = await backendSandbox(folder, flags, io.env);
+  const order = { name, folder, mode, limits, pricing: () => undefined, env: io.env };
+  return delegateTo({ ...order, ...own, ...defined({ sandbox }) });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Environment, Limits, Pricing } from '@cobbler/agent';
 import { recordProcesses } from '@cobbler/agent/node';
+import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { PermissionMode } from '../permissions/permission.ts';
@@ -42,6 +43,8 @@ export interface BackendOrder {
   readonly limits: Limits;
   readonly pricing: Pricing;
   readonly env: Environment;
+  /** The sandbox of the program. Default: none. */
+  readonly sandbox?: Sandbox;
 }
 
 /**
@@ -50,13 +53,13 @@ export interface BackendOrder {
  * @throws UsageError if the program is not installed.
  */
 export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
-  const { name, folder, mode, model, limits, pricing, env } = order;
+  const { name, folder, mode, model, limits, pricing, env, sandbox } = order;
   const { claudeCode, codex, delegatedLoop } = await import('@cobbler/delegate');
   const permission = mode === 'read-only' ? 'read-only' : 'gate';
   const options = {
     permission,
     env,
-    ...defined({ model, timeoutMs: limits.ms }),
+    ...defined({ model, timeoutMs: limits.ms, sandbox }),
   } as const;
   const backend = name === 'claude-code' ? claudeCode(options) : codex(options);
   const problem = backend.problem();

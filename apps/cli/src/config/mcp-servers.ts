@@ -3,11 +3,13 @@ import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig, McpServerConfig } from '@cobbler/agent/node';
 import { isMcpName } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { ListChange, Mcp } from '@cobbler/tools/mcp';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import type { RunFlags } from './run-flags.ts';
+import { serverSandboxes } from './sandbox.ts';
 
 /** The tools of the MCP servers in one invocation. */
 export interface McpTools {
@@ -48,7 +50,7 @@ export function mcpServers(
  * one gets the new tools.
  */
 export async function openMcp(
-  flags: Pick<RunFlags, 'mcp' | 'tools'>,
+  flags: Pick<RunFlags, 'mcp' | 'tools' | 'sandbox'>,
   values: FileConfig,
   folder: string,
   report: (line: string) => void,
@@ -57,10 +59,12 @@ export async function openMcp(
   const servers = serversToStart(mcpServers(flags, values), flags.tools);
   if (Object.keys(servers).length === 0) return none;
   const { connectMcp } = await import('@cobbler/tools/mcp');
+  const sandbox = await serverSandboxes(folder, flags, io);
   const mcp = await connectMcp({
     servers,
     env: io.env,
     cwd: folder,
+    ...defined({ sandbox }),
     client: { name: 'cobbler', version: ownVersion() },
     onChange: (change) => {
       report(changeLine(change));

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Sandbox, SandboxOptions, SandboxStatus } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions, probeSandbox } from '@cobbler/agent/sandbox';
+import type { McpOptions } from '@cobbler/tools/mcp';
 import { homeToKeep } from '../session/session-home.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -36,7 +38,7 @@ export async function sandboxIn(
   flags: Pick<RunFlags, 'sandbox' | 'tools'>,
   io: Pick<Io, 'env' | 'stderr'>,
 ): Promise<Sandbox> {
-  const mode = flags.sandbox ?? readSandboxMode(io.env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX') ?? 'workspace';
+  const mode = flags.sandbox ?? modeIn(io.env);
   if (mode === 'off' || mode === 'external') return noRestrictions(mode);
   if (flags.tools !== undefined && !flags.tools.includes('run_command')) return noRestrictions('off');
   const status = await probeSandbox(io.env);
@@ -51,12 +53,63 @@ export async function sandboxIn(
 
 /** Returns the sandbox for the commands of the demo, which are its own, and one line if there is none. */
 export async function demoSandbox(folder: string, env: Environment): Promise<{ sandbox: Sandbox; lines: string[] }> {
-  const mode = readSandboxMode(env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX') ?? 'workspace';
+  const mode = modeIn(env);
   if (mode === 'off' || mode === 'external') return { sandbox: noRestrictions(mode), lines: [] };
   const status = await probeSandbox(env);
   if (status.works) return { sandbox: confined(folder, { mode }, status.program, env), lines: [] };
   const line = `Its commands run without a sandbox, because ${status.reason}. To get one: ${status.cure}`;
   return { sandbox: noRestrictions('off'), lines: [line] };
+}
+
+/**
+ * Returns the sandboxes of MCP servers: with a network and with the files that their commands name, but without rights
+ * to write in the workspace, unless the setting of a server says otherwise. Undefined if there is none.
+ */
+export async function serverSandboxes(
+  folder: string,
+  flags: Pick<RunFlags, 'sandbox'>,
+  { env }: Pick<Io, 'env'>,
+): Promise<McpOptions['sandbox']> {
+  const mode = flags.sandbox ?? modeIn(env);
+  if (mode === 'off' || mode === 'external') return undefined;
+  const status = await probeSandbox(env);
+  if (!status.works) return undefined;
+  return ({ argv, cwd }, wanted) => {
+    if (wanted === 'off') return undefined;
+    const options = { mode: wanted, network: true, read: filesOf(argv, cwd) };
+    return confined(folder, options, status.program, env);
+  };
+}
+
+/** Returns the sandbox of a delegated program. It can write in its own directory, and create sandboxes of its own. */
+export async function backendSandbox(
+  folder: string,
+  { sandbox: mode }: Pick<RunFlags, 'sandbox'>,
+  env: Environment,
+): Promise<Sandbox | undefined> {
+  if (mode !== 'workspace' && mode !== 'strict') return undefined;
+  const status = await probeSandbox(env);
+  if (!status.works)
+    throw UsageError.withCode('no_sandbox', `There is no sandbox: ${status.reason}.`, `To get one: ${status.cure}`);
+  const { HOME: home = '/', CLAUDE_CONFIG_DIR: claude = join(home, '.claude'), CODEX_HOME: codex } = env;
+  const write = [claude, join(home, '.claude.json'), codex ?? join(home, '.codex')];
+  return bwrapSandbox({ workspace: folder, env, mode, network: true, git: true, nested: true, write }, status.program);
+}
+
+/** Returns the files that a command names, each with the project that contains it. */
+function filesOf(argv: readonly string[], cwd: string): string[] {
+  const paths = argv.filter((word) => word.includes('/')).map((word) => resolve(cwd, word));
+  return paths.filter((path) => existsSync(path)).map(projectOf);
+}
+
+function projectOf(path: string): string {
+  const above = [path, dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
+  const isProject = (one: string) => ['package.json', 'pyproject.toml'].some((name) => existsSync(join(one, name)));
+  return above.find(isProject) ?? path;
+}
+
+function modeIn(env: Environment): SandboxMode {
+  return readSandboxMode(env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX') ?? 'workspace';
 }
 
 type Missing = Extract<SandboxStatus, { readonly works: false }>;
@@ -68,7 +121,7 @@ function missingLine({ reason, cure }: Missing): string {
 /** Programs of one directory share a home directory, so that their caches last. */
 function confined(
   folder: string,
-  options: Pick<SandboxOptions, 'mode'>,
+  options: Omit<SandboxOptions, 'workspace' | 'env'>,
   program: string,
   env: Environment,
 ): Sandbox {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { probeSandboxSync } from '@cobbler/agent/sandbox';
 import { describe, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { readRunFlags } from '../../src/config/run-flags.ts';
 import { sandboxIn } from '../../src/config/sandbox.ts';
 import { checkSandbox } from '../../src/doctor/sandbox-check.ts';
 import { fakeIo } from '../support/fake-io.ts';
+import { greeter } from '../support/greeter.ts';
 import { invoke } from '../support/in-process.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -123,6 +124,34 @@ describe.runIf(works)('with bubblewrap', () => {
     expect(existsSync(join(env.HOME, '.x-cache'))).toBe(false);
     const [project = ''] = readdirSync(join(home, 'sandbox'));
     expect(readFileSync(join(home, 'sandbox', project, '.x-cache'), 'utf8')).toBe('cached\n');
+  });
+
+  test.each([
+    ['strict', false],
+    ['workspace', true],
+  ] as const)('an MCP server works with %s, reads no keys, and writes in the workspace: %s', async (wanted, writes) => {
+    const [home, cwd] = [temporaryFolder(), temporaryFolder()];
+    mkdirSync(join(home, '.ssh'));
+    writeFileSync(join(home, '.ssh/key'), 'a key');
+    const script = `(echo made; cat "$HOME/.ssh/key") > made; exec "${process.execPath}" "$0"`;
+    const config = { mcp: { greeter: { command: '/bin/sh', args: ['-c', script, greeter], sandbox: wanted } } };
+    writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
+    const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
+    const env = { ...claudeAt(service), ...withSandbox, HOME: home, COBBLER_HOME: home };
+    await invoke(['--allow', 'mcp__greeter__greet', 'go'], { env, cwd });
+    expect(JSON.stringify(service.server.exchanges)).toContain('Good day, Ada!');
+    expect(existsSync(join(cwd, 'made')) && readFileSync(join(cwd, 'made'), 'utf8')).toBe(writes && 'made\n');
+  });
+
+  test('a delegated program writes in its own directory, and reads no keys', async () => {
+    const [home, cwd, path] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    for (const name of ['.ssh', '.claude']) mkdirSync(join(home, name));
+    writeFileSync(join(home, '.ssh/key'), 'a key');
+    const script = '#!/bin/sh\n(echo made; cat "$HOME/.ssh/key") > "$HOME/.claude/made"\n';
+    writeFileSync(join(path, 'claude'), script, { mode: 0o755 });
+    const env = { ...withSandbox, HOME: home, COBBLER_HOME: join(home, '.cobbler'), PATH: `${path}:/usr/bin:/bin` };
+    await invoke(['--backend', 'claude-code', '--sandbox', 'workspace', 'go'], { env, cwd });
+    expect(readFileSync(join(home, '.claude/made'), 'utf8')).toBe('made\n');
   });
 
   test('doctor shows what is enforced', async () => {

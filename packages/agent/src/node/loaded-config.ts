@@ -14,6 +14,8 @@ export interface McpProgram {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the working directory. */
   readonly cwd?: string;
+  /** What the server can write: nothing (`strict`, the default), the workspace, or everything (`off`). */
+  readonly sandbox?: 'strict' | 'workspace' | 'off';
 }
 
 /** A running MCP server, accessed over streamable HTTP. */

@@ -71,6 +71,8 @@ const effects: FieldCheck = (value) =>
     : 'must map tools to read, idempotent or once';
 const mayRepeat: FieldCheck = (value) =>
   value === true || texts(value) === undefined ? undefined : 'must be true, or a list of tools';
+const sandbox: FieldCheck = (value) =>
+  ['strict', 'workspace', 'off'].includes(String(value)) ? undefined : 'must be strict, workspace or off';
 const url: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value)
     ? undefined
@@ -85,5 +87,8 @@ const limits: Readonly<Record<string, FieldCheck>> = {
   callTimeout: time,
   disabled: yesOrNo,
 };
-const program: Readonly<Record<string, FieldCheck>> = { command: text, args: texts, env: named, cwd: text };
+const program: Readonly<Record<string, FieldCheck>> = {
+  ...{ command: text, args: texts, env: named, cwd: text },
+  sandbox,
+};
 const address: Readonly<Record<string, FieldCheck>> = { url, headers: named };

@@ -3,6 +3,7 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { Readers } from '@cobbler/agent/input';
 import { amount, flag, mapOf, read, text, withMethods } from '@cobbler/agent/input';
+import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type {
   Backend,
@@ -45,6 +46,11 @@ export interface ProgramOptions {
    * True if this machine is a sandbox. A superuser can then run Claude Code with permission `bypass`. Default false.
    */
   readonly sandboxed?: boolean;
+  /**
+   * A sandbox in which the program starts. It must allow the network and what the program writes in its own directory.
+   * Default: none.
+   */
+  readonly sandbox?: Sandbox;
   readonly runtime?: Runtime;
 }
 
@@ -58,6 +64,7 @@ export const programReaders: Readers<ProgramOptions> = {
   retries: amount,
   retryMs: amount,
   sandboxed: flag,
+  sandbox: withMethods('enter'),
   runtime: withMethods('monotonic', 'timer', 'random'),
 };
 
@@ -228,9 +235,9 @@ class CliJob {
 
   #try(program: string, request: BackendRequest): Promise<CliProcess> {
     this.#attempts += 1;
-    const { env = process.env, extraEnv = {}, sandboxed } = this.#options;
-    const sandbox: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
-    const given = programEnvironment(this.#adapter, env, { ...sandbox, ...extraEnv });
+    const { env = process.env, extraEnv = {}, sandboxed, sandbox } = this.#options;
+    const mark: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
+    const given = programEnvironment(this.#adapter, env, { ...mark, ...extraEnv });
     this.#cliProcess = runCliProcess({
       adapter: this.#adapter,
       program,
@@ -239,6 +246,7 @@ class CliJob {
       secrets: secretsIn(given),
       timeoutMs: this.#timeLeft(),
       graceMs: this.#options.graceMs,
+      sandbox,
       runtime: this.#runtime,
       onEvent: (event) => this.#onEvent(event),
     });

@@ -2,6 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
+import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { BackendRequest, CallDecision } from '../backend/backend.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
@@ -28,6 +29,7 @@ export interface CliProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly graceMs?: number | undefined;
+  readonly sandbox?: Sandbox | undefined;
   readonly runtime: Runtime;
   /** Strings that are removed from everything the program prints. */
   readonly secrets: readonly string[];
@@ -100,7 +102,7 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
     input: connection.opening,
     keepInputOpen: connection.staysOpen,
     timeoutMs: options.timeoutMs,
-    ...defined({ graceMs: options.graceMs }),
+    ...defined({ graceMs: options.graceMs, sandbox: options.sandbox }),
     maxOutputBytes: maxOutput,
     onOutput: (chunk, stream) => {
       if (stream !== 'stdout') return;

@@ -3,6 +3,7 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import { callable, data, invalid, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { McpServerConfig } from '@cobbler/agent/node';
 import { childEnvironment, mcpProblem } from '@cobbler/agent/node';
+import type { ProgramStart, Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { ToolList } from './connection.ts';
 import { McpConnection } from './connection.ts';
@@ -30,6 +31,8 @@ export interface McpOptions {
   readonly env?: Environment;
   /** Directory in which servers start. Default: the working directory. */
   readonly cwd?: string;
+  /** Returns the sandbox in which a server starts. `wanted` is the setting of the server. Default: none. */
+  readonly sandbox?: (start: ProgramStart, wanted: 'strict' | 'workspace' | 'off') => Sandbox | undefined;
   /** Called when the tools of a server differ from those that the model knows. */
   readonly onChange?: (change: ListChange) => void;
   /** The name and version that Cobbler reports to servers. */
@@ -75,6 +78,7 @@ const readOptions = record<McpOptions>(
     },
     env: mapOf(text),
     cwd: text,
+    sandbox: callable,
     onChange: callable,
     client: record({ name: text, version: text }, ['name', 'version']),
     runtime: withMethods('monotonic', 'timer'),
@@ -233,14 +237,13 @@ class Server {
     const args = (config.args ?? []).map((arg) => fillIn(arg, env));
     const own = fillAll(config.env, env);
     this.#redact = redactor([...own.secrets, ...args.flatMap(({ secrets }) => secrets)]);
-    return new StdioTransport(
-      {
-        argv: [config.command, ...args.map(({ text }) => text)],
-        cwd: config.cwd ?? cwd,
-        env: childEnvironment(env, own.values),
-      },
-      this.#runtime,
-    );
+    const start: ProgramStart = {
+      argv: [config.command, ...args.map(({ text }) => text)],
+      cwd: config.cwd ?? cwd,
+      env: childEnvironment(env, own.values),
+    };
+    const sandbox = this.#options.sandbox?.(start, config.sandbox ?? 'strict');
+    return new StdioTransport({ ...start, ...defined({ sandbox }) }, this.#runtime);
   }
 }
 

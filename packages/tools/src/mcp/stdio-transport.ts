@@ -1,6 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
+import type { ProgramStart, Sandbox } from '@cobbler/agent/sandbox';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { truncate } from './plain-text.ts';
@@ -13,12 +14,9 @@ const keptBytes = 16_384;
 /** Time limit for a program to exit after its input ends, in milliseconds. */
 const leaveMs = 500;
 
-/** The command that starts a server. */
-export interface StdioStart {
-  readonly argv: readonly [string, ...string[]];
-  readonly cwd: string;
-  /** The complete environment of the server. */
-  readonly env: Readonly<Record<string, string>>;
+/** The command that starts a server, and its sandbox. */
+export interface StdioStart extends ProgramStart {
+  readonly sandbox?: Sandbox;
 }
 
 /** A server as a supervised child process. It and everything it starts end before this process does. */

@@ -54,7 +54,9 @@ export function bwrapOptions(
     ...shown.flatMap((path) => ['--ro-bind-try', path, path]),
     ...[isStrict ? '--ro-bind' : '--bind', workspace, workspace],
     ...write.flatMap((path) => ['--bind', path, path]),
-    ...sealed.filter((path) => isInside(path, workspace)).flatMap((path) => conceal(path, empty)),
+    ...sealed
+      .filter((path) => [workspace, ...shown, ...write].some((one) => isInside(path, one)))
+      .flatMap((path) => conceal(path, empty)),
     ...protect(places, rights, guarded),
     // At the end, because bwrap creates mount points in them.
     ...hidden
