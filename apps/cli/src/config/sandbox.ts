@@ -44,7 +44,11 @@ export async function sandboxIn(
   const status = await probeSandbox(io.env);
   if (status.works) return confined(folder, { mode }, status.program, io.env);
   if (flags.sandbox !== undefined)
-    throw UsageError.withCode('no_sandbox', `There is no sandbox: ${status.reason}.`, `To get one: ${status.cure}`);
+    throw UsageError.withCode(
+      'no_sandbox',
+      `There is no sandbox: ${status.reason}.`,
+      `To get one: ${status.cure}`,
+    );
   if (!told.has(io.stderr)) io.stderr.write(`cobbler: ${missingLine(status)}\n`);
   told.add(io.stderr);
   const why = `Commands have all your rights here: there is no sandbox (${status.reason}). To get one: ${status.cure}`;
@@ -52,7 +56,10 @@ export async function sandboxIn(
 }
 
 /** Returns the sandbox for the commands of the demo, which are its own, and one line if there is none. */
-export async function demoSandbox(folder: string, env: Environment): Promise<{ sandbox: Sandbox; lines: string[] }> {
+export async function demoSandbox(
+  folder: string,
+  env: Environment,
+): Promise<{ sandbox: Sandbox; lines: string[] }> {
   const mode = modeIn(env);
   if (mode === 'off' || mode === 'external') return { sandbox: noRestrictions(mode), lines: [] };
   const status = await probeSandbox(env);
@@ -90,10 +97,17 @@ export async function backendSandbox(
   if (mode !== 'workspace' && mode !== 'strict') return undefined;
   const status = await probeSandbox(env);
   if (!status.works)
-    throw UsageError.withCode('no_sandbox', `There is no sandbox: ${status.reason}.`, `To get one: ${status.cure}`);
+    throw UsageError.withCode(
+      'no_sandbox',
+      `There is no sandbox: ${status.reason}.`,
+      `To get one: ${status.cure}`,
+    );
   const { HOME: home = '/', CLAUDE_CONFIG_DIR: claude = join(home, '.claude'), CODEX_HOME: codex } = env;
   const write = [claude, join(home, '.claude.json'), codex ?? join(home, '.codex')];
-  return bwrapSandbox({ workspace: folder, env, mode, network: true, git: true, nested: true, write }, status.program);
+  return bwrapSandbox(
+    { workspace: folder, env, mode, network: true, git: true, nested: true, write },
+    status.program,
+  );
 }
 
 /** Returns the files that a command names, each with the project that contains it. */
@@ -104,7 +118,8 @@ function filesOf(argv: readonly string[], cwd: string): string[] {
 
 function projectOf(path: string): string {
   const above = [path, dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
-  const isProject = (one: string) => ['package.json', 'pyproject.toml'].some((name) => existsSync(join(one, name)));
+  const isProject = (one: string) =>
+    ['package.json', 'pyproject.toml'].some((name) => existsSync(join(one, name)));
   return above.find(isProject) ?? path;
 }
 

@@ -70,9 +70,15 @@ describe('without bubblewrap', () => {
   });
 
   test('doctor shows the reason and the repair', async () => {
-    expect(await checkSandbox(bare)).toMatchObject({ ok: false, repair: expect.stringContaining('bubblewrap') });
+    expect(await checkSandbox(bare)).toMatchObject({
+      ok: false,
+      repair: expect.stringContaining('bubblewrap'),
+    });
     expect(await checkSandbox({ COBBLER_SANDBOX: 'wide' })).toMatchObject({ ok: false });
-    expect(await checkSandbox({ COBBLER_SANDBOX: 'off' })).toMatchObject({ ok: true, found: /all your rights/ });
+    expect(await checkSandbox({ COBBLER_SANDBOX: 'off' })).toMatchObject({
+      ok: true,
+      found: /all your rights/,
+    });
   });
 });
 
@@ -109,7 +115,11 @@ describe.runIf(works)('with bubblewrap', () => {
   });
 
   test('--sandbox strict keeps the workspace as it is', async () => {
-    const { cwd } = await runCommand({ command: 'touch made' }, ['--yes', '--sandbox', 'strict'], withSandbox);
+    const { cwd } = await runCommand(
+      { command: 'touch made' },
+      ['--yes', '--sandbox', 'strict'],
+      withSandbox,
+    );
     expect(existsSync(join(cwd, 'made'))).toBe(false);
   });
 
@@ -129,19 +139,26 @@ describe.runIf(works)('with bubblewrap', () => {
   test.each([
     ['strict', false],
     ['workspace', true],
-  ] as const)('an MCP server works with %s, reads no keys, and writes in the workspace: %s', async (wanted, writes) => {
-    const [home, cwd] = [temporaryFolder(), temporaryFolder()];
-    mkdirSync(join(home, '.ssh'));
-    writeFileSync(join(home, '.ssh/key'), 'a key');
-    const script = `(echo made; cat "$HOME/.ssh/key") > made; exec "${process.execPath}" "$0"`;
-    const config = { mcp: { greeter: { command: '/bin/sh', args: ['-c', script, greeter], sandbox: wanted } } };
-    writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
-    const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
-    const env = { ...claudeAt(service), ...withSandbox, HOME: home, COBBLER_HOME: home };
-    await invoke(['--allow', 'mcp__greeter__greet', 'go'], { env, cwd });
-    expect(JSON.stringify(service.server.exchanges)).toContain('Good day, Ada!');
-    expect(existsSync(join(cwd, 'made')) && readFileSync(join(cwd, 'made'), 'utf8')).toBe(writes && 'made\n');
-  });
+  ] as const)(
+    'an MCP server works with %s, reads no keys, and writes in the workspace: %s',
+    async (wanted, writes) => {
+      const [home, cwd] = [temporaryFolder(), temporaryFolder()];
+      mkdirSync(join(home, '.ssh'));
+      writeFileSync(join(home, '.ssh/key'), 'a key');
+      const script = `(echo made; cat "$HOME/.ssh/key") > made; exec "${process.execPath}" "$0"`;
+      const config = {
+        mcp: { greeter: { command: '/bin/sh', args: ['-c', script, greeter], sandbox: wanted } },
+      };
+      writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
+      const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
+      const env = { ...claudeAt(service), ...withSandbox, HOME: home, COBBLER_HOME: home };
+      await invoke(['--allow', 'mcp__greeter__greet', 'go'], { env, cwd });
+      expect(JSON.stringify(service.server.exchanges)).toContain('Good day, Ada!');
+      expect(existsSync(join(cwd, 'made')) && readFileSync(join(cwd, 'made'), 'utf8')).toBe(
+        writes && 'made\n',
+      );
+    },
+  );
 
   test('a delegated program writes in its own directory, and reads no keys', async () => {
     const [home, cwd, path] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
@@ -149,12 +166,20 @@ describe.runIf(works)('with bubblewrap', () => {
     writeFileSync(join(home, '.ssh/key'), 'a key');
     const script = '#!/bin/sh\n(echo made; cat "$HOME/.ssh/key") > "$HOME/.claude/made"\n';
     writeFileSync(join(path, 'claude'), script, { mode: 0o755 });
-    const env = { ...withSandbox, HOME: home, COBBLER_HOME: join(home, '.cobbler'), PATH: `${path}:/usr/bin:/bin` };
+    const env = {
+      ...withSandbox,
+      HOME: home,
+      COBBLER_HOME: join(home, '.cobbler'),
+      PATH: `${path}:/usr/bin:/bin`,
+    };
     await invoke(['--backend', 'claude-code', '--sandbox', 'workspace', 'go'], { env, cwd });
     expect(readFileSync(join(home, '.claude/made'), 'utf8')).toBe('made\n');
   });
 
   test('doctor shows what is enforced', async () => {
-    expect(await checkSandbox(withSandbox)).toMatchObject({ ok: true, found: /no home directory, no network/ });
+    expect(await checkSandbox(withSandbox)).toMatchObject({
+      ok: true,
+      found: /no home directory, no network/,
+    });
   });
 });

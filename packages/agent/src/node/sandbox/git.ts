@@ -18,9 +18,7 @@ const writing = [
 ];
 const reading = ['diff', 'log', 'rev-parse', 'show', 'status'];
 const word = String.raw`(?:[\w./:@=,+%~^-]|'[^']*'|"[^"$\`\\!]*")+`;
-const step = new RegExp(
-  `^(?:cd ${word}|git (${[...writing, ...reading].join('|')})((?: +${word})*))$`,
-);
+const step = new RegExp(`^(?:cd ${word}|git (${[...writing, ...reading].join('|')})((?: +${word})*))$`);
 
 /** Options of git that run a program, also in their short and joined forms. */
 const runsProgram = /(?:^| )(?:-[a-z]*x|--ex)/i;

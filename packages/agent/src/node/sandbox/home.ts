@@ -12,7 +12,14 @@ export const hiddenFiles: readonly string[] = ['/etc/shadow', '/etc/gshadow', '/
 /** Locations of toolchains and their packages in a home directory. None of them contains keys. */
 const toolchains = [
   ...['.asdf', '.bun/bin', '.bun/install', '.cargo/bin', '.cargo/git', '.cargo/registry', '.deno', '.fnm'],
-  ...['.local/bin', '.local/lib', '.local/pipx/venvs', '.local/share/claude', '.local/share/fnm', '.local/share/mise'],
+  ...[
+    '.local/bin',
+    '.local/lib',
+    '.local/pipx/venvs',
+    '.local/share/claude',
+    '.local/share/fnm',
+    '.local/share/mise',
+  ],
   ...['.local/share/pipx/venvs', '.local/share/pnpm', '.local/share/uv', '.npm-global', '.nvm', '.pyenv'],
   ...['.rbenv', '.rustup', '.sdkman', '.volta', '.config/git/attributes', '.config/git/ignore', 'go'],
 ];
