@@ -7,7 +7,6 @@ import type { McpOptions } from '@cobbler/tools/mcp';
 import { homeToKeep } from '../session/session-home.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { RunFlags } from './run-flags.ts';
 
 /** What programs can do: see docs/sandbox.md. `external`: this machine is a sandbox already. */
 export const sandboxModes = ['workspace', 'strict', 'off', 'external'] as const;
@@ -25,6 +24,13 @@ export function readSandboxMode(value: unknown, source: string): SandboxMode | u
   throw new UsageError(`${source} cannot be ${JSON.stringify(value)}.`, `Use ${sandboxModes.join(', ')}.`);
 }
 
+/** The options that choose a sandbox. */
+export interface SandboxFlags {
+  readonly sandbox?: SandboxMode;
+  /** Names of tools, if not all. */
+  readonly tools?: readonly string[];
+}
+
 /** The output that has shown that there is no sandbox. */
 const told: WeakSet<Io['stderr']> = new WeakSet();
 
@@ -35,7 +41,7 @@ const told: WeakSet<Io['stderr']> = new WeakSet();
  */
 export async function sandboxIn(
   folder: string,
-  flags: Pick<RunFlags, 'sandbox' | 'tools'>,
+  flags: SandboxFlags,
   io: Pick<Io, 'env' | 'stderr'>,
 ): Promise<Sandbox> {
   const mode = flags.sandbox ?? modeIn(io.env);
@@ -74,7 +80,7 @@ export async function demoSandbox(
  */
 export async function serverSandboxes(
   folder: string,
-  flags: Pick<RunFlags, 'sandbox'>,
+  flags: SandboxFlags,
   { env }: Pick<Io, 'env'>,
 ): Promise<McpOptions['sandbox']> {
   const mode = flags.sandbox ?? modeIn(env);
@@ -91,7 +97,7 @@ export async function serverSandboxes(
 /** Returns the sandbox of a delegated program. It can write in its own directory, and create sandboxes of its own. */
 export async function backendSandbox(
   folder: string,
-  { sandbox: mode }: Pick<RunFlags, 'sandbox'>,
+  { sandbox: mode }: SandboxFlags,
   env: Environment,
 ): Promise<Sandbox | undefined> {
   if (mode !== 'workspace' && mode !== 'strict') return undefined;
