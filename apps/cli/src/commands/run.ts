@@ -30,6 +30,7 @@ import { backendSandbox, sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
+import type { PermissionMode } from '../permissions/permission.ts';
 import { Permission, permissionWords } from '../permissions/permission.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
