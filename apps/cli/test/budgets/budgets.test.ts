@@ -6,9 +6,14 @@ import { AgentError } from '@cobbler/agent';
 import { replies, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listBudgets } from '../../src/budgets/budget-list.ts';
+import { Budgets } from '../../src/budgets/budgets.ts';
 import { budgetsRow } from '../../src/command-line/budgets-row.ts';
 import { commandHelp } from '../../src/command-line/help.ts';
 import { config } from '../../src/commands/config.ts';
+import { localConversations } from '../../src/commands/local-conversations.ts';
+import { readRunFlags } from '../../src/config/run-flags.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { bareEnvironment } from '../support/binary.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { invoke } from '../support/in-process.ts';
 import { claudeAt, mockService } from '../support/mock-service.ts';
@@ -92,6 +97,25 @@ describe('the budget of a run', () => {
     expect(await set('budget', 'me')).toBe(0);
     expect((await run()).code).toBe(0);
     expect(await list()).toMatch(/^me +day +\$5\.00 +\$0\.030/m);
+  });
+
+  test('limits the conversations of chat, mcp and acp', async () => {
+    const { env, cwd, requests } = await setup(me);
+    const place = fakeIo({ env: bareEnvironment(env), cwd });
+    const flags = readRunFlags({ model: 'claude:balanced', budget: 'me' });
+    const { values } = (await readSettings(place.env)).file;
+    const budgets = new Budgets({ env: place.env, values, chosen: 'me' });
+    const mcp = { tools: () => [], close: async () => {} };
+    const host = await localConversations(flags, undefined, { mcp, budgets }, place);
+    const ignore = () => {};
+    const listener = { handler: {}, onLost: ignore, onBack: ignore, onTrouble: ignore, onNotice: ignore };
+    const statuses: string[] = [];
+    for (const harness of [host.open(undefined, listener), host.open(undefined, listener)]) {
+      statuses.push((await harness.prompt('Say it.').result).status);
+      await harness.close();
+    }
+    await budgets.close();
+    expect([statuses, requests()]).toEqual([['complete', 'limit'], 1]);
   });
 
   test('is part of a recording', async () => {
