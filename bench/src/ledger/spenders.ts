@@ -187,12 +187,19 @@ function totalsOf(
  */
 const estimateBound = { share: 0.1, tokens: 100, low: 1.25, high: 10 } as const;
 
+/** Returns whether the recorded totals equal the charged ones. */
+export function isEqual({ recorded, usd, charged }: SpenderTotals): boolean {
+  const { inputTokens, outputTokens } = recorded;
+  const isSame = inputTokens === charged.inputTokens && outputTokens === charged.outputTokens;
+  return isSame && Math.abs(usd - charged.usd) < 1e-9;
+}
+
 /** Returns whether the recorded totals equal the charged ones, except for estimates within their bound. */
 export function withinBound(totals: SpenderTotals, { countsEarly }: Subject): boolean {
   const { recorded, usd, charged, estimatedInput, cutInput } = totals;
+  if (countsEarly || cutInput === 0) return isEqual(totals);
   const off = recorded.inputTokens - charged.inputTokens;
   const isOutputExact = recorded.outputTokens === charged.outputTokens;
-  if (countsEarly || cutInput === 0) return isOutputExact && off === 0 && Math.abs(usd - charged.usd) < 1e-9;
   const { share, tokens, low, high } = estimateBound;
   const most = cutInput * share + tokens;
   const unit = price.input / 1_000_000;
