@@ -78,19 +78,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/permissions/permission.ts',
-    find: 'if (call.mustAsk !== undefined) return false;',
+    find: "if (call.mustAsk !== undefined) return decision('ask', call.mustAsk);",
     replace: '',
     why: '--yes writes to protected files without asking',
     breaks: ['P21'],
-    by: 'test/config/permission.test.ts',
+    by: 'test/permissions/permission.test.ts',
   },
   {
     file: 'src/permissions/permission-rule.ts',
-    find: 'if (call.mustAsk !== undefined) return undefined;',
+    find: 'if (call.mustAsk !== undefined) return [];',
     replace: '',
     why: '"always" is offered for a protected file',
     breaks: ['P21'],
-    by: 'test/config/permission.test.ts',
+    by: 'test/permissions/permission.test.ts',
   },
   {
     file: 'src/config/instructions.ts',

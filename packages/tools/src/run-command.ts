@@ -1,5 +1,6 @@
+import { delimiter, isAbsolute } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import type { Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
+import type { Environment, Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, defineTool, systemRuntime, toolOutput } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
 import { amount, callable, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
@@ -140,7 +141,7 @@ async function run(
     // Standard error is redirected to standard output, so that both appear in the order in which they were printed.
     argv: ['/bin/sh', '-c', `exec 2>&1; ${line === undefined ? args.command : printCommandLine(line)}`],
     cwd,
-    env: childEnvironment(options.environment ?? process.env, options.env),
+    env: childEnvironment(withSafePath(options.environment ?? process.env, workspace), options.env),
     signal: context.signal,
     timeoutMs,
     graceMs: options.graceMs ?? 1500,
@@ -170,6 +171,19 @@ function sandboxNotes(
   const advice = 'If the command cannot work otherwise, call again with `needs` and a reason.';
   const notes = [...(rule === undefined ? [] : [`${rule} ${advice}`]), ...undone];
   return notes.map((note) => `\n[sandbox: ${note}]`).join('');
+}
+
+/**
+ * Removes the directories of the workspace from PATH, so that a file written there is not run under the name of another
+ * program. A workspace that contains the home directory keeps them, because users install programs there.
+ */
+function withSafePath(env: Environment, workspace: Workspace): Environment {
+  const { PATH, HOME } = env;
+  if (PATH === undefined) return env;
+  const isOutside = (path: string) => workspace.refusalOf(path) === 'outside';
+  const keepsAll = HOME !== undefined && !isOutside(HOME);
+  const parts = PATH.split(delimiter).filter((path) => isAbsolute(path) && (keepsAll || isOutside(path)));
+  return { ...env, PATH: parts.join(delimiter) };
 }
 
 function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput {

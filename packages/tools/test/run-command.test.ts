@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRuntime } from '@cobbler/agent';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -65,6 +65,18 @@ describe('run_command', () => {
     expect((await run('ls', { args: { directory: 'sub' } })).text).toBe('[exit 0]\nx\n');
     expect((await run('ls', { args: { directory: 'none' } })).text).toBe('"none" does not exist.');
     expect((await run('ls', { args: { directory: 'sub/x' } })).isError).toBe(true);
+  });
+
+  it('runs no program of the workspace under the name of another [P21]', async () => {
+    const folder = join(box.root, 'bin');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'ls'), '#!/bin/sh\necho evil', { mode: 0o755 });
+    symlinkSync(folder, join(box.area, 'link'));
+    const PATH = ['', '.', 'bin', folder, join(box.area, 'link'), '/usr/bin', '/bin'].join(':');
+    const tool = runCommand(new Workspace(box.root), { environment: { PATH, HOME: box.area } });
+    const { text } = await call(tool, { command: 'cd bin && ls; echo $PATH' });
+    expect(text).not.toContain('evil');
+    expect(text).toContain('\n/usr/bin:/bin');
   });
 
   it('provides an empty standard input', async () => {

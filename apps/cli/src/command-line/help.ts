@@ -13,7 +13,9 @@ const examples = [
 ] as const;
 
 /** Commands that share a line of the help with another command. */
-const besides: ReadonlySet<string> = new Set(['help', 'deny', 'costs', 'budgets', 'mcp', 'restore', 'store']);
+const besides: ReadonlySet<string> = new Set([
+  ...['help', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store'],
+]);
 
 /** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
 export function overview(): string {
@@ -22,6 +24,7 @@ export function overview(): string {
   const together: Readonly<Record<string, string>> = {
     approve: 'approve/deny allow or deny waiting calls on the server; with no id, list them',
     models: 'models       list models, prices and keys; costs, budgets: show what is spent',
+    config: 'config       show and change settings; permissions: show and test the rules',
     backup: 'backup       back up all data; restore: restore a backup; store: find damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };

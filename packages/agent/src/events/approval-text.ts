@@ -30,7 +30,8 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
       if (elsewhere.includes(value)) return [];
       const use = value === call.subject || nameArguments.has(name) ? 'name' : undefined;
       const isLong = value.includes('\n') || value.length > longValue;
-      if (isLong && use === undefined && sides.some((side) => side.includes(value))) return [`${title}: as in the diff`];
+      if (isLong && use === undefined && sides.some((side) => side.includes(value)))
+        return [`${title}: as in the diff`];
       const [first = '', ...rest] = visibleText(value, use).split('\n').map(barLine);
       return rest.length === 0
         ? [`${title} ${first}`]
