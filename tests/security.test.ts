@@ -31,6 +31,8 @@ const boundaries = [
   "the web page's cookie",
   'file tools',
   'commands',
+  'commands in the sandbox',
+  'commands without a sandbox',
   'project configuration',
   'keys',
   'Claude Code, Codex',

@@ -4,6 +4,7 @@ import { oneOf, withMethods } from '@cobbler/agent/input';
 import type { Workspace } from '@cobbler/agent/node';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { createSandbox, isGitLine, noRestrictions } from '@cobbler/agent/sandbox';
+import { agentFiles } from './workspace/file-tool.ts';
 
 /**
  * The restrictions of commands. `workspace`: they can write only in the workspace, and have neither the home directory
@@ -30,7 +31,7 @@ export function openSandbox(
 ): Sandbox {
   if (typeof given === 'object') return given;
   if (given === 'external' || given === 'off') return noRestrictions(given);
-  return createSandbox({ workspace: root, mode: given, env });
+  return createSandbox({ workspace: root, mode: given, env, guarded: agentFiles });
 }
 
 /** What a command needs that its sandbox does not give: a network, or everything. */

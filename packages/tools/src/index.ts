@@ -18,5 +18,6 @@ export { type ListFilesArgs, listFiles } from './list-files.ts';
 export { type ReadFileArgs, readFile } from './read-file.ts';
 export { type RunCommandArgs, type RunCommandOptions, runCommand } from './run-command.ts';
 export { type SearchFilesArgs, type SearchOptions, searchFiles } from './search-files.ts';
+export { agentFiles } from './workspace/file-tool.ts';
 export { type WorkspaceToolsOptions, workspaceTools } from './workspace-tools.ts';
 export { type WriteFileArgs, writeFile } from './write-file.ts';

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Sandbox, SandboxOptions, SandboxStatus } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions, probeSandbox } from '@cobbler/agent/sandbox';
+import { agentFiles } from '@cobbler/tools';
 import type { McpOptions } from '@cobbler/tools/mcp';
 import { homeToKeep } from '../session/session-home.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -110,10 +111,9 @@ export async function backendSandbox(
     );
   const { HOME: home = '/', CLAUDE_CONFIG_DIR: claude = join(home, '.claude'), CODEX_HOME: codex } = env;
   const write = [claude, join(home, '.claude.json'), codex ?? join(home, '.codex')];
-  return bwrapSandbox(
-    { workspace: folder, env, mode, network: true, git: true, nested: true, write },
-    status.program,
-  );
+  const rights = { mode, network: true, git: true, nested: true };
+  const read = [join(home, '.local/share/claude')];
+  return bwrapSandbox({ workspace: folder, env, ...rights, read, write }, status.program);
 }
 
 /** Returns the files that a command names, each with the project that contains it. */
@@ -149,5 +149,5 @@ function confined(
   const kept = homeToKeep(env);
   const name = createHash('sha256').update(folder).digest('hex').slice(0, 16);
   const home = kept === undefined ? {} : { home: join(kept, 'sandbox', name) };
-  return bwrapSandbox({ workspace: folder, env, ...options, ...home }, program);
+  return bwrapSandbox({ workspace: folder, env, guarded: agentFiles, ...options, ...home }, program);
 }

@@ -52,7 +52,8 @@ export interface ProcessOptions extends ProgramStart {
   readonly system?: Omit<ProcessSystem, 'spawn'>;
 }
 
-const argv: Reader<ProcessOptions['argv']> = (value) => {
+/** Reads a program and its arguments. */
+export const argv: Reader<ProcessOptions['argv']> = (value) => {
   const [program, ...args] = listOf(text)(value);
   if (program === undefined) throw invalid(value, 'Use a program and its arguments');
   return Object.freeze([program, ...args] as const) as ProcessOptions['argv'];

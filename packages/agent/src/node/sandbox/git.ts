@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { read, text } from '../../values/input.ts';
 
 /** Files in git's directory that make git run programs, or read its configuration elsewhere. */
 export const gitControls: readonly string[] = [
@@ -28,7 +29,9 @@ const runsProgram = /(?:^| )(?:-[a-z]*x|--ex)/i;
  * from the repository's own hooks.
  */
 export function isGitLine(line: string): boolean {
-  const steps = line.split('&&').map((text) => step.exec(text.trim()));
+  const steps = read(line, text, 'line')
+    .split('&&')
+    .map((one) => step.exec(one.trim()));
   return (
     steps.some((found) => writing.includes(found?.[1] ?? '')) &&
     steps.every((found) => found !== null && !runsProgram.test((found[2] ?? '').replace(/['"]/g, '')))
@@ -42,10 +45,10 @@ export function isGitLine(line: string): boolean {
 export function gitDirectories(path: string): string[] {
   try {
     if (lstatSync(path).isDirectory()) return [path];
-    const read = (...names: string[]) => readFileSync(join(...names), 'utf8').trim();
-    const directory = realpathSync(resolve(dirname(path), read(path).replace(/^gitdir: /, '')));
-    if (realpathSync(resolve(directory, read(directory, 'gitdir'))) !== path) return [];
-    const common = realpathSync(resolve(directory, read(directory, 'commondir')));
+    const textOf = (...names: string[]) => readFileSync(join(...names), 'utf8').trim();
+    const directory = realpathSync(resolve(dirname(path), textOf(path).replace(/^gitdir: /, '')));
+    if (realpathSync(resolve(directory, textOf(directory, 'gitdir'))) !== path) return [];
+    const common = realpathSync(resolve(directory, textOf(directory, 'commondir')));
     return ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(common, name)))
       ? [common, directory]
       : [];
@@ -61,8 +64,8 @@ const identity = String.raw`^(user\.(name|email)|init\.defaultbranch|core\.(auto
 export function gitIdentity(env: Readonly<Record<string, string | undefined>>): string {
   try {
     const args = ['config', '--global', '--includes', '-z', '--get-regexp', identity];
-    const text = execFileSync('git', args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    const lines = text.split('\0').flatMap((entry) => {
+    const output = execFileSync('git', args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const lines = output.split('\0').flatMap((entry) => {
       const [name = '', value] = entry.split(/\n(.*)/s);
       const [, section = '', key = ''] = /^([a-z]+)\.([a-z]+)$/.exec(name) ?? [];
       return key === '' ? [] : [`[${section}]\n\t${key} = ${JSON.stringify(value ?? '')}`];

@@ -9,9 +9,6 @@ const maxDirectories = 1000;
 /** Directories whose files no program obeys: packages and build output. */
 const skipped: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv', 'target', '__pycache__']);
 
-/** Files of one agent program, which the core does not name elsewhere. */
-const agentFiles: ReadonlySet<string> = new Set(['.claude', 'claude.md', 'claude.local.md']);
-
 /** A file or directory that other programs execute or obey, or a symbolic link to one. */
 export interface GuardedFile {
   readonly path: string;
@@ -29,10 +26,13 @@ interface Listing {
 /** The guarded files of a workspace. Remembers directories that do not change between commands. */
 export class GuardedFiles {
   readonly #root: string;
+  readonly #more: ReadonlySet<string>;
   readonly #known: Map<string, Listing> = new Map();
 
-  constructor(root: string) {
+  /** @param more additional guarded names, in lower case. */
+  constructor(root: string, more: readonly string[]) {
     this.#root = root;
+    this.#more = new Set(more);
   }
 
   /**
@@ -71,18 +71,18 @@ export class GuardedFiles {
     const known = this.#known.get(directory);
     // The change time, unlike the modification time, cannot be set, but it has a resolution of some milliseconds.
     if (known?.changedMs === changedMs && changedMs < now - 1000) return known;
-    const listing = { changedMs, ...contentOf(directory) };
+    const listing = { changedMs, ...contentOf(directory, this.#more) };
     this.#known.set(directory, listing);
     return listing;
   }
 }
 
-function contentOf(directory: string): Omit<Listing, 'changedMs'> {
+function contentOf(directory: string, more: ReadonlySet<string>): Omit<Listing, 'changedMs'> {
   const entries = entriesOf(directory);
   const has = (name: string) => entries.some((entry) => entry.name === name);
   // Git treats a directory with these names as a repository, whose configuration can name programs.
   const isRepository = has('HEAD') && has('objects') && has('refs');
-  const guarded = entries.filter(({ name }) => isGuardedName(name, agentFiles));
+  const guarded = entries.filter(({ name }) => isGuardedName(name, more));
   const inside = entries.filter((entry) => entry.isDirectory() && !skipped.has(entry.name));
   return {
     guarded: [

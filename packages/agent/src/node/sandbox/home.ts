@@ -16,7 +16,7 @@ const toolchains = [
     '.local/bin',
     '.local/lib',
     '.local/pipx/venvs',
-    '.local/share/claude',
+
     '.local/share/fnm',
     '.local/share/mise',
   ],

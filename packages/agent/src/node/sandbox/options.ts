@@ -1,5 +1,7 @@
 import type { Reader } from '../../values/input.ts';
 import { amount, flag, listOf, mapOf, oneOf, optional, record, text } from '../../values/input.ts';
+import { argv } from '../process/process-options.ts';
+import type { ProgramStart, SandboxAccess } from '../process/sandbox.ts';
 
 /** The restrictions of a sandbox. */
 export interface SandboxOptions {
@@ -19,6 +21,8 @@ export interface SandboxOptions {
   readonly read?: readonly string[];
   /** Further directories that programs can write. */
   readonly write?: readonly string[];
+  /** Further names of files that other programs execute or obey, in lower case. */
+  readonly guarded?: readonly string[];
   /** Allows programs to create sandboxes of their own. Default false. */
   readonly nested?: boolean;
   /** Maximum number of processes. Not enforced for root. Default 4,096. */
@@ -38,9 +42,19 @@ export const sandboxOptions: Reader<SandboxOptions> = record<SandboxOptions>(
     git: flag,
     read: listOf(text),
     write: listOf(text),
+    guarded: listOf(text),
     nested: flag,
     maxProcesses: amount,
     maxMemoryBytes: amount,
   },
   ['workspace'],
 );
+
+/** Reads a program to start. */
+export const programStart: Reader<ProgramStart> = record<ProgramStart>(
+  { argv, cwd: text, env: mapOf(text) },
+  [...(['argv', 'cwd', 'env'] as const)],
+);
+
+/** Reads additional rights. */
+export const sandboxAccess: Reader<SandboxAccess> = record<SandboxAccess>({ network: flag, git: flag });

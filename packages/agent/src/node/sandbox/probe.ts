@@ -4,6 +4,7 @@ import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AgentError } from '../../values/errors.ts';
+import { mapOf, optional, read, text } from '../../values/input.ts';
 import { findTool } from './find-tool.ts';
 import { realOf } from './home.ts';
 
@@ -20,6 +21,7 @@ export type SandboxStatus =
       readonly cure: string;
     };
 
+const environment = mapOf(optional(text));
 const timeoutMs = 10_000;
 const namespaces = ['user', 'pid', 'net', 'mnt', 'ipc', 'uts'];
 
@@ -33,7 +35,7 @@ interface SelfTest {
 
 /** Tests a sandbox: whether a program in it has namespaces of its own, and neither sees nor creates a file outside. */
 export async function probeSandbox(env: Environment = process.env): Promise<SandboxStatus> {
-  const test = selfTest(env);
+  const test = selfTest(read(env, environment, 'env'));
   if ('works' in test) return test;
   try {
     const { stdout } = await promisify(execFile)(test.program, test.args, { env, timeout: timeoutMs });
@@ -47,7 +49,7 @@ export async function probeSandbox(env: Environment = process.env): Promise<Sand
 
 /** Like {@link probeSandbox}, but blocks until the test has ended. */
 export function probeSandboxSync(env: Environment = process.env): SandboxStatus {
-  const test = selfTest(env);
+  const test = selfTest(read(env, environment, 'env'));
   if ('works' in test) return test;
   try {
     const stdio = ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'];
@@ -103,8 +105,8 @@ function statusOf(program: string, lines: readonly string[]): SandboxStatus {
 const reinstall = 'install bubblewrap 0.8 or later';
 
 function failed(error: unknown): SandboxStatus {
-  const text = String((error as { stderr?: unknown }).stderr ?? error).trim();
-  const [first = ''] = text.split('\n');
+  const message = String((error as { stderr?: unknown }).stderr ?? error).trim();
+  const [first = ''] = message.split('\n');
   const causes: readonly [RegExp, string, string][] = [
     [/unknown option/i, 'bubblewrap is too old', reinstall],
     [/setting up uid map|permission denied/i, 'the system forbids user namespaces', allowNamespaces()],

@@ -2,7 +2,7 @@ import { existsSync, statSync, utimesSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { AgentError } from '../../values/errors.ts';
-import { read } from '../../values/input.ts';
+import { oneOf, optional, read, text } from '../../values/input.ts';
 import type { ProgramStart, Sandbox, SandboxedStart } from '../process/sandbox.ts';
 import type { SandboxRights } from './bwrap.ts';
 import { bwrapOptions } from './bwrap.ts';
@@ -13,7 +13,7 @@ import type { GuardedFile } from './guarded-files.ts';
 import { block, GuardedFiles } from './guarded-files.ts';
 import { realOf } from './home.ts';
 import type { SandboxOptions } from './options.ts';
-import { sandboxOptions } from './options.ts';
+import { programStart, sandboxAccess, sandboxOptions } from './options.ts';
 import type { SandboxPlaces } from './places.ts';
 import { createPlaces } from './places.ts';
 import type { SandboxStatus } from './probe.ts';
@@ -44,7 +44,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
  * @param program the path of bwrap, version 0.8 or later.
  */
 export function bwrapSandbox(options: SandboxOptions, program: string): Sandbox {
-  return osSandbox('bwrap', options, program);
+  return osSandbox('bwrap', options, read(program, text, 'program'));
 }
 
 /** Creates a sandbox of `sandbox-exec` on macOS. It is not tested yet, and no program uses it unless it gets it. */
@@ -54,6 +54,8 @@ export function seatbeltSandbox(options: SandboxOptions): Sandbox {
 
 /** Returns a sandbox that restricts nothing. `missing` is the reason if one was wanted. */
 export function noRestrictions(kind: 'external' | 'off', missing?: string): Sandbox {
+  read(kind, oneOf('external', 'off'), 'kind');
+  read(missing, optional(text), 'missing');
   const sandbox: Sandbox = {
     kind,
     ...(missing !== undefined && { missing }),
@@ -84,7 +86,7 @@ function osSandbox(kind: Shared['kind'], given: SandboxOptions, program: string)
     throw new AgentError({ kind: 'invalid', code: 'workspace', message });
   }
   const { mode = 'workspace', network = false, git = false, nested = false } = options;
-  const files = new GuardedFiles(workspace);
+  const files = new GuardedFiles(workspace, options.guarded ?? []);
   return confined(
     { kind, options, program, workspace, files, limits: limitsOf(options) },
     { mode, network, git, nested },
@@ -94,9 +96,9 @@ function osSandbox(kind: Shared['kind'], given: SandboxOptions, program: string)
 function confined(shared: Shared, rights: SandboxRights): Sandbox {
   return {
     kind: shared.kind,
-    enter: (start) => enter(shared, rights, start),
-    with: (access) => confined(shared, { ...rights, ...access }),
-    explain: (output) => explainRefusal(output, shared.workspace, rights.network),
+    enter: (start) => enter(shared, rights, read(start, programStart, 'start')),
+    with: (access) => confined(shared, { ...rights, ...read(access, sandboxAccess, 'access') }),
+    explain: (output) => explainRefusal(read(output, text, 'output'), shared.workspace, rights.network),
   };
 }
 

@@ -38,6 +38,9 @@ export const secrets: readonly string[] = [
   ...['.local/share/keyrings/login.keyring', '.claude/.credentials.json', '.config/gcloud/token'],
 ];
 
+/** Names that the tools for commands add. */
+const agentFiles = ['.claude', 'claude.md', 'claude.local.md'];
+
 /** A machine with a user, a project, other programs and servers. */
 export interface World {
   /** Contains everything below. */
@@ -156,7 +159,10 @@ export async function createWorld(): Promise<World> {
     run: (script, options) =>
       start(
         script,
-        bwrapSandbox({ workspace, env: environment, ...options }, status.works ? status.program : 'bwrap'),
+        bwrapSandbox(
+          { workspace, env: environment, guarded: agentFiles, ...options },
+          status.works ? status.program : 'bwrap',
+        ),
       ),
     content: (path) => contentOf(join(base, path)),
     async close() {
