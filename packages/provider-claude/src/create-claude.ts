@@ -18,7 +18,7 @@ import { claudeCache, defaultMaxTokens, writeEnvelope } from './envelope.ts';
 import { readFault } from './fault.ts';
 import { acceptedFiles, refusedFile } from './media.ts';
 import { claudeModel, defaultModel, modelId, thinkingTraits } from './models.ts';
-import { ignored, readEvent, readUsualDelta } from './stream-event.ts';
+import { ignored, readEvent, readUsual } from './stream-event.ts';
 import { writeTurn } from './turn.ts';
 
 /** Default base URL, unless the configuration or ANTHROPIC_BASE_URL sets another. */
@@ -136,7 +136,7 @@ export function claudeWire(settings: ClaudeWireSettings): Wire {
     endpoint: settings.endpoint,
     envelope: (request) => writeEnvelope(request, settings.thinking),
     turn: writeTurn,
-    read: readUsualDelta,
+    read: readUsual,
     event: readEvent,
     ignored,
     fault: readFault,

@@ -1,7 +1,7 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { ignored, readEvent, readUsualDelta } from '../src/stream-event.ts';
+import { ignored, readEvent, readUsual } from '../src/stream-event.ts';
 import { noise } from '../src/testing/stream.ts';
 
 /** Returns the calls to the sink that these events cause, in order. */
@@ -286,12 +286,34 @@ describe('a delta in its usual spelling', () => {
   }
 
   test('is read without JSON.parse', () => {
-    expect(callsOf((out) => readUsualDelta(spelled(kinds[0] ?? '', 'Hello €😀'), out))).toEqual([
+    expect(callsOf((out) => readUsual(spelled(kinds[0] ?? '', 'Hello €😀'), out))).toEqual([
       ['text', 0, 'Hello €😀'],
     ]);
-    expect(callsOf((out) => readUsualDelta(spelled(kinds[1] ?? '', '{}', '7', '   }'), out))).toEqual([
+    expect(callsOf((out) => readUsual(spelled(kinds[1] ?? '', '{}', '7', '   }'), out))).toEqual([
       ['input', 7, '{}'],
     ]);
+  });
+
+  test.each([
+    ['{"type":"ping"}', []],
+    ['{"type":"content_block_stop","index":3   }', [['close', 3]]],
+    ['{"type":"message_stop"}', [['end']]],
+  ])('reads %s without JSON.parse once the response has started', (data, calls) => {
+    let isRead = false;
+    const start = { type: 'message_start', message: {} };
+    const read = callsOf((out) => {
+      expect(readUsual(data, out)).toBe(false);
+      readEvent(start, out);
+      isRead = readUsual(data, out);
+    });
+    expect(isRead).toBe(true);
+    expect(read).toEqual(calls);
+    expect(read).toEqual(
+      callsOf((out) => {
+        readEvent(start, out);
+        readEvent(JSON.parse(data), out);
+      }),
+    );
   });
 
   test('has the effect of JSON.parse and readEvent, whatever its text and spelling', () => {
@@ -322,7 +344,7 @@ describe('a delta in its usual spelling', () => {
       const data = spelled(random.pick(kinds), text, index, end);
       let isRead = false;
       const calls = callsOf((out) => {
-        isRead = readUsualDelta(data, out);
+        isRead = readUsual(data, out);
       });
       if (!isRead) {
         expect(calls, data).toEqual([]);

@@ -101,7 +101,7 @@ const readWire: Reader<Wire> = (value) => {
  */
 export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const given = read(options, agentOptions);
-  const { model, capabilities, runtime = systemRuntime } = given;
+  const { model, capabilities, maxTokens, temperature, runtime = systemRuntime } = given;
   const { provider } = read(wire, readWire, 'wire');
   if (model.trim() === '') {
     const message = `No model is specified for ${provider}. Set the option \`model\`.`;
@@ -110,7 +110,6 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const framing = read(wire, () => framingOf(wire), 'wire.framing');
   const refuses = wire.refuses?.bind(wire);
   const histories = new HistoryBytes(wire, { provider, files: capabilities.files, refuses });
-  const { maxTokens, temperature } = given;
   const envelopes = new EnvelopeCache(wire, { provider, model, capabilities, maxTokens, temperature });
   const keeping = wire.cache && new Keeping(wire.cache);
   const timeouts = timeoutsOf(given.timeouts);
@@ -146,6 +145,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     request: ModelRequest,
     { emit, mayRetry }: RequestContext,
     stop: LazyAbortSignal | undefined,
+    began = runtime.monotonic(),
   ): ModelCall {
     if (stop?.isStopRequested) throw abortError(stop.reason, provider);
     const { tools, config } = request;
@@ -174,7 +174,8 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
       emit,
       envelope,
       body: bodyOf(envelope, turns, mark, keeping?.markBack ?? 0),
-      deadline: runtime.monotonic() + timeouts.totalMs,
+      began,
+      deadline: began + timeouts.totalMs,
     };
   }
 

@@ -70,10 +70,10 @@ export class HttpExchange implements PayloadSink {
     this.#reject = reject;
   }
 
-  start(): void {
+  /** Sends the request at a time on the monotonic clock. */
+  start(now: number): void {
     const { stop, service, deadline } = this.#attempt;
-    const { runtime, timeouts, endpoint } = service;
-    const now = runtime.monotonic();
+    const { timeouts, endpoint } = service;
     this.#startedAt = now;
     if (stop !== undefined) {
       if (stop.isStopRequested) return this.#aborted();
@@ -208,12 +208,15 @@ export class HttpExchange implements PayloadSink {
     if (assembly.steps !== before) this.#lastProgress = this.#lastByte;
     if (!assembly.hasEnded) return;
     this.#phase = 'trailing';
-    // Usually the body ends together with the response, and then no timer is needed.
+    // Usually the body ends together with the response, and then no timer is needed. Node reports that end one microtask
+    // later than the last bytes.
     if (this.#bodyEnded) return;
-    void soon.then(() => {
-      const { runtime } = this.#attempt.service;
-      if (this.#phase === 'trailing') this.#setTimer(this.#dueAt(), runtime.monotonic());
-    });
+    void soon.then(() => queueMicrotask(() => this.#awaitTrailer()));
+  }
+
+  #awaitTrailer(): void {
+    const { runtime } = this.#attempt.service;
+    if (this.#phase === 'trailing') this.#setTimer(this.#dueAt(), runtime.monotonic());
   }
 
   payload(payload: unknown): void {

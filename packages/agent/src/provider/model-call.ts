@@ -11,6 +11,8 @@ import { planRetry } from './retry-policy.ts';
 
 /** One model call, with as many attempts as its retry policy and timeout allow. */
 export interface ModelCall extends Attempt {
+  /** Time of the first attempt, on the monotonic clock. */
+  readonly began: number;
   /** Returns whether the budget covers another attempt. */
   readonly mayRetry: RequestContext['mayRetry'];
 }
@@ -37,7 +39,9 @@ interface RetryState {
 export function callModel(call: ModelCall): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     // Usually the first attempt succeeds, so the retry state is created only after a failure.
-    new HttpExchange(call, resolve, (failed) => askAgain(call, failed).then(resolve, reject)).start();
+    new HttpExchange(call, resolve, (failed) => askAgain(call, failed).then(resolve, reject)).start(
+      call.began,
+    );
   });
 }
 
@@ -74,7 +78,9 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
     emitRetry(call, failed.error, account.failures, plan);
     await pause(call.service.runtime, plan.delayMs, call.stop);
     const outcome = await new Promise<{ response: ModelResponse } | FailedAttempt>((resolve) =>
-      new HttpExchange(call, (response) => resolve({ response }), resolve).start(),
+      new HttpExchange(call, (response) => resolve({ response }), resolve).start(
+        call.service.runtime.monotonic(),
+      ),
     );
     if ('response' in outcome) {
       const { attempts, wasted } = account;

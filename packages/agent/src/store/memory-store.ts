@@ -177,7 +177,7 @@ function pageOf(sorted: readonly StoredSession[], options: ListOptions): Session
 }
 
 function hasEnded({ events }: StoredSession): boolean {
-  return events.at(-1)?.type === 'finished';
+  return events[events.length - 1]?.type === 'finished';
 }
 
 /** Computes the statistics on request, because most sessions in memory are never listed. */

@@ -17,9 +17,12 @@ export function sortedKeys(value: unknown): unknown {
   return Object.fromEntries(keys.map((key) => [key, sortedKeys(value[key])]));
 }
 
+/** Maximum length of an array that is read item by item. */
+export const maxItems = 10_000_000;
+
 /** Returns whether a value is an array too long to be written, such as a sparse one of the maximum length. */
 export function isEndless(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 10_000_000;
+  return Array.isArray(value) && value.length > maxItems;
 }
 
 /** Returns a deep copy of plain data. Values that JSON cannot represent are not copied. */

@@ -1,3 +1,5 @@
+import { maxItems } from './json.ts';
+
 const known = new WeakSet<object>();
 
 /**
@@ -18,8 +20,11 @@ export function isOwned(value: object): boolean {
 export function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const name in value) {
-    const item = value[name];
+  // Names cost more to read than values, and those of an array most.
+  const items: readonly unknown[] =
+    Array.isArray(value) && value.length <= maxItems ? value : Object.values(value);
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index];
     // Most fields are texts and numbers, and a call costs more than looking at one.
     if (typeof item === 'object' && item !== null && !Object.isFrozen(item)) frozen(item);
   }

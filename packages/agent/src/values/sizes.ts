@@ -3,6 +3,8 @@
  * in bytes is estimated as one byte per character, or measured in UTF-8 where a text is truncated.
  */
 
+import { maxItems } from './json.ts';
+
 /** Bytes of a prompt, of the system text, or of the messages to a run that wait for its next turn. */
 export const maxPromptBytes = 67_108_864;
 
@@ -40,13 +42,15 @@ export const maxErrorLength = 16_384;
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 8;
-  const fields = value as Record<string, unknown>;
+  // Names cost more to read than values, and those of an array most.
+  const items: readonly unknown[] =
+    Array.isArray(value) && value.length <= maxItems ? value : Object.values(value);
   let size = 16;
-  for (const name of Object.keys(fields)) {
-    const field = fields[name];
-    // Most fields are texts and numbers, and a call costs more than looking at one.
-    if (typeof field === 'string') size += field.length;
-    else size += typeof field === 'object' && field !== null ? sizeOf(field) : 8;
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index];
+    // Most are texts and numbers, and a call costs more than looking at one.
+    if (typeof item === 'string') size += item.length;
+    else size += typeof item === 'object' && item !== null ? sizeOf(item) : 8;
   }
   return size;
 }

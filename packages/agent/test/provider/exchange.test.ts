@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { cutsAfter, streams } from '../support/fake-server.ts';
 import { frame, textAnswer } from '../support/plain-wire.ts';
 import { rig, settle } from '../support/provider-rig.ts';
@@ -49,6 +49,16 @@ describe('a complete response', () => {
     await settle();
     expect([runtime.timers, getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
     expect(server.at(0).isDestroyed).toBe(false);
+  });
+
+  test('sets no second timer if its body ends right after its last bytes, as Node reports it', async () => {
+    const { ask, runtime, server } = rig([(exchange) => exchange.head()]);
+    const set = vi.spyOn(runtime, 'timer');
+    const answer = ask();
+    await settle();
+    server.at(0).write(textAnswer('Hello')).end();
+    expect((await answer).content).toBe('Hello');
+    expect(set).toHaveBeenCalledTimes(1);
   });
 
   test('includes usage that arrives after its end', async () => {

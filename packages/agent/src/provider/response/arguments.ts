@@ -29,7 +29,7 @@ export function parseArguments(text: string): CallArguments {
   }
   if (!isObject(value)) return unusable('The arguments are not a JSON object.');
   // After decoding from UTF-8, only an escape sequence can contain a lone surrogate.
-  const isSuspicious = !text.isWellFormed() || /\\u[dD]/.test(text);
+  const isSuspicious = !text.isWellFormed() || (text.includes('\\u') && /\\u[dD]/.test(text));
   const given = isSuspicious ? (wellFormedJson(value) as Record<string, unknown>) : value;
   const flaw = settle(given, 1);
   return flaw === undefined ? { arguments: given } : unusable(flaw);

@@ -107,6 +107,8 @@ export class NdjsonFramer implements BodyReader {
 
 const blank = 32;
 const lineFeed = 10;
+const letterD = 100;
+const letterE = 101;
 
 /** Matches a line that may be dropped besides a name: a comment, an id, a delay. */
 const dropped = /^(:|event$|(id|retry)(:|$))/;
@@ -149,7 +151,9 @@ export class SseFramer implements BodyReader {
     let at = 0;
     while (at < text.length) {
       let end = text.indexOf('\n', at);
-      if (text.startsWith('data:', at)) {
+      // The first characters are compared as numbers, because a call of `startsWith` for each line costs more.
+      const first = text.charCodeAt(at);
+      if (first === letterD && text.startsWith('data:', at)) {
         const line = text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end);
         data = data === undefined ? line : joined(data, line);
         // Usually the event ends after one line of data.
@@ -159,9 +163,10 @@ export class SseFramer implements BodyReader {
           continue;
         }
       } else if (end > at) {
-        if (text.startsWith('event:', at))
-          this.#isError = text.startsWith('error\n', at + 7) || text.startsWith('error\n', at + 6);
-        else if (end - at === 4 && text.startsWith('data', at))
+        if (first === letterE && text.startsWith('event:', at)) {
+          const name = text.charCodeAt(at + 6) === blank ? at + 7 : at + 6;
+          this.#isError = text.charCodeAt(name) === letterE && text.startsWith('error\n', name);
+        } else if (end - at === 4 && text.startsWith('data', at))
           data = data === undefined ? '' : joined(data, '');
         else if (!dropped.test(text.slice(at, end))) sink.payload(new MalformedPayload(text.slice(at, end)));
         at = end + 1;

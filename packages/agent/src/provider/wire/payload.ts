@@ -37,7 +37,10 @@ export function dropUnread(
   for (const name in fields) {
     if (read.includes(name)) continue;
     const value = fields[name];
-    const isData = typeof value === 'string' ? value !== '' : Object.keys(value ?? {}).length > 0;
+    const isData =
+      typeof value === 'string'
+        ? value !== ''
+        : typeof value === 'object' && value !== null && Object.keys(value).length > 0;
     if (isData) out.ignore(`${kind}.${name}`);
   }
 }
