@@ -113,7 +113,6 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const envelopes = new EnvelopeCache(wire, { provider, model, capabilities, maxTokens, temperature });
   const keeping = wire.cache && new Keeping(wire.cache);
   const timeouts = timeoutsOf(given.timeouts);
-  const accept = framing.contentTypes.join(', ');
   const service: ProviderContext = {
     wire,
     model,
@@ -124,7 +123,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     timeouts,
     maxTimerMs: Math.min(timeouts.headersMs, timeouts.stallMs, timeouts.progressMs, 2 ** 31 - 1),
     endpoint: new EndpointCache(wire),
-    headers: { 'content-type': 'application/json', accept },
+    headers: { 'content-type': 'application/json', accept: framing.contentTypes.join(', ') },
     rateLimits: wire.rateLimitHeaders && headerPicker(wire.rateLimitHeaders),
   };
 
