@@ -49,7 +49,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'swallowed cancel',
-    file: drive,
+    file: 'src/loop/ending-error.ts',
     find: "stop === undefined ? wanted : { type: 'finish', status: stop }",
     replace: 'wanted',
     why: 'a cancel during the decision about the end is overridden by a late success',

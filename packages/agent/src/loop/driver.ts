@@ -3,7 +3,6 @@ import type {
   ApprovalRequestedEvent,
   Event,
   EventBody,
-  FinishedEvent,
   UnstoredEnd,
 } from '../events/event.ts';
 import type { State } from '../events/state.ts';
@@ -18,7 +17,6 @@ import { checkWaiting, saysSomething } from '../run/prompt.ts';
 import { lastText, outcomeOf } from '../run/result.ts';
 import type { Advance, RunControl, RunResult } from '../run/run.ts';
 import { errorOf, Run } from '../run/run.ts';
-import { openSession, readEvents } from '../store/open-session.ts';
 import { assertNever } from '../values/assert-never.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
@@ -28,10 +26,11 @@ import type { Action, Finish } from './action.ts';
 import { callTools } from './call-tools.ts';
 import { compact } from './compact.ts';
 import { decide } from './decide.ts';
-import { stuck } from './ending-error.ts';
+import { finishAsFailed, finishedEvent, stuck } from './ending-error.ts';
 import { changedEnd } from './hooks.ts';
 import type { AppendOptions, Claim, LogOwner } from './log.ts';
 import { isTemporary, Log } from './log.ts';
+import { claimSession } from './opening.ts';
 import { toolsByName } from './plan.ts';
 import { chargePast, policyOf, withLimits } from './policy.ts';
 import { requestModel } from './request-model.ts';
@@ -240,14 +239,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     });
   }
 
-  async claim(): Promise<Claim> {
-    const { store, sessionId, session } = this.config;
-    if (session === 'new') return { epoch: await store.claim(sessionId), state: emptyState() };
-    // Claiming a session creates it, so a session that is only to be continued must already exist.
-    if (session === 'old' && (await readEvents(store, sessionId, 0, 1)).length === 0)
-      return { epoch: 0, state: emptyState() };
-    const epoch = await store.claim(sessionId);
-    return { epoch, state: await openSession(store, sessionId) };
+  claim(): Promise<Claim> {
+    return claimSession(this.config);
   }
 
   /**
@@ -323,8 +316,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    */
   #storeFailed(): Finish | undefined {
     const { failure } = this.#log;
-    if (failure === undefined || this.state.stop !== undefined) return undefined;
-    return finishAsFailed(failure);
+    return failure === undefined || this.state.stop !== undefined ? undefined : finishAsFailed(failure);
   }
 
   /**
@@ -332,14 +324,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    */
   #end(wanted: Finish): void {
     if (this.#log.closed) return;
-    const { stop, metrics } = this.#log.foreseen();
-    const { status, limit, error }: Finish = stop === undefined ? wanted : { type: 'finish', status: stop };
-    const event: FinishedEvent = {
-      type: 'finished',
-      status,
-      ...defined({ limit, error: errorOf(status, error)?.toJSON() }),
-      metrics: { ...metrics, durationMs: this.config.runtime.monotonic() - this.#began },
-    };
+    const durationMs = this.config.runtime.monotonic() - this.#began;
+    const event = finishedEvent(wanted, this.#log.foreseen(), durationMs);
     this.feed.muteLive();
     this.#written = this.#log.finish(event).then(() => {
       this.#approvals?.release();
@@ -362,10 +348,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     const { output } = this.config;
     if (output === undefined || action.status !== 'complete') return action;
     try {
-      const given = lastText(this.state, {
-        response: this.lastResponse,
-        answerTool: output.tool?.name,
-      });
+      const given = lastText(this.state, { response: this.lastResponse, answerTool: output.tool?.name });
       this.#output = await output.parse(given);
       return action;
     } catch (thrown) {
@@ -413,7 +396,3 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
 }
 
 const nothing = (): void => {};
-
-function finishAsFailed(thrown: unknown): Finish {
-  return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
-}

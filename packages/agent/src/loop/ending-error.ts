@@ -1,8 +1,13 @@
+import type { FinishedEvent } from '../events/event.ts';
+import type { State } from '../events/state.ts';
 import type { StopReason } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import { isLimitName } from '../interfaces/limits.ts';
+import { errorOf } from '../run/run.ts';
+import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
+import type { Finish } from './action.ts';
 
 /** Returns the error of a run whose model did not end its response normally. */
 export function endingError(reason: StopReason): ErrorData {
@@ -18,6 +23,26 @@ export function limitOf({ code }: ErrorData): LimitName | undefined {
 export function stuck(action: string): AgentError {
   const message = `The run made no progress: "${action}" recorded nothing.`;
   return new AgentError({ kind: 'agent', code: 'stuck', message });
+}
+
+/** Returns the end of a run that an error ended. */
+export function finishAsFailed(thrown: unknown): Finish {
+  return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
+}
+
+/** Returns the last event of a run. An earlier request to stop overrides the given end. */
+export function finishedEvent(
+  wanted: Finish,
+  { stop, metrics }: Pick<State, 'stop' | 'metrics'>,
+  durationMs: number,
+): FinishedEvent {
+  const { status, limit, error }: Finish = stop === undefined ? wanted : { type: 'finish', status: stop };
+  return {
+    type: 'finished',
+    status,
+    ...defined({ limit, error: errorOf(status, error)?.toJSON() }),
+    metrics: { ...metrics, durationMs },
+  };
 }
 
 const errors: Partial<Record<StopReason, ErrorData>> = {

@@ -7,9 +7,11 @@ import { readDecisions } from '../run/approvals.ts';
 import type { AdvanceOptions, RunConfig } from '../run/options.ts';
 import type { Prompt } from '../run/prompt.ts';
 import { readPrompt } from '../run/prompt.ts';
+import { openSession, readEvents } from '../store/open-session.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Message, UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
+import type { Claim } from './log.ts';
 
 type Opening = RunConfig<unknown>['open'];
 
@@ -120,4 +122,18 @@ function withoutHistory(first: readonly EventBody[]): EventBody[] {
 function noSession(sessionId: string): AgentError {
   const message = `There is no session ${JSON.stringify(sessionId)} in the store.`;
   return new AgentError({ kind: 'invalid', code: 'no_session', message });
+}
+
+/** Claims the session of a run and folds its events. */
+export async function claimSession({
+  store,
+  sessionId,
+  session,
+}: Pick<RunConfig, 'store' | 'sessionId' | 'session'>): Promise<Claim> {
+  if (session === 'new') return { epoch: await store.claim(sessionId), state: emptyState() };
+  // Claiming a session creates it, so a session that is only to be continued must already exist.
+  if (session === 'old' && (await readEvents(store, sessionId, 0, 1)).length === 0)
+    return { epoch: 0, state: emptyState() };
+  const epoch = await store.claim(sessionId);
+  return { epoch, state: await openSession(store, sessionId) };
 }

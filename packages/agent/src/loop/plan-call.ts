@@ -1,5 +1,5 @@
-import { outcomeUnknown } from '../events/fold.ts';
 import type { Approval, OpenCall } from '../events/state.ts';
+import { outcomeUnknown } from '../events/unrun-result.ts';
 import type { Gate, GateCall, Verdict } from '../interfaces/gate.ts';
 import { allowAll } from '../interfaces/gate.ts';
 import type { Tool, Validation } from '../interfaces/tool.ts';

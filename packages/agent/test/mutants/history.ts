@@ -142,7 +142,7 @@ export const historyMutants: readonly Mutant[] = [
     by: 'test/events/fold.test.ts',
   },
   {
-    file: fold,
+    file: 'src/events/unrun-result.ts',
     find: 'call.started ? outcomeUnknown : `This call was not run: ${why}`',
     replace: '`This call was not run: ${why}`',
     why: 'the history says that a started call was not run',

@@ -96,7 +96,7 @@ export const loopMutants: readonly Mutant[] = [
     by: 'test/loop/decide.test.ts',
   },
   {
-    file: drive,
+    file: 'src/loop/ending-error.ts',
     find: "stop === undefined ? wanted : { type: 'finish', status: stop }",
     replace: 'wanted',
     why: 'a late success overrides a cancel',

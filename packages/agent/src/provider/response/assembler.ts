@@ -7,16 +7,13 @@ import type { Usage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../wire/wire.ts';
 import type { BlockKind, ResponseBlock } from './block.ts';
-import { readCall } from './block.ts';
+import { awaitsKind, readCall } from './block.ts';
 import type { ResponseHead } from './complete-response.ts';
-import { completeResponse, notReleased } from './complete-response.ts';
+import { completeResponse, notReleased, unreadable } from './complete-response.ts';
 import { TokenCounts } from './usage-count.ts';
 
 /** Bytes that a block counts in addition to its text. */
 const blockBytes = 64;
-
-/** Maximum number of output tokens of a response without content: services count marks that they do not send. */
-const maxSilentTokens = 16;
 
 const lateContent = 'content arrived after its end';
 
@@ -78,13 +75,7 @@ export class Assembly implements ResponseSink {
   get flaw(): string | undefined {
     if (this.#late !== undefined) return this.#late;
     if (this.#stopReason !== 'complete') return undefined;
-    if (this.#blocks.some(({ kind, text }) => kind === 'call' || text !== '')) return undefined;
-    const { outputTokens, reasoningTokens = 0 } = this.#usage.total();
-    // A service may end its turn without a word, which costs a few tokens.
-    const announced = this.#blocks.filter(({ mustClose }) => mustClose).length;
-    return announced > 0 || outputTokens - reasoningTokens > maxSilentTokens
-      ? `nothing in it can be read (blocks: ${announced}, output tokens: ${outputTokens})`
-      : undefined;
+    return unreadable(this.#blocks, this.#usage.total());
   }
 
   /** True while the model is reasoning, which can take long without any data. */
@@ -399,9 +390,4 @@ export class Assembly implements ResponseSink {
       this.#emit?.(event);
     } catch {}
   }
-}
-
-/** Returns whether a block is a seal that arrived before its block of this kind. */
-function awaitsKind({ kind: own, closed, mustClose }: ResponseBlock, kind: BlockKind): boolean {
-  return own === 'opaque' && !closed && !mustClose && kind !== 'text';
 }

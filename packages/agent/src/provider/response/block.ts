@@ -61,3 +61,8 @@ export function partOf({ kind, text, seal }: ResponseBlock, call?: ToolCall): As
   if (seal === undefined) return undefined;
   return Object.freeze(kind === 'reasoning' ? { type: 'reasoning', text, seal } : { type: 'opaque', seal });
 }
+
+/** Returns whether a block is a seal that arrived before its block of this kind. */
+export function awaitsKind({ kind: own, closed, mustClose }: ResponseBlock, kind: BlockKind): boolean {
+  return own === 'opaque' && !closed && !mustClose && kind !== 'text';
+}

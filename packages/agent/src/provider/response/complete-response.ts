@@ -2,6 +2,7 @@ import type { ModelResponse, StopReason, ToolCall } from '../../interfaces/agent
 import { ownResponse } from '../../interfaces/own-response.ts';
 import type { AssistantPart } from '../../values/message.ts';
 import { rememberAnswer } from '../../values/unicode.ts';
+import type { Usage } from '../../values/usage.ts';
 import { noUsage } from '../../values/usage.ts';
 import type { ResponseBlock } from './block.ts';
 import { partOf } from './block.ts';
@@ -25,6 +26,9 @@ export const notReleased: Readonly<Record<StopReason, string | undefined>> = {
   context_full: 'The conversation became too long before the call was complete.',
   unknown: 'The answer stopped for an unknown reason before the call was complete.',
 };
+
+/** Maximum number of output tokens of a response without content: services count marks that they do not send. */
+const maxSilentTokens = 16;
 
 /** What was read of a response. */
 interface ReadResponse {
@@ -79,4 +83,17 @@ export function completeResponse(read: ReadResponse): ModelResponse {
   if (rateLimits !== undefined) response.rateLimits = Object.freeze(rateLimits);
   Object.freeze(response);
   return isStorable ? ownResponse(response) : response;
+}
+
+/** Returns why a response without any content is not complete, unless the service ended its turn without a word. */
+export function unreadable(
+  blocks: readonly ResponseBlock[],
+  { outputTokens, reasoningTokens = 0 }: Usage,
+): string | undefined {
+  if (blocks.some(({ kind, text }) => kind === 'call' || text !== '')) return undefined;
+  // A service may end its turn without a word, which costs a few tokens.
+  const announced = blocks.filter(({ mustClose }) => mustClose).length;
+  return announced > 0 || outputTokens - reasoningTokens > maxSilentTokens
+    ? `nothing in it can be read (blocks: ${announced}, output tokens: ${outputTokens})`
+    : undefined;
 }
