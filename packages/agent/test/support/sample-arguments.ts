@@ -247,7 +247,6 @@ const samples: Readonly<Record<string, Sample>> = {
   checkedFormat: () => [{ name: 'Mine', match: () => 1, read: () => ({}), write: () => [] }],
   repairTranscript: () => [{ messages, places: ['[0]', '[1]', '[2]'], problems: [], losses: [] }],
   writeTurns: () => [messages, 'scripted', () => []],
-
   player: () => [cassette(), { secrets: ['secret'], runtime: fakeRuntime(), patienceMs: 10 }],
   recorder: () => [{ write: () => {}, secrets: ['secret'], runtime: fakeRuntime() }],
   'recorder().tools': () => [[tool]],

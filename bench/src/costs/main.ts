@@ -8,9 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { SessionStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import type { CostQuery } from '@cobbler/agent/store';
-import { postgresStore } from '../../packages/store-postgres/src/index.ts';
-import type { PostgresServer } from '../../packages/store-postgres/test/postgres-server.ts';
-import { missingPostgres, startPostgres } from '../../packages/store-postgres/test/postgres-server.ts';
+import { postgresStore } from '../../../packages/store-postgres/src/index.ts';
+import type { PostgresServer } from '../../../packages/store-postgres/test/postgres-server.ts';
+import { missingPostgres, startPostgres } from '../../../packages/store-postgres/test/postgres-server.ts';
 
 const requests = 1_000_000;
 const quartersOfYear = 35_040;
