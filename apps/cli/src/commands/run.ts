@@ -136,7 +136,7 @@ async function work(
   );
   const own = [...known, ...(mcp?.tools() ?? [])];
   const tools = delegate?.tools ?? chooseTools(own, flags.tools);
-  checkRules(flags.allow, tools);
+  if (!recordReplay.isReplay) checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.
   const instructions =
     flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
@@ -150,7 +150,7 @@ async function work(
   const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
   // A replay uses the recorded permissions and runs only recorded calls.
   const { permission } = recordReplay.isReplay
-    ? { permission: new Permission(flags.mode, flags.allow, isAttended) }
+    ? { permission: new Permission(flags.mode, flags.allow, isAttended, { isReplay: true }) }
     : await permissionIn(folder, flags, isAttended, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
   chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));

@@ -2,7 +2,7 @@ import type { Tool } from '@cobbler/agent';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { waitTool } from '@cobbler/tools/wait';
-import { checkAllowRule } from '../permissions/permission-rule.ts';
+import { isTooWide, readRule } from '../permissions/permission-rule.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -51,7 +51,13 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
         "For example: --allow 'run_command(npm test)'",
       );
     }
-    checkAllowRule(rule);
+    if (isTooWide(readRule(rule, 'allow'))) {
+      throw UsageError.withCode(
+        'bad_rule',
+        `--allow ${JSON.stringify(rule)} allows nothing: a rule for commands names a program with all its arguments.`,
+        "For example: --allow 'run_command(npm test)'. See docs/permissions.md.",
+      );
+    }
     if (name.includes('*') || known.includes(name.trim())) continue;
     throw new UsageError(
       `--allow ${JSON.stringify(rule)} matches no tool of this run.${didYouMean(name.trim(), known)}`,

@@ -5,9 +5,9 @@ export const toolDefinitions: readonly Explanation[] = [
   {
     code: 'bad_rule',
     kinds: ['invalid'],
-    what: 'A permission rule does not have the form `tool` or `tool(pattern)`.',
-    todo: 'Correct it, for example to `run_command(npm test)`.',
-    see: 'docs/gate.md',
+    what: 'A permission rule does not have the form `tool` or `tool(pattern)`, or is a rule for commands that allows nothing.',
+    todo: 'Correct it, for example to `run_command(npm test)`: a rule for commands names a program with all its arguments.',
+    see: 'docs/permissions.md',
   },
   {
     code: 'tool_name',

@@ -1,4 +1,4 @@
-import { AgentError, rules } from '@cobbler/agent';
+import { rules } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { CommandLine } from '@cobbler/tools';
@@ -185,15 +185,4 @@ export function allowOptions(calls: readonly RuledCall[], digestOf: DigestOf): s
 /** Puts a text in single quotes for a POSIX shell. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/**
- * Checks an allow rule that a user gives.
- * @throws AgentError `invalid` for a rule that would allow nothing.
- */
-export function checkAllowRule(text: string): void {
-  const rule = readRule(text, 'allow');
-  if (!isTooWide(rule)) return;
-  const message = `The rule ${JSON.stringify(text)} allows nothing: a rule for commands names a program with all its arguments, and no "*".`;
-  throw new AgentError({ kind: 'invalid', code: 'bad_rule', message });
 }

@@ -42,6 +42,8 @@ interface PermissionOptions {
   readonly deny?: readonly string[];
   /** Digests of the tools whose rules apply only to one definition. Default: no tool has one. */
   readonly digestOf?: DigestOf;
+  /** True for a replay, which runs only recorded calls: rules of older recordings then match commands as text. */
+  readonly isReplay?: boolean;
 }
 
 /** A gate whose rules can be extended during the run. It records the calls for which no user could be asked. */
@@ -51,6 +53,7 @@ export class Permission {
   readonly #allow: PermissionRule[];
   readonly #deny: readonly PermissionRule[];
   readonly #digestOf: DigestOf;
+  readonly #isReplay: boolean;
   readonly #undecided: GateCall[] = [];
   /** A change takes effect with the next call. */
   mode: PermissionMode;
@@ -63,13 +66,14 @@ export class Permission {
     mode: PermissionMode,
     allow: readonly string[],
     attended: boolean,
-    { deny = [], digestOf = () => undefined }: PermissionOptions = {},
+    { deny = [], digestOf = () => undefined, isReplay = false }: PermissionOptions = {},
   ) {
     this.mode = mode;
     this.#attended = attended;
     this.#allow = allow.map((text) => readRule(text, 'allow'));
     this.#deny = deny.map((text) => readRule(text, 'deny'));
     this.#digestOf = digestOf;
+    this.#isReplay = isReplay;
     this.gate = async (call) => {
       const { type, why } = this.decide(call);
       if (type !== 'deny' && (type !== 'ask' || this.#attended)) return { type };
@@ -117,7 +121,8 @@ export class Permission {
     if (call.effect === 'read') return decision('allow', 'It changes nothing.');
     if (this.#allowsAll(call.toolName))
       return decision('allow', `The mode is ${this.mode}.`);
-    const allowing = allowingRules(this.#allow, call, this.#digestOf);
+    const asText = this.#isReplay ? this.#allow.filter((rule) => rule.matches(call)) : [];
+    const allowing = asText.length > 0 ? asText : allowingRules(this.#allow, call, this.#digestOf);
     return allowing === undefined
       ? decision('ask', 'No rule allows it.')
       : decision(

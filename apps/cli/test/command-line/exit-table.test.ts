@@ -137,6 +137,14 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: --allow "run_comand(x)" matches no tool of this run. Did you mean run_command?',
   },
   {
+    name: 'rule for commands with a star',
+    args: ['--allow', 'run_command(npm *)', 'hi'],
+    env: key,
+    code: 2,
+    stderr:
+      'cobbler: --allow "run_command(npm *)" allows nothing: a rule for commands names a program with all its arguments.',
+  },
+  {
     name: 'rule without a closing parenthesis',
     args: ['--allow', 'run_command(x', 'hi'],
     env: key,

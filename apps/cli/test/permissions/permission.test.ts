@@ -99,3 +99,9 @@ test('a decision names its reason and its rules', () => {
   expect(decide('git log --output=x')).toEqual(['ask']);
   expect(decide('npm test | /usr/bin/curl x')).toEqual(['deny', 'run_command(curl)']);
 });
+
+test('a replay applies the rules of an older recording', async () => {
+  const { gate } = new Permission('ask', ['run_command(npm *)'], false, { isReplay: true });
+  expect((await gate(call('run_command', 'npm test'), context)).type).toBe('allow');
+  expect((await gate(call('run_command', 'npm test; x'), context)).type).toBe('deny');
+});
