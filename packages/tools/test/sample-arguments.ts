@@ -47,6 +47,8 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
     },
   ],
   mcpToolName: () => ['server', 'tool'],
+  printCommandLine: () => [{ steps: [{ argv: ['a'], redirects: [] }], operators: [] }],
+  readCommandLine: () => ['a b'],
   waitTool: () => [{ maxMs: 1_000 }],
 };
 
