@@ -19,7 +19,11 @@ async function serverOf(agent: Agent, folder: string, store: SessionStore, token
     store,
     tokens,
     port,
-    settings: () => ({ agent, tools: workspaceTools({ root: folder }), gate: permission.gate }),
+    settings: () => ({
+      agent,
+      tools: workspaceTools({ root: folder, sandbox: 'off' }),
+      gate: permission.gate,
+    }),
   });
   onTestFinished(() => server.close());
   return server;

@@ -26,7 +26,7 @@ function project() {
   writeFileSync(join(folder, 'sum.js'), 'export const sum = (a, b) => a - b;\n');
   return {
     folder,
-    tools: workspaceTools({ root: folder }),
+    tools: workspaceTools({ root: folder, sandbox: 'off' }),
     read: () => readFileSync(join(folder, 'sum.js'), 'utf8'),
   };
 }

@@ -278,7 +278,7 @@ test('asks again about an approval that was pending when the process ended', pat
   const call = { name: 'write_file', arguments: { path: 'a.txt', content: 'one\n' } };
   const executor = new Executor({
     agent: scriptedAgent([{ calls: [call] }]),
-    tools: workspaceTools({ root: cwd }),
+    tools: workspaceTools({ root: cwd, sandbox: 'off' }),
     gate: () => ({ type: 'ask' }),
     attended: true,
     store: sessions.store,

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { memoryBlobs } from '../../src/context/index.ts';
 import { emptyItems, emptyState } from '../../src/events/index.ts';
 import type { Executor } from '../../src/index.ts';
@@ -9,6 +7,7 @@ import { memoryBudgets } from '../../src/store/budgets/index.ts';
 import { emptyStats } from '../../src/store/index.ts';
 import { fakeRuntime, scriptWire } from '../../src/testing/index.ts';
 import { exceptions } from './sample-exceptions.ts';
+import { sandboxSamples } from './sample-sandboxes.ts';
 import type { Sample } from './sample-values.ts';
 import {
   agent,
@@ -69,16 +68,6 @@ function teamBudgets(): BudgetStore {
 async function ofTeam(owner: BudgetStore): Promise<readonly unknown[]> {
   await owner.define({ name: 'team', limits: {} });
   return [reservation];
-}
-
-/** Creates a program that passes the self-test of the sandbox, because this machine may have none. */
-function passingBwrap(): string {
-  const path = join(folder, 'bwrap');
-  const lines = ['user', 'pid', 'net', 'mnt', 'ipc', 'uts', 'bubblewrap 0.8.0'];
-  writeFileSync(path, `#!/bin/sh\nprintf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}\n`, {
-    mode: 0o755,
-  });
-  return path;
 }
 
 const samples: Readonly<Record<string, Sample>> = {
@@ -200,22 +189,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteStore().deleteCosts': () => [1],
   'sqliteStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
   storeError: () => [new Error('no'), 'file', 'sessions'],
-  bwrapSandbox: () => [{ workspace: folder }, '/usr/bin/bwrap'],
-  'bwrapSandbox().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
-  'bwrapSandbox().with': () => [{ network: true, git: true }],
-  'bwrapSandbox().explain': () => ['EROFS'],
-  createSandbox: () => [{ workspace: folder, mode: 'strict', env: { COBBLER_BWRAP: passingBwrap() } }],
-  isGitLine: () => ['git add .'],
-  noRestrictions: () => ['off', 'none here'],
-  'noRestrictions().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
-  'noRestrictions().with': () => [{ network: true }],
-  'noRestrictions().explain': () => ['EROFS'],
-  probeSandbox: () => [{ COBBLER_BWRAP: '/nowhere' }],
-  probeSandboxSync: () => [{ COBBLER_BWRAP: '/nowhere' }],
-  seatbeltSandbox: () => [{ workspace: folder }],
-  'seatbeltSandbox().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
-  'seatbeltSandbox().with': () => [{ network: true }],
-  'seatbeltSandbox().explain': () => ['EROFS'],
+  ...sandboxSamples,
   superviseProcess: () => [{ argv: ['true'], cwd: folder, env: {} }],
   verifyStore: () => [newDatabase()],
   openRuns: () => [newFile()],

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { isGuardedName } from '../protected-paths.ts';
 
 /** Maximum number of directories that are searched, nearest to the workspace first. */
@@ -57,7 +57,9 @@ export class GuardedFiles {
    */
   undo(before: readonly GuardedFile[], since: number): string[] {
     const known = new Set(before.map(({ path }) => path));
-    const isNew = (path: string) => !known.has(path) && (lstat(path)?.ctimeMs ?? 0) >= since;
+    // Cobbler writes the user's rules to .cobbler at any time, and rules that the user has not accepted only restrict.
+    const isOurs = (path: string) => basename(path) === '.cobbler';
+    const isNew = (path: string) => !known.has(path) && !isOurs(path) && (lstat(path)?.ctimeMs ?? 0) >= since;
     const fresh = this.find(since).filter(({ path }) => isNew(path));
     const replaced = before.filter(({ path, link }) => link !== undefined && linkOf(path) !== link);
     return [

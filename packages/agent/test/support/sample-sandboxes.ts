@@ -1,0 +1,34 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sample } from './sample-values.ts';
+import { folder } from './sample-values.ts';
+
+/** Creates a program that passes the self-test of the sandbox, because this machine may have none. */
+function passingBwrap(): string {
+  const path = join(folder, 'bwrap');
+  const lines = ['user', 'pid', 'net', 'mnt', 'ipc', 'uts', 'bubblewrap 0.8.0'];
+  writeFileSync(path, `#!/bin/sh\nprintf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}\n`, {
+    mode: 0o755,
+  });
+  return path;
+}
+
+/** Samples of the entry point `sandbox`. */
+export const sandboxSamples: Readonly<Record<string, Sample>> = {
+  bwrapSandbox: () => [{ workspace: folder }, '/usr/bin/bwrap'],
+  'bwrapSandbox().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
+  'bwrapSandbox().with': () => [{ network: true, git: true }],
+  'bwrapSandbox().explain': () => ['EROFS'],
+  createSandbox: () => [{ workspace: folder, mode: 'strict', env: { COBBLER_BWRAP: passingBwrap() } }],
+  isGitLine: () => ['git add .'],
+  noRestrictions: () => ['off', 'none here'],
+  'noRestrictions().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
+  'noRestrictions().with': () => [{ network: true }],
+  'noRestrictions().explain': () => ['EROFS'],
+  probeSandbox: () => [{ COBBLER_BWRAP: '/nowhere' }],
+  probeSandboxSync: () => [{ COBBLER_BWRAP: '/nowhere' }],
+  seatbeltSandbox: () => [{ workspace: folder }],
+  'seatbeltSandbox().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
+  'seatbeltSandbox().with': () => [{ network: true }],
+  'seatbeltSandbox().explain': () => ['EROFS'],
+};
