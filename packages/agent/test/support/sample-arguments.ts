@@ -7,7 +7,7 @@ import { memoryBudgets } from '../../src/store/budgets/index.ts';
 import { emptyStats } from '../../src/store/index.ts';
 import { fakeRuntime, scriptWire } from '../../src/testing/index.ts';
 import { exceptions } from './sample-exceptions.ts';
-import { sandboxSamples } from './sample-sandboxes.ts';
+import { programSamples } from './sample-sandboxes.ts';
 import type { Sample } from './sample-values.ts';
 import {
   agent,
@@ -189,8 +189,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteStore().deleteCosts': () => [1],
   'sqliteStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
   storeError: () => [new Error('no'), 'file', 'sessions'],
-  ...sandboxSamples,
-  superviseProcess: () => [{ argv: ['true'], cwd: folder, env: {} }],
+  ...programSamples,
   verifyStore: () => [newDatabase()],
   openRuns: () => [newFile()],
   sqliteRunner: () => [

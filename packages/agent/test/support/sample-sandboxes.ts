@@ -13,8 +13,8 @@ function passingBwrap(): string {
   return path;
 }
 
-/** Samples of the entry point `sandbox`. */
-export const sandboxSamples: Readonly<Record<string, Sample>> = {
+/** Samples of the functions that start programs, in a sandbox or without one. */
+export const programSamples: Readonly<Record<string, Sample>> = {
   bwrapSandbox: () => [{ workspace: folder }, '/usr/bin/bwrap'],
   'bwrapSandbox().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
   'bwrapSandbox().with': () => [{ network: true, git: true }],
@@ -31,4 +31,5 @@ export const sandboxSamples: Readonly<Record<string, Sample>> = {
   'seatbeltSandbox().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
   'seatbeltSandbox().with': () => [{ network: true }],
   'seatbeltSandbox().explain': () => ['EROFS'],
+  superviseProcess: () => [{ argv: ['true'], cwd: folder, env: {} }],
 };
