@@ -37,10 +37,18 @@ async function readBalances(store: unknown, io: Io): Promise<readonly BudgetBala
   if (store === undefined && values.budgets === undefined && !(file && existsSync(file))) return [];
   const budgets = new Budgets({ env: io.env, values, ...url });
   try {
-    return await (await budgets.open()).store.balances();
+    const balances = await (await budgets.open()).store.balances();
+    // A server defines one for each session of a token with a budget, without limits of its own.
+    return balances.filter(
+      ({ definition: { name, limits } }) => !name.startsWith('session:') || hasLimits(limits),
+    );
   } finally {
     await budgets.close();
   }
+}
+
+function hasLimits(limits: Partial<Amounts>): boolean {
+  return Object.keys(limits).length > 0;
 }
 
 const titles = ['budget', 'per', 'limit', 'spent', 'reserved', 'left', 'next period'];

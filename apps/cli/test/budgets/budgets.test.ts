@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AgentError } from '@cobbler/agent';
+import { sqliteBudgets } from '@cobbler/agent/sqlite-budgets';
 import { replies, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listBudgets } from '../../src/budgets/budget-list.ts';
@@ -68,10 +69,14 @@ describe('the budget of a run', () => {
   });
 
   test('is that of the configuration without the option, and counts in its parent', async () => {
-    const { run, list } = await setup(
+    const { run, list, cwd } = await setup(
       `budget: me\nbudgets:\n  me: { parent: all, per: month, limits: { usd: 5 } }\n  all: { limits: { usd: 9 } }\n`,
     );
     await run();
+    const store = sqliteBudgets({ file: join(cwd, 'home', 'budgets.db') });
+    // A server defines these for tokens.
+    await store.define({ name: 'session:a', parent: 'me', limits: {} });
+    await store.close();
     const { items } = JSON.parse(await list({ json: true }));
     expect(items).toMatchObject([
       { definition: { name: 'all' }, settled: { usd: 0.03, tokens: 11_000, requests: 1 } },
