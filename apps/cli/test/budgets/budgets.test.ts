@@ -110,7 +110,7 @@ describe('the budget of a run', () => {
     const flags = readRunFlags({ model: 'claude:balanced', budget: 'me' });
     const { values } = (await readSettings(place.env)).file;
     const budgets = new Budgets({ env: place.env, values, chosen: 'me' });
-    const mcp = { tools: () => [], close: async () => {} };
+    const mcp = { tools: () => [], digestOf: () => undefined, close: async () => {} };
     const host = await localConversations(flags, undefined, { mcp, budgets }, place);
     const ignore = () => {};
     const listener = { handler: {}, onLost: ignore, onBack: ignore, onTrouble: ignore, onNotice: ignore };
