@@ -21,6 +21,10 @@ const pricing = () => ({ input: 5, output: 25 });
 const says = { text: 'Done.', usage };
 const asks = (name: string, args: Record<string, string>) => ({ calls: [{ name, arguments: args }], usage });
 
+function fails(): never {
+  throw new AgentError({ kind: 'rate_limit', message: 'Too busy.', retryable: true });
+}
+
 /** A program whose first attempt fails. */
 const program: Backend = {
   name: 'program',
@@ -92,7 +96,7 @@ async function setup(): Promise<Setup> {
       ],
       ...[
         says,
-        new AgentError({ kind: 'rate_limit', message: 'Too busy.', retryable: true }),
+        fails,
         says,
         says,
         says,
