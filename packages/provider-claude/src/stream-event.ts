@@ -55,12 +55,11 @@ const blockFields = {
 const usualDelta =
   /^\{"type":"content_block_delta","index":\d,"delta":\{"type":"(?:text_delta","text|input_json_delta","partial_json)":"[ !#-[\]-\uffff]*"\} *\}$/;
 
-// Where the parts of such a delta begin: its index has one digit.
-const indexAt = '{"type":"content_block_delta","index":'.length;
-const kindAt = '{"type":"content_block_delta","index":0,"delta":{"type":"'.length;
-const textAt = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"'.length;
-const jsonAt = '{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"'
-  .length;
+// The offsets of the parts of such a delta, whose index has one digit.
+const indexAt = 38;
+const kindAt = 57;
+const textAt = 77;
+const jsonAt = 91;
 const digitZero = 48;
 const letterT = 116;
 
