@@ -394,7 +394,6 @@ describe('the agent tool [P3]', () => {
     const run = new Executor({ agent, tools: [tool] }).run('Delegate it.');
     await vi.waitUntil(() => running(home).length > 0, 60_000);
     run.cancel();
-    // The job ends only if it is cancelled.
     expect((await run).status).toBe('cancelled');
     expect(running(home)).toEqual([]);
   });

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
-import { AgentError, Budget } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import type { Sandbox } from '@cobbler/agent/sandbox';
-import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
@@ -26,7 +25,7 @@ import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
-import { backendSandbox, sandboxIn } from '../config/sandbox.ts';
+import { backendSandbox } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
@@ -34,6 +33,7 @@ import type { PermissionMode } from '../permissions/permission.ts';
 import { Permission, permissionWords } from '../permissions/permission.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
+import { runBudget, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import type { TaskSession } from '../run/task.ts';
@@ -130,7 +130,7 @@ async function work(
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   // Older cassettes have requests without the tool that waits.
   const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
-  const sandbox = await sandboxOf({ flags, recordReplay }, folder, io);
+  const sandbox = await runSandbox({ flags, recordReplay }, folder, io);
   const known = ownTools(workspaceOf(folder, flags, context, sandbox, io)).filter(
     (tool) => canWait || tool.waitUntil === undefined,
   );
@@ -193,29 +193,6 @@ async function work(
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
-}
-
-/** Returns the budget of a run. A replay has a large one: a budget sets the maximum length of responses in requests. */
-async function runBudget(
-  budgets: Budgets,
-  folder: string,
-  { isReplay, fact }: RecordReplay,
-): Promise<Budget | undefined> {
-  const budget = isReplay ? undefined : await budgets.budgetIn(folder);
-  const limits = fact('budget', () => budget && { tokens: 1e15, ...(budget.limitsMoney && { usd: 1e9 }) });
-  return isReplay && limits ? new Budget(limits) : budget;
-}
-
-/** Returns the sandbox of a run. A replay runs no commands, but its tools must look the same as in the recorded run. */
-async function sandboxOf(
-  { flags, recordReplay }: Pick<ParsedRun, 'flags' | 'recordReplay'>,
-  folder: string,
-  io: Io,
-): Promise<Sandbox> {
-  const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
-  const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
-  const kind = recordReplay.fact('sandbox', () => sandbox.kind);
-  return kind === sandbox.kind ? sandbox : bwrapSandbox({ workspace: folder }, kind);
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */

@@ -119,8 +119,7 @@ export class Permission {
       return decision(this.mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
     if (call.mustAsk !== undefined) return decision('ask', call.mustAsk);
     if (call.effect === 'read') return decision('allow', 'It changes nothing.');
-    if (this.#allowsAll(call.toolName))
-      return decision('allow', `The mode is ${this.mode}.`);
+    if (this.#allowsAll(call.toolName)) return decision('allow', `The mode is ${this.mode}.`);
     const asText = this.#isReplay ? this.#allow.filter((rule) => rule.matches(call)) : [];
     const allowing = asText.length > 0 ? asText : allowingRules(this.#allow, call, this.#digestOf);
     return allowing === undefined

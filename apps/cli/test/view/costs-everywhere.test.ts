@@ -94,13 +94,7 @@ async function setup(): Promise<Setup> {
         asks('second', { prompt: 'Go.' }),
         asks('agent', { action: 'create', backend: 'program', prompt: 'Go.' }),
       ],
-      ...[
-        says,
-        fails,
-        says,
-        says,
-        says,
-      ],
+      ...[says, fails, says, says, says],
     ]),
   );
   const settings = () => ({ agent, tools: toolsIn(home), pricing });

@@ -1,0 +1,33 @@
+// The settings of a run that a replay takes from its recording.
+
+import { Budget } from '@cobbler/agent';
+import type { Sandbox } from '@cobbler/agent/sandbox';
+import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
+import type { Budgets } from '../budgets/budgets.ts';
+import type { RunFlags } from '../config/run-flags.ts';
+import { sandboxIn } from '../config/sandbox.ts';
+import type { Io } from '../terminal/io.ts';
+import type { RecordReplay } from './record-replay.ts';
+
+/** Returns the budget of a run. A replay has a large one: a budget sets the maximum length of responses in requests. */
+export async function runBudget(
+  budgets: Budgets,
+  folder: string,
+  { isReplay, fact }: RecordReplay,
+): Promise<Budget | undefined> {
+  const budget = isReplay ? undefined : await budgets.budgetIn(folder);
+  const limits = fact('budget', () => budget && { tokens: 1e15, ...(budget.limitsMoney && { usd: 1e9 }) });
+  return isReplay && limits ? new Budget(limits) : budget;
+}
+
+/** Returns the sandbox of a run. A replay runs no commands, but its tools must look the same as in the recorded run. */
+export async function runSandbox(
+  { flags, recordReplay }: { readonly flags: RunFlags; readonly recordReplay: RecordReplay },
+  folder: string,
+  io: Io,
+): Promise<Sandbox> {
+  const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
+  const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
+  const kind = recordReplay.fact('sandbox', () => sandbox.kind);
+  return kind === sandbox.kind ? sandbox : bwrapSandbox({ workspace: folder }, kind);
+}
