@@ -94,6 +94,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'new Executor().advance': () => [{ sessionId: 'session-1', runId: 'run-1', prompt: 'Go.' }],
   'new Executor().asTool': () => [{ name: 'sub', description: 'Asks.', effect: 'read' }],
   addUsage: () => [usage, usage],
+  subtractUsage: () => [usage, usage],
   callsOf: () => [assistant],
   costOf: () => [usage, price],
   defineTool: () => [tool],
