@@ -125,7 +125,7 @@ describe('a task with three tools, run by the CLI', () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'sum.mjs'), 'const sum = (a, b) => a - b;\nconsole.log(sum(2, 3));\n');
     const { url, server } = await serve(testing, threeTools(model));
-    const end = await cobbler(['make it add', '--yes', ...args(url)], cwd);
+    const end = await cobbler(['make it add', '--yes', '--no-sandbox', ...args(url)], cwd);
     expect(end.code, end.stderr).toBe(0);
     expect(end.stdout).toBe('It prints 5.\n');
     expect(readFileSync(join(cwd, 'sum.mjs'), 'utf8')).toContain('a + b');

@@ -3,7 +3,7 @@ import { approvalText } from '@cobbler/agent/events';
 import { describe, expect, test } from 'vitest';
 import { approvalContent, permissionOptions } from '../../apps/cli/src/acp/approval.ts';
 import { callFacts } from '../../apps/cli/src/acp/tool-view.ts';
-import { oneLine } from '../../apps/cli/src/terminal/escape.ts';
+import { oneLine } from '../../apps/cli/src/terminal/one-line.ts';
 import { styleFor } from '../../apps/cli/src/terminal/style.ts';
 import { ApprovalDialog } from '../../apps/cli/src/view/approval-dialog.ts';
 import { proposalOf } from '../../apps/web/src/app/transcript/proposal.ts';

@@ -57,7 +57,7 @@ describe('a write to a guarded file needs no approval', () => {
     ['by a shell start file', 'src/.bashrc'],
   ])('%s', (_what, path) => {
     expect(isNamed(path, names)).toBe(false);
-    const tools = workspaceTools({ root, environment: { HOME: home } });
+    const tools = workspaceTools({ root, sandbox: 'off', environment: { HOME: home } });
     const write = tools.find(({ name }) => name === 'write_file');
     const mustAsk = write?.mustAsk?.({ path, content: 'evil' });
     expect(mustAsk).toBeDefined();

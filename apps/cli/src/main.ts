@@ -39,7 +39,7 @@ async function main(io: Io): Promise<number> {
     case 'costs':
       return await (await import('./commands/costs.ts')).costs(options, io);
     case 'budgets':
-      return await (await import('./budgets/budget-list.ts')).listBudgets(options, io);
+      return await (await import('./run/budgets/budget-list.ts')).listBudgets(options, io);
     case 'config':
       return await (await import('./commands/config.ts')).config(operands, io);
     case 'permissions':

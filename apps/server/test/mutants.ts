@@ -342,8 +342,9 @@ const requirements: readonly Mutant[] = [
   },
   {
     file: 'src/routes/plain-routes.ts',
-    find: "return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content)) } };",
-    replace: "return { status: 202, json: { status: 'ok', ...(await session.prompt(body.content)) } };",
+    find: "return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content, token)) } };",
+    replace:
+      "return { status: 202, json: { status: 'ok', ...(await session.prompt(body.content, token)) } };",
     why: 'a prompt returns 202 instead of 200',
     breaks: ['S4.17'],
     by: 'test/requirements-s4.test.ts',

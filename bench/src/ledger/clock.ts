@@ -68,6 +68,8 @@ export class VirtualClock implements Runtime {
     pending.then(note, note);
     for (let quiet = 0; !settled; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
+      // Files are read in real time.
+      if (isReadingFiles()) quiet = 0;
       if (quiet < quietRounds || settled) continue;
       this.#fireNext();
       quiet = 0;
@@ -82,4 +84,8 @@ export class VirtualClock implements Runtime {
     this.#elapsed = Math.max(this.#elapsed, next.at);
     next.fire();
   }
+}
+
+function isReadingFiles(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 }

@@ -53,8 +53,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/turn/turn.ts',
-    find: 'return { text: apology(result), isAnswer: false };',
-    replace: 'return { text: apology(result), isAnswer: true };',
+    find: 'return { text: apology(result, moment), isAnswer: false };',
+    replace: 'return { text: apology(result, moment), isAnswer: true };',
     why: 'an apology is stored as a message of the model',
     breaks: ['S3.4'],
     by: 'test/turn/turn.test.ts',

@@ -276,7 +276,7 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: sessions,
-    find: '        this.#options.registry.put(afterTask(this.get(id), result));\n',
+    find: '        this.#options.registry.put({ ...afterTask(this.get(id), result), spent });\n',
     replace: '        this.get(id);\n',
     why: 'a background job never ends',
     breaks: ['S2.18'],

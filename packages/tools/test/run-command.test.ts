@@ -73,7 +73,10 @@ describe('run_command', () => {
     writeFileSync(join(folder, 'ls'), '#!/bin/sh\necho evil', { mode: 0o755 });
     symlinkSync(folder, join(box.area, 'link'));
     const PATH = ['', '.', 'bin', folder, join(box.area, 'link'), '/usr/bin', '/bin'].join(':');
-    const tool = runCommand(new Workspace(box.root), { environment: { PATH, HOME: box.area } });
+    const tool = runCommand(new Workspace(box.root), {
+      sandbox: 'off',
+      environment: { PATH, HOME: box.area },
+    });
     const { text } = await call(tool, { command: 'cd bin && ls; echo $PATH' });
     expect(text).not.toContain('evil');
     expect(text).toContain('\n/usr/bin:/bin');
@@ -185,7 +188,7 @@ describe('run_command', () => {
   });
 
   it('previews the directory in which the command would run [P21]', async () => {
-    const tool = runCommand(new Workspace(box.root));
+    const tool = runCommand(new Workspace(box.root), { sandbox: 'off' });
     expect(await tool.preview?.({ command: 'ls' })).toEqual({ summary: 'in the workspace' });
     expect(await tool.preview?.({ command: 'ls', directory: './sub/' })).toEqual({ summary: 'in "sub"' });
   });

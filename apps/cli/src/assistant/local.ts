@@ -1,12 +1,12 @@
 import type { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
-import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
+import { Budgets } from '../run/budgets/budgets.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '../terminal/escape.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import type { EditorState } from './input/line-editor.ts';

@@ -1,7 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import { Budgets } from '../budgets/budgets.ts';
 import { InteractiveChat } from '../chat/chat.ts';
 import type { ChatHost } from '../chat/host.ts';
 import { PromptHistory } from '../chat/input/prompt-history.ts';
@@ -14,6 +13,7 @@ import { readPrompt } from '../config/prompt-input.ts';
 import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
+import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { historyFile } from '../session/session-home.ts';

@@ -1,6 +1,5 @@
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
-import type { Budgets } from '../budgets/budgets.ts';
 import type { ModelChoice } from '../chat/host.ts';
 import type { SelectedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
@@ -17,6 +16,7 @@ import type { RunFlags } from '../config/run-flags.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
+import type { Budgets } from '../run/budgets/budgets.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';

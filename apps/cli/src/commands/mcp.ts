@@ -1,13 +1,13 @@
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { Budgets } from '../budgets/budgets.ts';
 import { recordChildren } from '../config/backend.ts';
 import { workFolder } from '../config/directory.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { mcpController } from '../mcp-server/mcp-controller.ts';
+import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession } from '../run/session-choice.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';

@@ -1,13 +1,15 @@
+import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { workFolder } from '../config/directory.ts';
 import { permissionIn } from '../config/permission-plan.ts';
 import { readProjectRules, removeRule } from '../config/project-rules.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import type { PermissionDecision } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
-import { oneLine } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -32,7 +34,10 @@ export async function permissions(
     throw new UsageError(`permissions ${action} needs an operand.`, 'See: cobbler help permissions');
   if (action === 'remove') return await remove(folder, operand, io);
   const { permission } = await permissionIn(folder, flags, true, io.env);
-  const decision = permission.decide(callOf(operand, folder, options, io));
+  const sandbox = await sandboxIn(folder, flags, io);
+  const decision = permission.decide(
+    callOf(operand, { root: folder, sandbox, environment: io.env }, options),
+  );
   io.stdout.write(`${decisionLines(decision).map(oneLine).join('\n')}\n`);
   return 0;
 }
@@ -59,19 +64,22 @@ async function remove(folder: string, rule: string, io: Io): Promise<number> {
 }
 
 /** Returns the call to test: of the tool that the text names, otherwise of the command. */
-function callOf(text: string, root: string, options: RawOptions, io: Io) {
+function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOptions) {
   const { allowGuarded } = readRunFlags(options);
-  const tools = workspaceTools({ root, allowGuarded, environment: io.env });
+  const tools = workspaceTools({ ...workspace, allowGuarded });
   const [, name, argument = ''] = /^(\w+)\((.*)\)$/s.exec(text) ?? [];
   const tool = tools.find((one) => one.name === name);
   const directory = typeof options['in'] === 'string' ? options['in'] : undefined;
   if (tool === undefined || tool.name === 'run_command') {
     const command = tool === undefined ? text : argument;
+    const given = { command, ...(directory !== undefined && { directory }) };
+    const mustAsk = tools.find(({ name }) => name === 'run_command')?.mustAsk?.(given);
     return {
       toolName: 'run_command',
       subject: command,
       effect: 'once' as const,
-      arguments: { command, ...(directory !== undefined && { directory }) },
+      arguments: given,
+      ...(mustAsk !== undefined && { mustAsk }),
     };
   }
   const given = { path: argument };

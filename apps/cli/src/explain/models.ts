@@ -236,8 +236,15 @@ export const services: Area = {
     {
       code: 'answer_too_large',
       kinds: ['limit'],
-      what: 'The response exceeds 64 MiB, so Cobbler dropped it to protect memory.',
-      todo: 'Set `maxTokens`, and check whether the model repeats itself.',
+      what: 'The response exceeds 64 MiB, or the results of a batch exceed 256 MiB, so Cobbler dropped them to protect memory.',
+      todo: 'Set `maxTokens`, and check whether the model repeats itself. For batches, set `maxRequests`.',
+    },
+    {
+      code: 'batch_failed',
+      kinds: ['agent'],
+      what: 'A request about a batch failed. Runs do not see this error, because each request in the batch fails with the response of the service.',
+      todo: 'Read the message for the HTTP status.',
+      see: 'docs/batches.md',
     },
     {
       code: 'bad_answer',

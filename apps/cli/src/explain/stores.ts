@@ -222,6 +222,7 @@ export const stores: Area = {
     {
       code: 'budget_parent',
       kinds: ['invalid'],
+      status: [400],
       what: 'The parent in the definition of a budget is below that budget, or too far from the root.',
       todo: 'Choose another parent. The tree has at most 16 levels.',
       see: 'docs/budgets.md',

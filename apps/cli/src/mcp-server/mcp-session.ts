@@ -5,7 +5,7 @@ import { ignore, visibleText } from '@cobbler/agent/events';
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
-import { oneLine } from '../terminal/escape.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { failureOf } from '../view/failure.ts';
 

@@ -3,10 +3,10 @@
 import { Budget } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
-import type { Budgets } from '../budgets/budgets.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import type { Io } from '../terminal/io.ts';
+import type { Budgets } from './budgets/budgets.ts';
 import type { RecordReplay } from './record-replay.ts';
 
 /** Returns the budget of a run. A replay has a large one: a budget sets the maximum length of responses in requests. */

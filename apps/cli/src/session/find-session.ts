@@ -1,7 +1,7 @@
 import type { SessionInfo, SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import { oneLine } from '../terminal/escape.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { CliSessions } from './session-home.ts';
 

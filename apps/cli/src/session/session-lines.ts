@@ -1,6 +1,6 @@
 import type { SessionInfo, SessionStatus } from '@cobbler/agent';
-import { oneLine } from '../terminal/escape.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { shortId } from './find-session.ts';

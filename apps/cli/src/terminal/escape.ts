@@ -1,5 +1,3 @@
-import { visibleText } from '@cobbler/agent/events';
-
 /**
  * Characters that could control a terminal or deceive its reader: C0 except newline and tab, DEL, C1 (which contains
  * a single-byte CSI and OSC), text direction marks, and the two Unicode line breaks.
@@ -34,14 +32,6 @@ export class VisibleStream {
     this.#held = '';
     return rest;
   }
-}
-
-/**
- * Like {@link visible}, but on one line, for names, titles and commands: line breaks and characters that are invisible
- * or look like others also become visible, tabs become spaces.
- */
-export function oneLine(text: string): string {
-  return visibleText(visible(text.trim()).replaceAll('\n', '\\n').replaceAll('\t', ' '));
 }
 
 /**

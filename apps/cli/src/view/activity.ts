@@ -1,8 +1,8 @@
 import type { ErrorData, RunEvent } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
-import { oneLine } from '../terminal/escape.ts';
 import { formatMs, formatSeconds } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Activity } from './footer.ts';
 import type { ToolCallList } from './tool-calls.ts';
 

@@ -1,7 +1,7 @@
 import type { CostGroup, CostRow, CostTotals, Forecast } from '@cobbler/agent/store';
 import { totalCosts } from '@cobbler/agent/store';
-import { oneLine } from '../terminal/escape.ts';
 import { formatCount, formatUsd } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
 

@@ -1,6 +1,6 @@
 import type { AgentError } from '@cobbler/agent';
-import { oneLine } from '../terminal/escape.ts';
 import { formatMs } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 
 /** The context of the failed request, in addition to its error. */
 export interface FailureContext {

@@ -1,5 +1,5 @@
-import { oneLine } from '../terminal/escape.ts';
 import { formatCount, formatSeconds, formatUsd } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip } from '../terminal/text-width.ts';
 

@@ -1,7 +1,7 @@
 import type { ErrorData, ExecutionMetrics, LimitName, RunStatus } from '@cobbler/agent';
 import { reachedBudget } from '@cobbler/agent/values';
-import { oneLine } from '../terminal/escape.ts';
 import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
 import { flow } from '../terminal/text-width.ts';
 

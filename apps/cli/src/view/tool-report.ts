@@ -1,5 +1,6 @@
-import { oneLine, visible } from '../terminal/escape.ts';
+import { visible } from '../terminal/escape.ts';
 import { formatMs } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { diffLines, moreLines } from './diff-lines.ts';

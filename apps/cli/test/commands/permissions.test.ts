@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 async function output(operands: readonly string[], options: Record<string, unknown> = {}): Promise<string> {
-  const io = fakeIo({ env: { COBBLER_HOME: home } });
+  const io = fakeIo({ env: { COBBLER_HOME: home, COBBLER_SANDBOX: 'off' } });
   await permissions(operands, { dir: folder, ...options }, io);
   return io.stdout.text();
 }

@@ -35,14 +35,11 @@ describe('without bubblewrap', () => {
     expect(stderr).toMatch(/bubblewrap\. To run commands with all your rights: --no-sandbox/);
   });
 
-  test.each([[['--yes']], [['--sandboxed']], [['--yes', '--allow', 'run_command(touch*)']]])(
-    'no command runs unattended with %j [P21]',
-    async (args) => {
-      const { cwd, sent } = await runCommand(write, args, bare);
-      expect(existsSync(join(cwd, 'made'))).toBe(false);
-      expect(sent).toContain('needs approval');
-    },
-  );
+  test.each([[['--yes']], [['--sandboxed']]])('no command runs unattended with %j [P21]', async (args) => {
+    const { cwd, sent } = await runCommand(write, args, bare);
+    expect(existsSync(join(cwd, 'made'))).toBe(false);
+    expect(sent).toContain('needs approval');
+  });
 
   test('a user is asked about every command, and "always" is not offered [P21]', async () => {
     const { cwd, stderr } = await runCommand(write, [], bare, ['y']);

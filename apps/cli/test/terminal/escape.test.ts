@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { oneLine, VisibleStream, visible, visibleJson } from '../../src/terminal/escape.ts';
+import { VisibleStream, visible, visibleJson } from '../../src/terminal/escape.ts';
+import { oneLine } from '../../src/terminal/one-line.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches forbidden characters.
 const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;

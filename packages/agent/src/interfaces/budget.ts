@@ -182,7 +182,9 @@ export class Budget {
     checkAmounts('used', tokens, usd);
     this.#tokens += tokens;
     this.#usd += usd;
-    const left = this.#recorded(tokens, usd, spending);
+    // Usually nothing is recorded, and a call costs time in every turn.
+    const isRecorded = this.#record !== undefined || spending !== undefined;
+    const left = isRecorded ? this.#recorded(tokens, usd, spending) : undefined;
     this.#above?.spend(tokens, usd, left);
   }
 

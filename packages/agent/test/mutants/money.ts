@@ -89,7 +89,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: budget,
-    find: "if (!open) return;\n        checkAmounts('used', usedTokens, usedUsd);",
+    find: "if (!open) return null;\n        checkAmounts('used', usedTokens, usedUsd);",
     replace: '',
     why: 'a call that is settled twice releases more than it reserved',
     breaks: ['B2'],
@@ -129,7 +129,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: send,
-    find: 'this.#held.settle(tokensOf(wasted), requestCost(this.#run, agent, error).known);',
+    find: 'this.#held.settle(tokensOf(wasted), known, spending);',
     replace: 'this.#held.settle(0, 0);',
     why: 'a failed request is not charged',
     breaks: ['B2', 'P14'],

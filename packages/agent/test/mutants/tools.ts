@@ -236,9 +236,9 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: 'src/interfaces/gate.ts',
-    find: '(call.mustAsk === undefined ? allowed : exact)',
-    replace: 'allowed',
-    why: 'a rule with * covers protected files',
+    find: 'call.mustAsk === undefined && allowed.some(',
+    replace: 'allowed.some(',
+    why: 'a rule covers protected files',
     breaks: ['P21'],
     by: 'test/interfaces/gate.test.ts',
   },

@@ -22,8 +22,8 @@ export const protectedMutants: readonly Mutant[] = [
   },
   {
     file: 'src/workspace-tools.ts',
-    find: 'new Workspace(given.root, { env })',
-    replace: 'new Workspace(given.root)',
+    find: 'new Workspace(given.root, { env, allowGuarded })',
+    replace: 'new Workspace(given.root, { allowGuarded })',
     why: 'COBBLER_HOME of the given environment is not sealed',
     breaks: ['P21'],
     by,

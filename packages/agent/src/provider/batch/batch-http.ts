@@ -102,8 +102,8 @@ async function readText(response: Response): Promise<string> {
     length += chunk.length;
     if (length > maxBytes)
       throw new AgentError({
-        kind: 'agent',
-        code: 'too_large',
+        kind: 'limit',
+        code: 'answer_too_large',
         message: `The service sent more than ${maxBytes / 1024 ** 2} MiB about one batch. Use smaller batches: set \`maxRequests\`.`,
       });
     text += decoder.decode(chunk, { stream: true });

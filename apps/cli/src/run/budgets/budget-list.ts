@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Amounts, BudgetBalance } from '@cobbler/agent/budgets';
-import type { RawOptions } from '../config/run-flags.ts';
-import { readSettings } from '../config/settings.ts';
-import { oneLine, visibleJson } from '../terminal/escape.ts';
-import { formatCount, formatUsd } from '../terminal/format.ts';
-import type { Io } from '../terminal/io.ts';
-import { screenFor } from '../terminal/screen.ts';
-import type { Style } from '../terminal/style.ts';
-import { styleFor } from '../terminal/style.ts';
-import { padEnd, widthOf } from '../terminal/text-width.ts';
+import type { RawOptions } from '../../config/run-flags.ts';
+import { readSettings } from '../../config/settings.ts';
+import { visibleJson } from '../../terminal/escape.ts';
+import { formatCount, formatUsd } from '../../terminal/format.ts';
+import type { Io } from '../../terminal/io.ts';
+import { oneLine } from '../../terminal/one-line.ts';
+import { screenFor } from '../../terminal/screen.ts';
+import type { Style } from '../../terminal/style.ts';
+import { styleFor } from '../../terminal/style.ts';
+import { padEnd, widthOf } from '../../terminal/text-width.ts';
 import { Budgets, budgetFile } from './budgets.ts';
 
 /** Runs `cobbler budgets`: prints what is spent and reserved of each budget. Returns the exit code. */

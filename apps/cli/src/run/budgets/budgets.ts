@@ -4,9 +4,9 @@ import type { Budget } from '@cobbler/agent';
 import type { BudgetAlert, BudgetClient, BudgetDefinition, BudgetStore } from '@cobbler/agent/budgets';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import { homeToKeep } from '../session/session-home.ts';
-import type { Environment } from '../terminal/io.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { homeToKeep } from '../../session/session-home.ts';
+import type { Environment } from '../../terminal/io.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 import { sendAlert } from './alert-webhook.ts';
 import { definitionsOf, projectBudget } from './definitions.ts';
 

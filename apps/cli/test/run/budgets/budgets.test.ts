@@ -6,19 +6,19 @@ import { AgentError } from '@cobbler/agent';
 import { sqliteBudgets } from '@cobbler/agent/sqlite-budgets';
 import { replies, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listBudgets } from '../../src/budgets/budget-list.ts';
-import { Budgets } from '../../src/budgets/budgets.ts';
-import { budgetsRow } from '../../src/command-line/budgets-row.ts';
-import { commandHelp } from '../../src/command-line/help.ts';
-import { config } from '../../src/commands/config.ts';
-import { localConversations } from '../../src/commands/local-conversations.ts';
-import { readRunFlags } from '../../src/config/run-flags.ts';
-import { readSettings } from '../../src/config/settings.ts';
-import { bareEnvironment } from '../support/binary.ts';
-import { fakeIo } from '../support/fake-io.ts';
-import { invoke } from '../support/in-process.ts';
-import { claudeAt, mockService } from '../support/mock-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { budgetsRow } from '../../../src/command-line/budgets-row.ts';
+import { commandHelp } from '../../../src/command-line/help.ts';
+import { config } from '../../../src/commands/config.ts';
+import { localConversations } from '../../../src/commands/local-conversations.ts';
+import { readRunFlags } from '../../../src/config/run-flags.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { listBudgets } from '../../../src/run/budgets/budget-list.ts';
+import { Budgets } from '../../../src/run/budgets/budgets.ts';
+import { bareEnvironment } from '../../support/binary.ts';
+import { fakeIo } from '../../support/fake-io.ts';
+import { invoke } from '../../support/in-process.ts';
+import { claudeAt, mockService } from '../../support/mock-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Creates a home with this configuration, and a service whose responses cost $0.03 each. */
 async function setup(settings: string, project?: string) {

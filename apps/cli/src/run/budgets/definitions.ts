@@ -1,9 +1,9 @@
 import type { BudgetDefinition } from '@cobbler/agent/budgets';
 import type { FileConfig } from '@cobbler/agent/node';
 import { parseConfig } from '@cobbler/agent/node';
-import { readProjectFile } from '../config/project-rules.ts';
-import type { Environment } from '../terminal/io.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { readProjectFile } from '../../config/project-rules.ts';
+import type { Environment } from '../../terminal/io.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** A budget as a configuration file contains it, below its name. */
 type BudgetSetting = NonNullable<FileConfig['budgets']>[string];
