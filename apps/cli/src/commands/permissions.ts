@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { workFolder } from '../config/directory.ts';
@@ -72,14 +73,14 @@ function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOpti
   const directory = typeof options['in'] === 'string' ? options['in'] : undefined;
   if (tool === undefined || tool.name === 'run_command') {
     const command = tool === undefined ? text : argument;
-    const given = { command, ...(directory !== undefined && { directory }) };
+    const given = { command, ...defined({ directory }) };
     const mustAsk = tools.find(({ name }) => name === 'run_command')?.mustAsk?.(given);
     return {
       toolName: 'run_command',
       subject: command,
       effect: 'once' as const,
       arguments: given,
-      ...(mustAsk !== undefined && { mustAsk }),
+      ...defined({ mustAsk }),
     };
   }
   const given = { path: argument };
@@ -89,7 +90,7 @@ function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOpti
     subject: tool.subject?.(given) ?? argument,
     effect: tool.effect ?? 'once',
     arguments: given,
-    ...(mustAsk !== undefined && { mustAsk }),
+    ...defined({ mustAsk }),
   };
 }
 

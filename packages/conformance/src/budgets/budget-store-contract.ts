@@ -1,6 +1,6 @@
 import type { BudgetStore } from '@cobbler/agent/budgets';
 import type { ContractCase } from '@cobbler/agent/testing';
-import { timeOf } from '@cobbler/agent/values';
+import { defined, timeOf } from '@cobbler/agent/values';
 import { alertCases } from './alerts.ts';
 import type { BudgetCase, BudgetSubject } from './case.ts';
 import { definitionCases } from './definitions.ts';
@@ -29,7 +29,7 @@ function bound({ group, name, needs, run }: BudgetCase, subject: BudgetSubject):
   return {
     group,
     name,
-    ...(off !== undefined && { off }),
+    ...defined({ off }),
     async run() {
       let time = start;
       const place = await subject.place(() => time);

@@ -1,4 +1,5 @@
 import type { BudgetStore } from '@cobbler/agent/budgets';
+import { defined } from '@cobbler/agent/values';
 
 /** Storage of budgets, empty at first. */
 export interface BudgetInstance {
@@ -42,5 +43,5 @@ export function group(
   name: string,
   needs?: BudgetCase['needs'],
 ): (what: string, run: BudgetCase['run']) => BudgetCase {
-  return (what, run) => ({ group: name, name: what, run, ...(needs !== undefined && { needs }) });
+  return (what, run) => ({ group: name, name: what, run, ...defined({ needs }) });
 }

@@ -1,6 +1,7 @@
 import { existsSync, statSync, utimesSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
+import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { oneOf, optional, read, text } from '../../values/input.ts';
 import type { ProgramStart, Sandbox, SandboxedStart } from '../process/sandbox.ts';
@@ -58,7 +59,7 @@ export function noRestrictions(kind: 'external' | 'off', missing?: string): Sand
   read(missing, optional(text), 'missing');
   const sandbox: Sandbox = {
     kind,
-    ...(missing !== undefined && { missing }),
+    ...defined({ missing }),
     enter: (start) => start,
     with: () => sandbox,
     explain: () => undefined,

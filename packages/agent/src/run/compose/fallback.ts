@@ -174,7 +174,7 @@ class Succession {
         return member;
       }
       for (const { provider, model, kind, code, message } of member.failed?.tried ?? [])
-        skipped.push({ provider, model, kind, message, ...(code !== undefined && { code }), skipped: true });
+        skipped.push({ provider, model, kind, message, ...defined({ code }), skipped: true });
     }
     return undefined;
   }
