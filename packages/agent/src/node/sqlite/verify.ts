@@ -96,7 +96,15 @@ function verifySession(sql: Statements, log: SessionLog, { id, created }: Sessio
     while (intact.has(last + 1)) last += 1;
     return { id, events: last, problem: AgentError.from(error).message };
   } finally {
-    sql.run('COMMIT');
+    endReading(sql);
+  }
+}
+
+function endReading(sql: Statements): void {
+  try {
+    sql.run('ROLLBACK');
+  } catch {
+    // SQLite has ended the transaction itself, because the file is damaged.
   }
 }
 
