@@ -61,8 +61,8 @@ run.subscribe((event) => {
 const { status, text, error, metrics } = await run;
 console.log(`${status}: ${text} ${error?.message ?? ''}`);
 const tokens = metrics.totalInputTokens + metrics.totalOutputTokens;
-console.log(`own model  ${tokens} tokens  $${metrics.usd?.toFixed(6)}`);
-console.log(`in total   ${budget.tokens} tokens  $${budget.usd.toFixed(6)}`);
+console.log(`the run    ${tokens} tokens  $${metrics.usd?.toFixed(6)}`);
+console.log(`the budget ${budget.tokens} tokens  $${budget.usd.toFixed(6)}`);
 await tool.close();
 await close();
 rmSync(area, { recursive: true, force: true });

@@ -73,8 +73,8 @@ complete Noon will be sunny. 3 flights, 40 tokens in
   delegate: `
 Claude Code: "There is no file here."
 complete: There is none.
-own model  300 tokens  $0.002160
-in total   450 tokens  $0.003160
+the run    450 tokens  $0.003160
+the budget 450 tokens  $0.003160
 `,
   'server-client': `
 asked about ring

@@ -35,11 +35,7 @@ export function withBatches<Config extends ServiceConfig & BatchOptions>(
   given: Config,
   service: BatchService,
 ): Omit<Config, keyof BatchOptions> {
-  const { collectMs, maxRequests, pollMs, ...config } = read(
-    given,
-    when<Config>(isObject, 'an object'),
-    'config',
-  );
+  const { collectMs, maxRequests, pollMs, ...config } = read(given, readConfig<Config>, 'config');
   const batches = read(service, withMethods<BatchService>('submit', 'outcomes', 'cancel'), 'service');
   const { runtime = systemRuntime, timeouts } = config;
   const options = defined({ collectMs, maxRequests, pollMs });
@@ -126,4 +122,9 @@ function onGivenUp({ whenGivenUp, signal }: TransportRequest, listener: (reason:
   if (whenGivenUp !== undefined) return whenGivenUp(listener);
   if (signal.aborted) return listener(signal.reason);
   signal.addEventListener('abort', () => listener(signal.reason), { once: true });
+}
+
+/** Reads the fields here, because a getter may throw. */
+function readConfig<Config extends object>(value: unknown): Config {
+  return { ...when<Config>(isObject, 'an object')(value) };
 }
