@@ -45,7 +45,7 @@ describe('a call that no rule allows runs without a question', () => {
     ['a flag runs a program', 'git log --ext-diff -p'],
     ['a flag in quotes', 'git log "--output=x"'],
     ['a flag in parts', `git log --out'put=x'`],
-    ['a number that is none', 'git log -n --output=x'],
+    ['an option in place of a number', 'git log -n --output=x'],
     ['a flag behind an allowed one', 'git log --oneline --output=x'],
     ['a word behind an allowed flag', 'git log --oneline main..evil'],
     ['another directory by a flag', 'npm test --prefix /tmp/evil'],

@@ -118,7 +118,7 @@ function table(check: (value: unknown, name: string) => string | undefined, othe
 const budgetFields = ['parent', 'per', 'timeZone', 'limits', 'alerts'];
 const amountFields = ['usd', 'tokens', 'requests'];
 
-/** A field with another name is an error: ignored, it would be a limit that is none. */
+/** A field with another name is an error: if it were ignored, its limit would not apply. */
 function budget(value: unknown, name: string, known: readonly string[] = budgetFields): string | undefined {
   const unknown =
     unknownField(value, known) ?? unknownField(isObject(value) && value['limits'], amountFields);

@@ -112,7 +112,7 @@ describe('a transport that sends batches', () => {
     expect((await response).status).toBe(200);
   });
 
-  test.each([429, 500, 503])('goes on after a check that failed with status %i', async (status) => {
+  test.each([429, 500, 503])('repeats a check that failed with status %i', async (status) => {
     const runtime = fakeRuntime();
     const { batches } = service({ checks: [failed(status), new TypeError('fetch failed')] });
     const response = batchTransport(batches, runtime, { collectMs: 0 })(asking('one').request);

@@ -63,7 +63,7 @@ export class CostTable {
     );
   }
 
-  /** Reads each day by itself, because grouping a year by quarters of an hour takes longer than adding them up. */
+  /** Reads each day separately, because grouping a year by quarters of an hour takes longer than adding them up. */
   #days(from: number, to: number, timeZone: string | undefined): CostSum[] {
     const days: CostSum[] = [];
     for (let start = from; ; ) {

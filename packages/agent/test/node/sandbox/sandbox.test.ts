@@ -148,7 +148,7 @@ describe('the explanation of a failure', () => {
 
   it.each([
     ['curl: (6) Could not resolve host: example.com', /no network/],
-    ['npm error getaddrinfo EAI_AGAIN registry.npmjs.org', /no network/],
+    ['npm error getaddrinfo EAI_AGAIN packages.example.com', /no network/],
     ["touch: cannot touch '/etc/x': Read-only file system", /not to \/etc\/x/],
     ["fatal: Unable to create '/p/.git/index.lock': Read-only file system", /protects \.git/],
     ["mv: cannot move '.github' to 'g': Device or resource busy", /move or delete protected files/],
