@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import type { ApprovalRequestedEvent } from './event.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -22,7 +22,7 @@ const longValue = 80;
  * `elsewhere`, which is shown already, is omitted.
  */
 export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []): string[] {
-  try {
+  return withArgumentErrors('argumentLines', () => {
     const sides = call.diff === undefined ? [] : sidesOf(call.diff);
     return Object.entries(call.arguments).flatMap(([name, value]) => {
       const title = visibleText(JSON.stringify(name).slice(1, -1), 'name');
@@ -37,9 +37,7 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
         ? [`${title} ${first}`]
         : [`${title}:`, ...[first, ...rest].map((line) => `  ${line}`)];
     });
-  } catch (thrown) {
-    throw argumentError('argumentLines', thrown);
-  }
+  });
 }
 
 /**
@@ -47,15 +45,13 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
  * allows. A client that cannot show all of it must not offer to allow the call.
  */
 export function approvalText(call: ShownCall): string {
-  try {
+  return withArgumentErrors('approvalText', () => {
     const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary, 'name')}`;
     const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk, 'name')];
     const lines = [`${visibleText(call.toolName, 'name')}${summary}`, ...why, ...argumentLines(call)];
     const diff = call.diff === undefined ? [] : ['', visibleText(call.diff).trimEnd()];
     return [...lines, ...diff].join('\n');
-  } catch (thrown) {
-    throw argumentError('approvalText', thrown);
-  }
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ErrorData } from '../values/errors.ts';
-import { argumentError } from '../values/errors.ts';
+import { argumentError, withArgumentErrors } from '../values/errors.ts';
 import { currentParts } from '../values/file-part.ts';
 import type {
   AssistantMessage,
@@ -121,13 +121,11 @@ export function emptyItems(): ConversationItems {
 
 /** Returns the items of a session. */
 export function itemsOf(events: Iterable<RunEvent>): ConversationItems {
-  try {
+  return withArgumentErrors('itemsOf', () => {
     const view = emptyItems();
     for (const event of events) foldItems(view, event);
     return view;
-  } catch (thrown) {
-    throw argumentError('itemsOf', thrown);
-  }
+  });
 }
 
 /**
@@ -340,7 +338,7 @@ export type CallStatus =
 
 /** Returns the state of a call. For users, a command that exits with an error has failed, though not for the model. */
 export function callStatus(call: CallItem): CallStatus {
-  try {
+  return withArgumentErrors('callStatus', () => {
     const { approval, decision, report, result, startedAt, orphaned } = call;
     if (report?.denied === true || (decision?.decision === 'deny' && result?.isError === true))
       return 'denied';
@@ -352,9 +350,7 @@ export function callStatus(call: CallItem): CallStatus {
     if (orphaned === true) return 'unknown';
     if (approval !== undefined && decision === undefined) return 'asked';
     return startedAt === undefined ? 'proposed' : 'running';
-  } catch (thrown) {
-    throw argumentError('callStatus', thrown);
-  }
+  });
 }
 
 /** Returns the state of a call whose tool has no event in this log. */
@@ -366,11 +362,9 @@ function resultStatus({ notRun, isError }: ToolResultMessage, isStarted: boolean
 
 /** Returns the calls that wait for approval, in the order of the response. */
 export function pendingCalls(view: ConversationItems): CallItem[] {
-  try {
+  return withArgumentErrors('pendingCalls', () => {
     const response = view.items[latestResponse(view)];
     if (response?.kind !== 'response') return [];
     return response.calls.filter((call) => callStatus(call) === 'asked');
-  } catch (thrown) {
-    throw argumentError('pendingCalls', thrown);
-  }
+  });
 }

@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import { sameJson } from './batch.ts';
 import type { Event, EventBody } from './event.ts';
@@ -42,7 +42,7 @@ type Note = (at: number, what: string) => void;
  * no problems.
  */
 export function repairLog(values: readonly unknown[]): RepairedLog {
-  try {
+  return withArgumentErrors('repairLog', () => {
     const problems: LogIssue[] = [];
     const note: Note = (at, what) => void problems.push({ at, what });
     const entries = ordered(ofOneSession(read(values, note), note), note);
@@ -57,9 +57,7 @@ export function repairLog(values: readonly unknown[]): RepairedLog {
       events: events.map((event, index) => atPosition(event, session, index + 1)),
       problems: problems.sort((one, other) => one.at - other.at),
     };
-  } catch (thrown) {
-    throw argumentError('repairLog', thrown);
-  }
+  });
 }
 
 /** Returns the stored events among the values. */

@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import type { Message, ToolCallPart, ToolResultMessage } from '../values/message.ts';
 import { callsOf } from '../values/message.ts';
 import { wellFormedAnswer, wellFormedParts } from '../values/unicode.ts';
@@ -32,7 +32,7 @@ interface RepairedCall {
  * after its response. A result that comes too late is moved to its call; a result without a call is removed.
  */
 export function repairMessages(messages: readonly Message[]): RepairedMessages {
-  try {
+  return withArgumentErrors('repairMessages', () => {
     const problems: MessageIssue[] = messages.flatMap((message, at) => contentProblems(message, at));
     const calls = pair(messages, problems);
     const arranged = messages.flatMap((message, at): readonly Message[] => {
@@ -51,9 +51,7 @@ export function repairMessages(messages: readonly Message[]): RepairedMessages {
       messages: arranged,
     });
     return { messages: state.messages, problems: problems.sort((one, other) => one.at - other.at) };
-  } catch (thrown) {
-    throw argumentError('repairMessages', thrown);
-  }
+  });
 }
 
 function contentProblems(message: Message, at: number): MessageIssue[] {

@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import type { Message } from '../values/message.ts';
 import type { State } from './state.ts';
@@ -15,23 +15,17 @@ export const foldVersion = 3;
  * in number.
  */
 export function snapshotText(state: State): string {
-  try {
-    return JSON.stringify({ ...state, messages: undefined });
-  } catch (thrown) {
-    throw argumentError('snapshotText', thrown);
-  }
+  return withArgumentErrors('snapshotText', () => JSON.stringify({ ...state, messages: undefined }));
 }
 
 /** Returns the state of a snapshot, or undefined if the text is not a snapshot. */
 export function snapshotState(text: string, messages: Message[]): State | undefined {
-  try {
+  return withArgumentErrors('snapshotState', () => {
     const fields: unknown = parsed(text);
     if (!isObject(fields) || !Number.isInteger(fields['seq']) || !Array.isArray(fields['calls']))
       return undefined;
     return { ...emptyState(), ...fields, messages };
-  } catch (thrown) {
-    throw argumentError('snapshotState', thrown);
-  }
+  });
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 
 /**
  * Characters that are invisible or change how others are displayed: control characters, unassigned code points, line
@@ -30,7 +30,7 @@ const manyBlanks = /[ \t]{80,}/g;
  * that looks Latin is written so. Default: text, such as the content of a file.
  */
 export function visibleText(text: string, use?: 'name'): string {
-  try {
+  return withArgumentErrors('visibleText', () => {
     if (/^[\n\x20-\x7e]*$/.test(text) && !text.includes(' '.repeat(80))) return text;
     const shown = text
       .replace(unseen, escaped)
@@ -40,9 +40,7 @@ export function visibleText(text: string, use?: 'name'): string {
         return (isMixed ? word.replace(foreign, escaped) : word).replace(/[^\0-\x7f]/gu, withoutStyle);
       });
     return use === 'name' ? shown.replace(unseenInName, escaped) : shown;
-  } catch (thrown) {
-    throw argumentError('visibleText', thrown);
-  }
+  });
 }
 
 function escaped(character: string): string {

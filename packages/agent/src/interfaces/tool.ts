@@ -1,7 +1,7 @@
 import { checkArguments } from '../json-schema/check-schema.ts';
 import { schemaFault } from '../json-schema/schema-issue.ts';
 import { defined } from '../values/defined.ts';
-import { AgentError, argumentError } from '../values/errors.ts';
+import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import type { Reader, Readers } from '../values/input.ts';
 import {
   amount,
@@ -231,16 +231,14 @@ export interface FlatTool {
 
 /** Converts a flat tool to a tool. */
 export function fromFlatTool(flat: FlatTool): Tool {
-  try {
-    return defineTool({
+  return withArgumentErrors('fromFlatTool', () =>
+    defineTool({
       name: flat.name,
       description: flat.description,
       parameters: flat.inputSchema,
       execute: (args, context) => flat.execute(args, context),
-    });
-  } catch (thrown) {
-    throw argumentError('fromFlatTool', thrown);
-  }
+    }),
+  );
 }
 
 type ToolFields = Omit<Tool, '~calls'>;

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
-import { AgentError, argumentError } from '../values/errors.ts';
+import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import { read, record, text as string, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { LoadedConfig } from './loaded-config.ts';
@@ -12,13 +12,11 @@ const maxBytes = 1_048_576;
 
 /** Returns the directory for all of Cobbler's files: COBBLER_HOME, or `.cobbler` in the home directory. */
 export function cobblerHome(env: Environment): string | undefined {
-  try {
+  return withArgumentErrors('cobblerHome', () => {
     if (env['COBBLER_HOME']) return env['COBBLER_HOME'];
     const home = env['HOME'] ?? env['USERPROFILE'] ?? systemHome();
     return home === undefined || home === '' ? undefined : join(home, '.cobbler');
-  } catch (thrown) {
-    throw argumentError('cobblerHome', thrown);
-  }
+  });
 }
 
 /** `os.homedir` throws if the user has no home directory. */

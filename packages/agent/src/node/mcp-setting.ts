@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 
 /** Returns the problem with a value, or undefined if it is valid. */
@@ -9,11 +9,10 @@ export type FieldCheck = (value: unknown) => string | undefined;
  * name of a tool the server name ends where `__` begins.
  */
 export function isMcpName(name: string): boolean {
-  try {
-    return name.length <= 32 && /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/.test(name);
-  } catch (thrown) {
-    throw argumentError('isMcpName', thrown);
-  }
+  return withArgumentErrors(
+    'isMcpName',
+    () => name.length <= 32 && /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/.test(name),
+  );
 }
 
 /**

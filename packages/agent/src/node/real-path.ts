@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
-import { AgentError, argumentError } from '../values/errors.ts';
+import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import { listOf, mapOf, oneOf, optional, read, record, text } from '../values/input.ts';
 import type { Anchor } from './held-directory.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
@@ -297,7 +297,7 @@ export class Workspace {
 
 /** Converts a file system error to an AgentError with the path as given: the system's message shows real paths. */
 export function fileError(error: unknown, path: string): AgentError {
-  try {
+  return withArgumentErrors('fileError', () => {
     if (AgentError.is(error)) return error;
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     const name = quotePath(path);
@@ -324,18 +324,14 @@ export function fileError(error: unknown, path: string): AgentError {
       default:
         return problem('io', `${name} could not be used${code === undefined ? '' : ` (${code})`}.`);
     }
-  } catch (thrown) {
-    throw argumentError('fileError', thrown);
-  }
+  });
 }
 
 /** Returns a path as a quoted string on one line, with special characters escaped. */
 export function quotePath(path: string): string {
-  try {
-    return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
-  } catch (thrown) {
-    throw argumentError('quotePath', thrown);
-  }
+  return withArgumentErrors('quotePath', () =>
+    JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path),
+  );
 }
 
 /** Sets the permissions of a file, and its owner if allowed, to those of another. */

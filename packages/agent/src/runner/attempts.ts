@@ -1,5 +1,5 @@
 import { backoff } from '../values/backoff.ts';
-import { AgentError, argumentError } from '../values/errors.ts';
+import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import { signal as abortSignal, amount, callable, read, record, text, withMethods } from '../values/input.ts';
 import { shown } from '../values/invalid-value.ts';
 import { plainJson } from '../values/json-text.ts';
@@ -32,73 +32,61 @@ export function checkRunId(runId: unknown): void {
  * @throws AgentError `invalid`, code `due_at`.
  */
 export function checkDueAt(dueAt: number | undefined, runId: string): void {
-  try {
+  withArgumentErrors('checkDueAt', () => {
     if (dueAt === undefined || (Number.isFinite(dueAt) && dueAt >= 0)) return;
     const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to milliseconds since 1970.`;
     throw new AgentError({ kind: 'invalid', code: 'due_at', message });
-  } catch (thrown) {
-    throw argumentError('checkDueAt', thrown);
-  }
+  });
 }
 
 /** Creates the error for a step of a call that has ended. */
 export function runEnded(runId: string): AgentError {
-  try {
+  return withArgumentErrors('runEnded', () => {
     const message = `Run ${runId} has ended; a step that starts now would be lost. Await each step before the workflow returns.`;
     return new AgentError({ kind: 'invalid', code: 'run_over', message });
-  } catch (thrown) {
-    throw argumentError('runEnded', thrown);
-  }
+  });
 }
 
 /** Creates the error of a cancelled run. */
 export function runCancelled(runId: string): AgentError {
-  try {
-    return new AgentError({ kind: 'aborted', code: 'cancelled', message: `Run ${runId} was cancelled.` });
-  } catch (thrown) {
-    throw argumentError('runCancelled', thrown);
-  }
+  return withArgumentErrors(
+    'runCancelled',
+    () => new AgentError({ kind: 'aborted', code: 'cancelled', message: `Run ${runId} was cancelled.` }),
+  );
 }
 
 /** Creates the error for a run that was not started because more than `maxAhead` with its key are unfinished. */
 export function runBusy(runId: string, key: string | undefined, maxAhead = 0): AgentError {
-  try {
+  return withArgumentErrors('runBusy', () => {
     const others = maxAhead === 0 ? 'another unfinished run' : `${maxAhead + 1} unfinished runs, the maximum`;
     const message = `Run ${runId} was not started: the key ${JSON.stringify(key)} has ${others}.`;
     return new AgentError({ kind: 'invalid', code: 'busy', message });
-  } catch (thrown) {
-    throw argumentError('runBusy', thrown);
-  }
+  });
 }
 
 /** Creates the error for a run that the runner does not know. */
 export function runNotFound(runId: string): AgentError {
-  try {
+  return withArgumentErrors('runNotFound', () => {
     const message = `Run ${runId} does not exist: it was never started, or it ended and is no longer kept.`;
     return new AgentError({ kind: 'invalid', code: 'no_run', message });
-  } catch (thrown) {
-    throw argumentError('runNotFound', thrown);
-  }
+  });
 }
 
 /** Returns the error of an aborted wait for a run: the signal's reason if that is an error of kind `aborted`. */
 export function waitAborted(runId: string, reason: unknown): AgentError {
-  try {
+  return withArgumentErrors('waitAborted', () => {
     if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
     const message = `The wait for run ${runId} ended; the run continues.`;
     return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
-  } catch (thrown) {
-    throw argumentError('waitAborted', thrown);
-  }
+  });
 }
 
 /** Creates the error of a closed runner: `invalid` for new calls, `aborted` for the work that it was doing. */
 export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentError {
-  try {
-    return new AgentError({ kind, code: 'closed', message: 'The runner has been closed.' });
-  } catch (thrown) {
-    throw argumentError('runnerClosed', thrown);
-  }
+  return withArgumentErrors(
+    'runnerClosed',
+    () => new AgentError({ kind, code: 'closed', message: 'The runner has been closed.' }),
+  );
 }
 
 /**
@@ -106,12 +94,10 @@ export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentErro
  * fails.
  */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
-  try {
+  return withArgumentErrors('ignoreRejection', () => {
     promise.catch(() => {});
     return promise;
-  } catch (thrown) {
-    throw argumentError('ignoreRejection', thrown);
-  }
+  });
 }
 
 /** Returns the idempotency key of a step, which is the same for all attempts. */

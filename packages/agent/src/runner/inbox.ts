@@ -1,4 +1,4 @@
-import { AgentError, argumentError } from '../values/errors.ts';
+import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, record } from '../values/input.ts';
 
@@ -100,12 +100,10 @@ type Awaitable<Value> = Value | Promise<Value>;
 
 /** Creates the error for a writer whose run was cancelled or taken over by another process. */
 export function fencedRun(runId: string): AgentError {
-  try {
+  return withArgumentErrors('fencedRun', () => {
     const message = `Run ${runId} no longer belongs to this runner.`;
     return new AgentError({ kind: 'invalid', code: 'fenced', message });
-  } catch (thrown) {
-    throw argumentError('fencedRun', thrown);
-  }
+  });
 }
 
 /** Reads a retention. */
@@ -122,12 +120,10 @@ export function filledRetention(given: RunRetention = {}): {
   readonly maxAgeMs: number;
   readonly maxRuns: number;
 } {
-  try {
+  return withArgumentErrors('filledRetention', () => {
     const { maxAgeMs = 30 * 86_400_000, maxRuns = 10_000 } = given;
     if (maxAgeMs >= 0 && maxRuns >= 1) return { maxAgeMs, maxRuns };
     const message = `The retention of ended runs is invalid: ${maxAgeMs} ms and ${maxRuns} runs. Use at least 0 ms and 1 run.`;
     throw new AgentError({ kind: 'invalid', code: 'retention', message });
-  } catch (thrown) {
-    throw argumentError('filledRetention', thrown);
-  }
+  });
 }

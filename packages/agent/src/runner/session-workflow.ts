@@ -2,7 +2,7 @@ import type { Executor } from '../loop/executor.ts';
 import type { ResumeOptions } from '../run/options.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
 import type { StepSettings, Workflow } from './runner.ts';
@@ -29,7 +29,7 @@ export interface SessionWorkflowOptions {
  * that waits for the user: a wait of days needs no engine, because the log contains the request.
  */
 export function sessionWorkflow(given: SessionWorkflowOptions): Workflow {
-  try {
+  return withArgumentErrors('sessionWorkflow', () => {
     const { store, executor, settings } = given;
     return async (input, steps) => {
       // Only a harness starts runs.
@@ -43,7 +43,5 @@ export function sessionWorkflow(given: SessionWorkflowOptions): Workflow {
       });
       return result.status satisfies Json;
     };
-  } catch (thrown) {
-    throw argumentError('sessionWorkflow', thrown);
-  }
+  });
 }

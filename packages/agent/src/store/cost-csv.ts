@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import type { CostTotals } from './cost-totals.ts';
 import { costFields } from './cost-totals.ts';
 import type { CostGroup } from './costs.ts';
@@ -8,12 +8,10 @@ type CsvRow = CostTotals & { readonly key: string | null };
 
 /** Returns the costs as lines of comma-separated values with a header. A key that the events do not name is empty. */
 export function costCsv(by: CostGroup, rows: readonly CsvRow[]): string[] {
-  try {
+  return withArgumentErrors('costCsv', () => {
     const lines = rows.map((row) => [quoted(row.key ?? ''), ...costFields.map((field) => row[field])]);
     return [[by, ...costFields], ...lines].map((line) => line.join(','));
-  } catch (thrown) {
-    throw argumentError('costCsv', thrown);
-  }
+  });
 }
 
 function quoted(text: string): string {

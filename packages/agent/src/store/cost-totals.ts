@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 
 /** The costs of requests. All fields but `usd` are counts. */
 export interface CostTotals {
@@ -45,9 +45,5 @@ export const noCosts: CostTotals = Object.fromEntries(
 
 /** Returns the sum of all rows. */
 export function totalCosts(rows: readonly CostTotals[]): CostTotals {
-  try {
-    return rows.reduce(addCosts, noCosts);
-  } catch (thrown) {
-    throw argumentError('totalCosts', thrown);
-  }
+  return withArgumentErrors('totalCosts', () => rows.reduce(addCosts, noCosts));
 }

@@ -1,6 +1,6 @@
 import type { Event } from '../events/event.ts';
 import { spendingOf } from '../events/spending.ts';
-import { argumentError } from '../values/errors.ts';
+import { argumentError, withArgumentErrors } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, oneOf, record, when } from '../values/input.ts';
 import { timeOf } from '../values/runtime.ts';
@@ -106,7 +106,7 @@ function number(value: number | undefined): number {
 
 /** Returns the sum of the entries with the same time, kind and model, so that a store writes each row once. */
 export function mergeCosts(entries: readonly CostEntry[]): CostEntry[] {
-  try {
+  return withArgumentErrors('mergeCosts', () => {
     const merged = new Map<string, CostEntry>();
     for (const entry of entries) {
       const key = `${entry.quarter} ${entry.kind} ${entry.model}`;
@@ -114,20 +114,16 @@ export function mergeCosts(entries: readonly CostEntry[]): CostEntry[] {
       merged.set(key, sum === undefined ? entry : { ...entry, ...addCosts(sum, entry) });
     }
     return [...merged.values()];
-  } catch (thrown) {
-    throw argumentError('mergeCosts', thrown);
-  }
+  });
 }
 
 /** Returns the first quarter of an hour of a query, and the first one after it. */
 export function quartersOf(query: CostQuery): readonly [from: number, to: number] {
-  try {
+  return withArgumentErrors('quartersOf', () => {
     const { since = 0, until } = query;
     const end = until === undefined ? maxQuarter : Math.ceil(until / quarterMs);
     return [Math.min(Math.floor(since / quarterMs), maxQuarter), Math.min(end, maxQuarter)];
-  } catch (thrown) {
-    throw argumentError('quartersOf', thrown);
-  }
+  });
 }
 
 /**
@@ -136,13 +132,11 @@ export function quartersOf(query: CostQuery): readonly [from: number, to: number
  * @param to the last quarter of an hour
  */
 export function dayStarts(from: number, to: number, timeZone?: string): number[] {
-  try {
+  return withArgumentErrors('dayStarts', () => {
     const starts: number[] = [];
     for (let start = from; start <= to; start = dayEnd(start, timeZone)) starts.push(start);
     return starts;
-  } catch (thrown) {
-    throw argumentError('dayStarts', thrown);
-  }
+  });
 }
 
 /** Returns the first quarter of an hour of the next local day. Formats few dates, because that takes long. */
@@ -166,11 +160,7 @@ export function dayEnd(start: number, timeZone?: string): number {
  * in the day. Days are in order; of other groups, the most expensive is the first.
  */
 export function costRows(sums: readonly CostSum[], query: CostQuery): CostRow[] {
-  try {
-    return sorted(rowsOf(sums, query), query);
-  } catch (thrown) {
-    throw argumentError('costRows', thrown);
-  }
+  return withArgumentErrors('costRows', () => sorted(rowsOf(sums, query), query));
 }
 
 function rowsOf(sums: readonly CostSum[], { by, timeZone }: CostQuery): CostRow[] {

@@ -1,4 +1,4 @@
-import { argumentError } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import type { CostTotals } from './cost-totals.ts';
 import { totalCosts } from './cost-totals.ts';
 import type { CostRow } from './costs.ts';
@@ -30,7 +30,7 @@ export interface ForecastData {
 
 /** Returns the forecast; undefined if the period has less than a day of data or cost nothing. */
 export function forecastOf(data: ForecastData): Forecast | undefined {
-  try {
+  return withArgumentErrors('forecastOf', () => {
     const { period, since, month, now, until } = data;
     const start = Math.max(since, Math.min(...period.map(({ first }) => first)));
     const { usd, unpriced } = totalCosts(period);
@@ -41,7 +41,5 @@ export function forecastOf(data: ForecastData): Forecast | undefined {
       isMinimum: unpriced > 0 || soFar.unpriced > 0,
       until,
     };
-  } catch (thrown) {
-    throw argumentError('forecastOf', thrown);
-  }
+  });
 }

@@ -2,7 +2,7 @@ import type { Event, RunStatus } from '../events/event.ts';
 import { ignore } from '../events/event-groups.ts';
 import { addUsd, spendingOf } from '../events/spending.ts';
 import { defined } from '../values/defined.ts';
-import { argumentError } from '../values/errors.ts';
+import { argumentError, withArgumentErrors } from '../values/errors.ts';
 import { textIn } from '../values/message.ts';
 import { isoTime } from '../values/runtime.ts';
 
@@ -119,7 +119,7 @@ const maxTitleLength = 80;
 
 /** Converts text to a title: one line without control characters, at most 80 characters. */
 export function titleOf(words: string): string {
-  try {
+  return withArgumentErrors('titleOf', () => {
     // Only the beginning is used, because a prompt can be a whole file.
     const line = words
       .slice(0, 1000)
@@ -133,9 +133,7 @@ export function titleOf(words: string): string {
           .join('')
           .trimEnd()}…`
       : line;
-  } catch (thrown) {
-    throw argumentError('titleOf', thrown);
-  }
+  });
 }
 
 /** The data of a session that a store keeps besides its statistics. */
@@ -155,7 +153,7 @@ export function sessionInfo(
   stats: SessionStats,
   status: 'running' | 'interrupted',
 ): SessionInfo {
-  try {
+  return withArgumentErrors('sessionInfo', () => {
     const { id, title, created, updated, parent } = given;
     const { opening, ended, model, usd, ...counts } = stats;
     return {
@@ -169,7 +167,5 @@ export function sessionInfo(
       ...(usd !== null && { usd }),
       ...defined({ parent }),
     };
-  } catch (thrown) {
-    throw argumentError('sessionInfo', thrown);
-  }
+  });
 }

@@ -1,6 +1,6 @@
 import type { Event } from '../events/event.ts';
 import type { State } from '../events/state.ts';
-import { AgentError, argumentError } from '../values/errors.ts';
+import { AgentError, argumentError, withArgumentErrors } from '../values/errors.ts';
 import { shown } from '../values/invalid-value.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { CostQuery, CostRow } from './costs.ts';
@@ -148,16 +148,14 @@ export function checkSessionId(id: unknown): void {
  * @throws AgentError `invalid` for rules that would delete everything, or that are not numbers.
  */
 export function checkRetention(given: Retention): void {
-  try {
+  withArgumentErrors('checkRetention', () => {
     const { olderThanMs, keepLast } = given;
     const rules = [olderThanMs, keepLast].filter((rule) => rule !== undefined);
     if (rules.length > 0 && rules.every((rule) => typeof rule === 'number' && rule >= 0)) return;
     const message =
       'Specify what to keep: an age in milliseconds, a number of sessions, or both, each at least 0.';
     throw new AgentError({ kind: 'invalid', code: 'retention', message });
-  } catch (thrown) {
-    throw argumentError('checkRetention', thrown);
-  }
+  });
 }
 
 /**
@@ -168,16 +166,14 @@ export function sessionInUse(
   sessionId: string,
   owner?: { readonly pid: number; readonly host: string; readonly since: number },
 ): AgentError {
-  try {
+  return withArgumentErrors('sessionInUse', () => {
     const who =
       owner === undefined
         ? 'another process'
         : `process ${owner.pid} on ${owner.host}, started at ${isoTime(owner.since)}`;
     const message = `Session ${sessionId} is in use by ${who}. Wait until its run has ended, or end that process, and try again.`;
     return new AgentError({ kind: 'invalid', code: 'in_use', message });
-  } catch (thrown) {
-    throw argumentError('sessionInUse', thrown);
-  }
+  });
 }
 
 /** Creates the error for a store that threw, or returned something that it must not return. */
@@ -194,38 +190,36 @@ export function storeFailure(error: unknown): AgentError {
 
 /** Creates the error for a writer that has been replaced. */
 export function writerReplaced(sessionId: string): AgentError {
-  try {
-    return new AgentError({
-      kind: 'invalid',
-      code: 'fenced',
-      message: `Session ${sessionId} was taken over by another writer; nothing was written.`,
-    });
-  } catch (thrown) {
-    throw argumentError('writerReplaced', thrown);
-  }
+  return withArgumentErrors(
+    'writerReplaced',
+    () =>
+      new AgentError({
+        kind: 'invalid',
+        code: 'fenced',
+        message: `Session ${sessionId} was taken over by another writer; nothing was written.`,
+      }),
+  );
 }
 
 /** Creates the error for events that would leave a gap or repeat a sequence number. */
 export function sequenceGap(sessionId: string, seq: number): AgentError {
-  try {
-    return new AgentError({
-      kind: 'invalid',
-      code: 'gap',
-      message: `Event ${shown(seq)} of session ${sessionId} has an unexpected sequence number; nothing was written.`,
-    });
-  } catch (thrown) {
-    throw argumentError('sequenceGap', thrown);
-  }
+  return withArgumentErrors(
+    'sequenceGap',
+    () =>
+      new AgentError({
+        kind: 'invalid',
+        code: 'gap',
+        message: `Event ${shown(seq)} of session ${sessionId} has an unexpected sequence number; nothing was written.`,
+      }),
+  );
 }
 
 /** Creates the error for an invalid cursor. */
 export function badCursor(cursor: string): AgentError {
-  try {
+  return withArgumentErrors('badCursor', () => {
     const message = `${JSON.stringify(cursor.slice(0, 80))} is not a valid cursor for the list of sessions.`;
     return new AgentError({ kind: 'invalid', code: 'cursor', message });
-  } catch (thrown) {
-    throw argumentError('badCursor', thrown);
-  }
+  });
 }
 
 /** Returns the first event whose sequence number does not follow the event `last`, if any. */
@@ -249,12 +243,10 @@ export interface ListCursor {
 
 /** The cursor from which a list continues; `parseCursor` reads it. */
 export function cursorOf(given: ListCursor): string {
-  try {
+  return withArgumentErrors('cursorOf', () => {
     const { updated, key } = given;
     return `${updated}.${key}`;
-  } catch (thrown) {
-    throw argumentError('cursorOf', thrown);
-  }
+  });
 }
 
 /**
@@ -262,21 +254,17 @@ export function cursorOf(given: ListCursor): string {
  * @throws AgentError `invalid`, code `cursor`.
  */
 export function parseCursor(cursor: string): ListCursor {
-  try {
+  return withArgumentErrors('parseCursor', () => {
     const match = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
     if (match === null) throw badCursor(cursor);
     return { updated: Number(match[1]), key: Number(match[2]) };
-  } catch (thrown) {
-    throw argumentError('parseCursor', thrown);
-  }
+  });
 }
 
 /** Returns the number of sessions per page. */
 export function pageSize(given: ListOptions): number {
-  try {
+  return withArgumentErrors('pageSize', () => {
     const { limit = 50 } = given;
     return Math.min(Math.max(Math.floor(limit) || 1, 1), 1000);
-  } catch (thrown) {
-    throw argumentError('pageSize', thrown);
-  }
+  });
 }

@@ -1,4 +1,4 @@
-import { argumentError } from './errors.ts';
+import { withArgumentErrors } from './errors.ts';
 
 /** The first and the maximum delay, in milliseconds. */
 export interface BackoffPolicy {
@@ -13,11 +13,9 @@ export interface BackoffPolicy {
  * half is random, so that many clients do not retry at the same time.
  */
 export function backoff(given: BackoffPolicy, retry: number, random = 1): number {
-  try {
+  return withArgumentErrors('backoff', () => {
     const { baseMs, maxMs = Number.POSITIVE_INFINITY } = given;
     const half = Math.min(baseMs * 2 ** retry, maxMs) / 2;
     return half + random * half;
-  } catch (thrown) {
-    throw argumentError('backoff', thrown);
-  }
+  });
 }

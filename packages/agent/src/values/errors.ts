@@ -112,14 +112,12 @@ export function isErrorKind(value: unknown): value is ErrorKind {
  * 8601, if time starts one. Undefined for any other error.
  */
 export function reachedBudget(error: ErrorData | undefined): { readonly until?: string } | undefined {
-  try {
+  return withArgumentErrors('reachedBudget', () => {
     // The words are those of `BudgetClient`. A field of their own would be an error to older readers of the log.
     const [found, until] =
       /^The limit of budget .*?(?: starts at (\S+)\.)?$/.exec(error?.message ?? '') ?? [];
     return error?.kind === 'limit' && found !== undefined ? defined({ until }) : undefined;
-  } catch (thrown) {
-    throw argumentError('reachedBudget', thrown);
-  }
+  });
 }
 
 /** Default codes of failures that a service reported without a code. */
@@ -137,11 +135,9 @@ const serviceCodes: Readonly<Record<ErrorKind, string>> = {
 
 /** Returns the code for a failure that a service reported, from its kind and HTTP status, if any. */
 export function serviceCode(kind: ErrorKind, status?: number): string {
-  try {
-    return status === 404 && kind === 'invalid' ? 'not_served' : serviceCodes[kind];
-  } catch (thrown) {
-    throw argumentError('serviceCode', thrown);
-  }
+  return withArgumentErrors('serviceCode', () =>
+    status === 404 && kind === 'invalid' ? 'not_served' : serviceCodes[kind],
+  );
 }
 
 /** Returns a plain, bounded description of any thrown value. Never throws, even if accessors of the value do. */
@@ -171,4 +167,13 @@ export function argumentError(name: string, thrown: unknown): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const message = `An argument of ${name} is invalid: ${summarize(thrown).message}. Use values of the declared types.`;
   return new AgentError({ kind: 'invalid', code: 'bad_option', message });
+}
+
+/** Runs a function that computes with its caller's arguments; what it throws becomes the {@link argumentError} of `name`. */
+export function withArgumentErrors<Value>(name: string, compute: () => Value): Value {
+  try {
+    return compute();
+  } catch (thrown) {
+    throw argumentError(name, thrown);
+  }
 }

@@ -1,5 +1,5 @@
 import { defined } from './defined.ts';
-import { argumentError } from './errors.ts';
+import { withArgumentErrors } from './errors.ts';
 import { isObject } from './json.ts';
 import type { FilePart, UserPart } from './stored-values.ts';
 
@@ -11,14 +11,12 @@ export type FileKind = 'image' | 'audio' | 'pdf' | 'text' | 'other';
 
 /** Returns the kind of a file from its media type, without parameters. */
 export function fileKind(mediaType: string): FileKind {
-  try {
+  return withArgumentErrors('fileKind', () => {
     if (mediaType.startsWith('image/')) return 'image';
     if (mediaType.startsWith('audio/')) return 'audio';
     if (mediaType === 'application/pdf') return 'pdf';
     return mediaType.startsWith('text/') || mediaType === 'application/json' ? 'text' : 'other';
-  } catch (thrown) {
-    throw argumentError('fileKind', thrown);
-  }
+  });
 }
 
 /** Signatures of the binary file types that models accept. */
@@ -46,22 +44,18 @@ export function sniffMediaType(bytes: Uint8Array): string | undefined {
  * `*`.
  */
 export function hasMediaType(list: readonly string[], mediaType: string): boolean {
-  try {
+  return withArgumentErrors('hasMediaType', () => {
     const [family = ''] = mediaType.split('/');
     return list.some((item) => item === mediaType || item === `${family}/*` || item === '*/*');
-  } catch (thrown) {
-    throw argumentError('hasMediaType', thrown);
-  }
+  });
 }
 
 /** Returns the content of a text file, decoded as UTF-8 with replacement characters for invalid bytes. */
 export function fileText(given: Pick<FilePart, 'data'>): string {
-  try {
+  return withArgumentErrors('fileText', () => {
     const { data } = given;
     return new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
-  } catch (thrown) {
-    throw argumentError('fileText', thrown);
-  }
+  });
 }
 
 /**
@@ -77,9 +71,7 @@ export function currentPart<Value>(value: Value): Value | FilePart {
 
 /** Returns the parts in their current form; the same array if nothing changes. */
 export function currentParts(parts: readonly UserPart[]): readonly UserPart[] {
-  try {
-    return parts.every((part) => currentPart(part) === part) ? parts : parts.map(currentPart);
-  } catch (thrown) {
-    throw argumentError('currentParts', thrown);
-  }
+  return withArgumentErrors('currentParts', () =>
+    parts.every((part) => currentPart(part) === part) ? parts : parts.map(currentPart),
+  );
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { AgentError, argumentError } from './errors.ts';
+import { AgentError, withArgumentErrors } from './errors.ts';
 import { shown } from './invalid-value.ts';
 import { isObject } from './json.ts';
 import { isOwned } from './owned.ts';
@@ -142,23 +142,19 @@ export function limited<Value>(maxBytes: number, reader: Reader<Value>): Reader<
 
 /** Returns a reader for one of these words. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
-  try {
-    return when((value) => words.some((word) => word === value), `"${words.join('" or "')}"`);
-  } catch (thrown) {
-    throw argumentError('oneOf', thrown);
-  }
+  return withArgumentErrors('oneOf', () =>
+    when((value) => words.some((word) => word === value), `"${words.join('" or "')}"`),
+  );
 }
 
 /** Returns a reader for an object with these methods. The object itself is used, because it is code and not data. */
 export function withMethods<Value>(...names: readonly (keyof Value & string)[]): Reader<Value> {
-  try {
-    return when(
+  return withArgumentErrors('withMethods', () =>
+    when(
       (value) => isObject(value) && names.every((name) => typeof value[name] === 'function'),
       `an object with the functions ${names.join(', ')}`,
-    );
-  } catch (thrown) {
-    throw argumentError('withMethods', thrown);
-  }
+    ),
+  );
 }
 
 /** Returns a reader for arrays. The result is a frozen array of what `item` returns. */
@@ -260,7 +256,7 @@ export function withArguments<Functions extends object>(
   readers: ArgumentReaders<Functions>,
   isAsync = true,
 ): Functions {
-  try {
+  return withArgumentErrors('withArguments', () => {
     for (const [name, table] of Object.entries<Readonly<Record<string, Reader<unknown>>>>(Object(readers))) {
       const original: (...given: unknown[]) => unknown = callable(Reflect.get(functions, name), functions);
       const entries = Object.entries(table);
@@ -273,9 +269,7 @@ export function withArguments<Functions extends object>(
       );
     }
     return functions;
-  } catch (thrown) {
-    throw argumentError('withArguments', thrown);
-  }
+  });
 }
 
 const isFine = (item: string | object): boolean => typeof item === 'string' || isOwned(item);

@@ -1,4 +1,4 @@
-import { argumentError } from './errors.ts';
+import { withArgumentErrors } from './errors.ts';
 import type {
   AssistantMessage,
   Message,
@@ -57,8 +57,8 @@ export function callsOf(message: AssistantMessage): ToolCallPart[] {
 
 /** Converts messages to the flat form, without files and reasoning. */
 export function toFlat(messages: readonly Message[]): FlatMessage[] {
-  try {
-    return messages.map((message) => {
+  return withArgumentErrors('toFlat', () =>
+    messages.map((message) => {
       const flat: FlatMessage = { role: message.role, content: textOf(message) };
       if (message.role === 'tool_result') flat.toolCallId = message.toolCallId;
       if (message.role === 'assistant') {
@@ -72,16 +72,14 @@ export function toFlat(messages: readonly Message[]): FlatMessage[] {
         }
       }
       return flat;
-    });
-  } catch (thrown) {
-    throw argumentError('toFlat', thrown);
-  }
+    }),
+  );
 }
 
 /** Converts messages from the flat form. The inverse of {@link toFlat} for text, calls and results. */
 export function fromFlat(flat: readonly FlatMessage[]): Message[] {
-  try {
-    return flat.map((message) => {
+  return withArgumentErrors('fromFlat', () =>
+    flat.map((message) => {
       const text: TextPart[] = message.content === '' ? [] : [{ type: 'text', text: message.content }];
       if (message.role === 'user') return { role: 'user', content: text };
       if (message.role === 'tool_result') {
@@ -89,8 +87,6 @@ export function fromFlat(flat: readonly FlatMessage[]): Message[] {
       }
       const calls = (message.toolCalls ?? []).map((call): ToolCallPart => ({ type: 'tool_call', ...call }));
       return { role: 'assistant', content: [...text, ...calls] };
-    });
-  } catch (thrown) {
-    throw argumentError('fromFlat', thrown);
-  }
+    }),
+  );
 }

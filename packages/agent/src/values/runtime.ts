@@ -1,4 +1,4 @@
-import { argumentError } from './errors.ts';
+import { argumentError, withArgumentErrors } from './errors.ts';
 
 /**
  * All side effects of the core, injected so that a run can be repeated exactly: two runs with the same runtime, script
@@ -73,11 +73,7 @@ export function isoTime(ms: number): string {
 
 /** Parses ISO 8601 text to milliseconds since 1970; returns NaN for any other text. */
 export function timeOf(text: string): number {
-  try {
-    return Date.parse(text);
-  } catch (thrown) {
-    throw argumentError('timeOf', thrown);
-  }
+  return withArgumentErrors('timeOf', () => Date.parse(text));
 }
 
 /** Returns a date of the calendar in UTC, in milliseconds since 1970. Months count from 0. */

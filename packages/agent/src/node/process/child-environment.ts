@@ -1,4 +1,4 @@
-import { argumentError } from '../../values/errors.ts';
+import { withArgumentErrors } from '../../values/errors.ts';
 
 /** Variables that describe where and how a program runs and contain no secrets. */
 const harmless: ReadonlySet<string> = new Set([
@@ -47,13 +47,11 @@ export function childEnvironment(
   source: Readonly<Record<string, string | undefined>>,
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  try {
+  return withArgumentErrors('childEnvironment', () => {
     const environment: Record<string, string> = {};
     for (const [name, value] of Object.entries(source)) {
       if (value !== undefined && (harmless.has(name) || /^LC_[A-Z]+$/.test(name))) environment[name] = value;
     }
     return { ...environment, ...extra };
-  } catch (thrown) {
-    throw argumentError('childEnvironment', thrown);
-  }
+  });
 }

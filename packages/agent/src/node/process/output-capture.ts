@@ -1,4 +1,4 @@
-import { argumentError } from '../../values/errors.ts';
+import { argumentError, withArgumentErrors } from '../../values/errors.ts';
 
 /**
  * Keeps the beginning and the end of a byte stream of any length: the beginning shows what was run, and the end usually
@@ -37,7 +37,7 @@ export class OutputCapture {
   }
 
   push(chunk: Uint8Array): void {
-    try {
+    withArgumentErrors('push', () => {
       this.#total += chunk.length;
       const room = this.#headMax - this.#headLength;
       if (room > 0) {
@@ -46,9 +46,7 @@ export class OutputCapture {
         this.#headLength += part.length;
       }
       if (chunk.length > room) this.#pushTail(chunk.subarray(Math.max(room, 0)));
-    } catch (thrown) {
-      throw argumentError('push', thrown);
-    }
+    });
   }
 
   /**

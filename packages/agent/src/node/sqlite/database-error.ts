@@ -1,5 +1,5 @@
 import type { ErrorData } from '../../values/errors.ts';
-import { AgentError, argumentError, summarize } from '../../values/errors.ts';
+import { AgentError, summarize, withArgumentErrors } from '../../values/errors.ts';
 
 type DatabaseErrorFields = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
 
@@ -16,26 +16,22 @@ const notDatabase = 26;
 
 /** Converts an error of SQLite or the file system to one that states what happened to the store and what to do. */
 export function storeError(thrown: unknown, file: string, contents = 'sessions'): AgentError {
-  try {
+  return withArgumentErrors('storeError', () => {
     if (AgentError.is(thrown)) return thrown;
     const cause = summarize(thrown);
     return new AgentError({
       ...errorFields(codeOf(thrown), { file, contents, reason: cause.message }),
       cause,
     });
-  } catch (thrown) {
-    throw argumentError('storeError', thrown);
-  }
+  });
 }
 
 /** Returns true if another process is writing and waiting helps. */
 export function isBusy(thrown: unknown): boolean {
-  try {
+  return withArgumentErrors('isBusy', () => {
     const code = codeOf(thrown);
     return code === busy || code === locked;
-  } catch (thrown) {
-    throw argumentError('isBusy', thrown);
-  }
+  });
 }
 
 /** Returns true if the data is not what SQLite has written. */

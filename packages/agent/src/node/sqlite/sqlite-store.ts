@@ -6,7 +6,7 @@ import { quartersOf, readCostQuery } from '../../store/costs.ts';
 import type { SessionInfo } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
-import { AgentError, argumentError } from '../../values/errors.ts';
+import { AgentError, withArgumentErrors } from '../../values/errors.ts';
 import { amount, callable, read, record, text } from '../../values/input.ts';
 import { CostTable } from './cost-table.ts';
 import { storeError } from './database-error.ts';
@@ -105,7 +105,7 @@ class SqliteStore implements SessionStore {
   }
 
   append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> | undefined {
-    try {
+    return withArgumentErrors('append', () => {
       const texts = events.map((event) => JSON.stringify(event));
       const isLast = writer.release === true || events.at(-1)?.type === 'finished';
       const run = () => {
@@ -116,9 +116,7 @@ class SqliteStore implements SessionStore {
       // If no other session shares the transaction, waiting costs more than it saves.
       if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
       return this.#commit.add(run, writer.durable);
-    } catch (thrown) {
-      throw argumentError('append', thrown);
-    }
+    });
   }
 
   async read(sessionId: string, afterSeq = 0, limit?: number): Promise<readonly Event[]> {
@@ -140,7 +138,7 @@ class SqliteStore implements SessionStore {
   }
 
   keepSnapshot(sessionId: string, state: State, given: Writer): void {
-    try {
+    withArgumentErrors('keepSnapshot', () => {
       const { epoch } = given;
       const { messages } = state;
       const texts = this.#snapshots.due(state);
@@ -151,9 +149,7 @@ class SqliteStore implements SessionStore {
         (kept) => kept || failed(),
         failed,
       );
-    } catch (thrown) {
-      throw argumentError('keepSnapshot', thrown);
-    }
+    });
   }
 
   async list(options: ListOptions = {}): Promise<SessionPage> {
