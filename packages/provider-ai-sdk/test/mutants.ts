@@ -141,7 +141,7 @@ export const mutants: readonly Mutant[] = [
     by: 'test/response-reader.test.ts',
   },
   {
-    file: 'src/response/attachments.ts',
+    file: 'src/response/response-reader.ts',
     find: 'thought.texts.push(options);',
     replace: '',
     why: 'the id of the message after reasoning is lost',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { imageSize } from '../../src/context/image-size.ts';
+import { imageSize } from '../../src/context/file-tokens.ts';
 import { gif, jpeg, png, webp } from '../support/images.ts';
 
 describe('imageSize', () => {

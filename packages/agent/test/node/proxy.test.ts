@@ -1,7 +1,6 @@
 import http from 'node:http';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { proxyOf, readsProxies } from '../../src/node/proxy.ts';
-import { nodeTransport } from '../../src/node/transport.ts';
+import { nodeTransport, proxyOf, readsProxies } from '../../src/node/transport.ts';
 import { createAgent } from '../../src/provider/create-agent.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import { userMessage } from '../../src/values/message.ts';

@@ -6,7 +6,6 @@ import { callWorkflow, pause, runCancelled } from '@cobbler/agent/runner';
 import { backoff } from '@cobbler/agent/values';
 import type { Sql } from '../storage/sql.ts';
 import { readSql } from '../storage/sql.ts';
-import { insistently } from './insistence.ts';
 import { wake, wakeEvent } from './instance-id.ts';
 import type { OwnRun } from './run-table.ts';
 import { D1RunTable } from './run-table.ts';
@@ -271,4 +270,23 @@ const never = new AbortController().signal;
 function fencedError(runId: string): AgentError {
   const message = `This instance no longer owns run ${runId}: the run was restarted or has ended.`;
   return new AgentError({ kind: 'aborted', code: 'fenced', message });
+}
+
+/** Maximum number of attempts of one call of the database, and the first delay between two, in milliseconds. */
+const maxAttempts = 6;
+const firstPauseMs = 200;
+
+/**
+ * Repeats work that fails because the database is briefly busy, after 0.2 s, 0.4 s and so on, for six seconds. Only
+ * for work that is safe to repeat.
+ */
+async function insistently<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (attempt >= maxAttempts || !AgentError.from(thrown).retryable) throw thrown;
+      await pause(runtime, backoff({ baseMs: firstPauseMs }, attempt - 1), never);
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import type { Json, RunResult } from '@cobbler/agent';
-import { Executor } from '@cobbler/agent';
+import { AgentError, Executor } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { read, text } from '@cobbler/agent/input';
 import type { StepSettings, Steps } from '@cobbler/agent/runner';
@@ -13,10 +13,10 @@ import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { AssistantDependencies } from './dependencies.ts';
 import { contextMessages, conversation } from './history.ts';
 import * as words from './messages.ts';
+import { stillWorking } from './messages.ts';
 import { runNotedStep } from './noted.ts';
 import { recordSpending } from './record-spending.ts';
 import { systemPrompt } from './system-prompt.ts';
-import { showTyping } from './typing-indicator.ts';
 import type { TurnWork } from './work.ts';
 
 /** The outcome of a turn, for tests. */
@@ -278,4 +278,38 @@ async function rememberLater(
   } catch (thrown) {
     dependencies.report(rethrowStop(thrown), `remembering after ${runId}`);
   }
+}
+
+/** Time that a channel shows the typing indicator, in milliseconds. */
+const typingMs = 4500;
+
+/** Time after which a waiting user gets a message, in milliseconds. */
+const longMs = 45_000;
+
+/**
+ * Shows the typing indicator, and sends one message if the reply takes long. It never fails a turn, and the message
+ * is sent at most once, even across restarts.
+ * @returns a function that stops the indicator
+ */
+export function showTyping(dependencies: AssistantDependencies, steps: Steps, chatId: string): () => void {
+  const { channel, outbox, runtime } = dependencies;
+  let cancel = () => {};
+  const began = runtime.monotonic();
+  let hasSpoken = false;
+  const show = () => {
+    void channel.typing(chatId).catch(() => {});
+    if (!hasSpoken && runtime.monotonic() - began >= longMs) {
+      hasSpoken = true;
+      const [part] = channel.pieces(stillWorking);
+      const key = `${steps.runId}/still-working`;
+      if (part !== undefined)
+        void outbox
+          .deliver(key, chatId, part, (words) => channel.send(chatId, words))
+          .catch((thrown) => outbox.giveUp(key, AgentError.from(thrown).toJSON()))
+          .catch(() => {});
+    }
+    cancel = runtime.timer(typingMs, show);
+  };
+  show();
+  return () => cancel();
 }

@@ -10,7 +10,7 @@ import { sqliteSql } from '../../src/sqlite/sqlite-sql.ts';
 import { sqlOutbox } from '../../src/storage/outbox.ts';
 import type { AssistantDependencies } from '../../src/turn/dependencies.ts';
 import { notDelivered, stillWorking } from '../../src/turn/messages.ts';
-import { showTyping } from '../../src/turn/typing-indicator.ts';
+import { showTyping } from '../../src/turn/turn.ts';
 import { stage } from '../support/stage.ts';
 
 describe('the delivery of a reply', () => {
