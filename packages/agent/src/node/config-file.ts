@@ -19,8 +19,8 @@ export function cobblerHome(env: Environment): string | undefined {
   });
 }
 
-/** `os.homedir` throws if the user has no home directory. */
-function systemHome(): string | undefined {
+/** Returns the home directory of the user; undefined if there is none, for which `os.homedir` throws. */
+export function systemHome(): string | undefined {
   try {
     return homedir();
   } catch {

@@ -1,8 +1,7 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
-import { cobblerHome } from './config-file.ts';
+import { cobblerHome, systemHome } from './config-file.ts';
 
 /** Paths in the home directory that contain keys and credentials. */
 const sealedInHome = [
@@ -126,14 +125,6 @@ export function homesOf(env: Environment): string[] {
     home ? [resolve(home)] : [],
   );
   return [...new Set(homes)];
-}
-
-function systemHome(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the paths as given and the real paths they currently resolve to. */
