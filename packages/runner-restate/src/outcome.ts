@@ -1,5 +1,3 @@
-import type { ErrorData } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
 import { toSerializableError } from '@cobbler/agent/runner';
 
 /** The outcome of a run, with its output or error as JSON. */
@@ -9,9 +7,4 @@ export type RestateOutcome =
 
 export function failedOutcome(thrown: unknown): RestateOutcome {
   return { state: 'failed', text: JSON.stringify(toSerializableError(thrown)) };
-}
-
-/** Returns the error of a failed run. */
-export function errorOf(text: string): AgentError {
-  return new AgentError(JSON.parse(text) as ErrorData);
 }

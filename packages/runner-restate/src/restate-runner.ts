@@ -3,11 +3,9 @@ import { systemRuntime } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
 import {
   amount,
-  any,
   callable,
   flag,
   listOf,
-  oneOf,
   read,
   record,
   signal,
@@ -17,19 +15,17 @@ import {
 } from '@cobbler/agent/input';
 import type { Runner, StartOptions, Workflow, WorkflowStatus } from '@cobbler/agent/runner';
 import {
-  checkDueAt,
   checkRunId,
-  maxQueued,
+  outputOf,
+  readStart,
   runBusy,
-  runCancelled,
-  runNotFound,
   runnerClosed,
+  statusOf,
   waitAborted,
 } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
 import { HandlerEndpoint } from './endpoint.ts';
 import { Engine } from './engine.ts';
-import { errorOf } from './outcome.ts';
 import type { RestateRunRecord, ServiceNames, StartResult } from './protocol.ts';
 import { objectKey, serviceNames } from './protocol.ts';
 import type { RunCall } from './run-call.ts';
@@ -119,13 +115,6 @@ const readOptions = record<RestateRunnerOptions<Json, Json>>(
   ['workflow', 'ingress'],
 );
 
-const readStart = record<StartOptions>({
-  runId: any,
-  key: text,
-  whenBusy: oneOf('queue', 'reject'),
-  dueAt: any,
-});
-
 const readWait = record<{ readonly signal?: AbortSignal }>({ signal });
 
 /**
@@ -179,18 +168,16 @@ class EngineRunner implements RestateRunner {
   }
 
   async start(input: Json, options: StartOptions): Promise<boolean> {
-    const { runId, key, whenBusy = 'queue', dueAt } = read(options, readStart);
-    checkRunId(runId);
-    checkDueAt(dueAt, runId);
+    const { runId, key, input: text, dueAt, maxAhead } = readStart(input, options);
     const request = {
       runId,
-      input: plainJson(input, `The input of run ${runId}`),
-      rejectBusy: whenBusy === 'reject',
+      input: text,
+      rejectBusy: maxAhead === 0,
       delayMs: dueAt === undefined ? 0 : Math.max(0, Math.ceil(dueAt - this.#runtime.now())),
     };
     const path = `/${this.#names.keys}/${encodeURIComponent(objectKey(runId, key))}/start`;
     const started = await this.#call<StartResult>(path, request, this.#runtime.id());
-    if (started === 'busy') throw runBusy(runId, key, request.rejectBusy ? 0 : maxQueued);
+    if (started === 'busy') throw runBusy(runId, key, maxAhead);
     return started === 'started';
   }
 
@@ -205,20 +192,14 @@ class EngineRunner implements RestateRunner {
   }
 
   async status(runId: string): Promise<WorkflowStatus> {
-    const record = await this.#readRecord(runId);
-    if (record.state === 'done') return { state: 'done', output: JSON.parse(record.text) as Json };
-    if (record.state === 'failed') return { state: 'failed', error: errorOf(record.text).toJSON() };
-    return { state: record.state };
+    return statusOf(await this.#tell<RestateRunRecord>(runId, 'standing'));
   }
 
   async result(runId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Json> {
     const { signal } = read(options, readWait);
     for (;;) {
-      const record = await this.#outcome(runId, signal);
-      if (record.state === 'done') return JSON.parse(record.text) as Json;
-      if (record.state === 'failed') throw errorOf(record.text);
-      if (record.state === 'cancelled') throw runCancelled(runId);
-      if (record.state === 'unknown') throw runNotFound(runId);
+      const output = outputOf(runId, statusOf(await this.#outcome(runId, signal)));
+      if (output !== undefined) return output;
     }
   }
 
@@ -268,10 +249,6 @@ class EngineRunner implements RestateRunner {
     const { url } = await this.#endpoint;
     if (admin !== undefined) await this.#engine.register(address ?? url, handlerNames(this.#names));
     return url;
-  }
-
-  #readRecord(runId: string): Promise<RestateRunRecord> {
-    return this.#tell<RestateRunRecord>(runId, 'standing');
   }
 
   async #outcome(runId: string, signal: AbortSignal | undefined): Promise<RestateRunRecord> {

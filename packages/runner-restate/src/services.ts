@@ -7,6 +7,7 @@ import type {
   Context,
   ObjectContext,
   ObjectSharedContext,
+  Serde,
   VirtualObjectDefinition,
   WorkflowContext,
   WorkflowDefinition,
@@ -19,7 +20,6 @@ import {
   workflow as restateWorkflow,
   TerminalError,
 } from '@restatedev/restate-sdk';
-import { jsonSerde } from './json-serde.ts';
 import type { RestateOutcome } from './outcome.ts';
 import { failedOutcome } from './outcome.ts';
 import type {
@@ -317,4 +317,14 @@ function runError(thrown: TerminalError): AgentError {
     code: 'engine',
     message: `Restate ended the run: ${thrown.message}`,
   });
+}
+
+/** Serializes values between handlers as JSON; `undefined` is serialized to zero bytes. */
+function jsonSerde<Value>(): Serde<Value> {
+  return {
+    contentType: 'application/json',
+    serialize: (value) => new TextEncoder().encode(value === undefined ? '' : JSON.stringify(value)),
+    deserialize: (bytes) =>
+      (bytes.length === 0 ? undefined : JSON.parse(new TextDecoder().decode(bytes))) as Value,
+  };
 }

@@ -22,14 +22,27 @@ export interface DatabaseOptions {
   readonly prepare: (connection: Connection) => Promise<void>;
 }
 
-/** The options that a store and a runner share. */
-interface SharedOptions extends Omit<DatabaseOptions, 'prepare'> {
-  readonly schema: string;
-  readonly leaseMs: number;
+/** The database, and how processes share it: the options of the store, the runner and the budgets alike. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/name` of the server, or of a pooler in transaction mode. */
+  readonly url: string;
+  /** Schema of the tables, created if missing; the same for the sessions, runs and budgets. Default `cobbler`. */
+  readonly schema?: string;
+  /** Time without a heartbeat after which a process counts as dead, in milliseconds. Default 15,000. */
+  readonly leaseMs?: number;
+  /** Maximum number of connections. Default 10 for a store, 5 for a runner, 2 for budgets. */
+  readonly connections?: number;
+  /**
+   * Time limit for retries when the database is unreachable, in milliseconds. Default 4,000, which is less than a run
+   * waits.
+   */
+  readonly busyMs?: number;
+  /** Time limit for one statement, in milliseconds. Default 10,000. */
+  readonly statementMs?: number;
 }
 
-/** The readers of the options that a store and a runner share. */
-export const databaseReaders: Readers<SharedOptions> = {
+/** The readers of {@link PostgresOptions}. */
+export const databaseReaders: Readers<PostgresOptions> = {
   url: text,
   schema: text,
   leaseMs: amount,

@@ -3,25 +3,13 @@ import { systemRuntime } from '@cobbler/agent';
 import type { BudgetSql, BudgetStore } from '@cobbler/agent/budgets';
 import { budgetSchema, sqlBudgets } from '@cobbler/agent/budgets';
 import { read, record, withMethods } from '@cobbler/agent/input';
-import type { Connection } from './database.ts';
-import { Database, databaseReaders } from './database.ts';
+import type { Connection, PostgresOptions } from './database.ts';
+import { databaseReaders } from './database.ts';
 import type { Tables } from './schema.ts';
-import { checkSchemaName, migrate } from './schema.ts';
+import { migrate, openSchema } from './schema.ts';
 
 /** Options of {@link postgresBudgets}: the database, and how processes share its budgets. */
-export interface PostgresBudgetsOptions {
-  /** `postgres://user:password@host:5432/name` of the server, or of a pooler in transaction mode. */
-  readonly url: string;
-  /** Schema of the tables, created if missing; it can be the same as that of the sessions. Default `cobbler`. */
-  readonly schema?: string;
-  /** Time without a heartbeat after which a process counts as crashed, in milliseconds. Default 15,000. */
-  readonly leaseMs?: number;
-  /** Maximum number of connections. Default 2. */
-  readonly connections?: number;
-  /** Time limit for retries when the database is unreachable, in milliseconds. Default 4,000. */
-  readonly busyMs?: number;
-  /** Time limit for one statement, in milliseconds. Default 10,000. */
-  readonly statementMs?: number;
+export interface PostgresBudgetsOptions extends PostgresOptions {
   /** Timers and ids. Default: the real ones. The clock is that of the database. */
   readonly runtime?: Pick<Runtime, 'timer' | 'id'>;
 }
@@ -44,14 +32,10 @@ const budgetTables: Tables = {
  */
 export function postgresBudgets(options: PostgresBudgetsOptions): BudgetStore {
   const given = read(options, readOptions);
-  const { url, schema = 'cobbler', leaseMs = 15_000, runtime = systemRuntime } = given;
-  const { connections = 2, busyMs = 4000, statementMs = 10_000 } = given;
-  checkSchemaName(schema);
-  const prepare = async (connection: Connection) => {
-    await migrate(connection, schema);
-    await migrate(connection, schema, budgetTables);
-  };
-  const db = new Database({ url, connections, busyMs, statementMs, prepare });
+  const { runtime = systemRuntime } = given;
+  const { db, schema, leaseMs } = openSchema(given, 2, (connection) =>
+    migrate(connection, schema, budgetTables),
+  );
   return sqlBudgets({
     runtime,
     leaseMs,

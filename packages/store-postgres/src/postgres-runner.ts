@@ -3,30 +3,18 @@ import { systemRuntime } from '@cobbler/agent';
 import { amount, callable, read, record, withMethods } from '@cobbler/agent/input';
 import type { Runner, RunRetention, Workflow } from '@cobbler/agent/runner';
 import { filledRetention, InboxRunner } from '@cobbler/agent/runner';
-import type { Connection } from './database.ts';
-import { Database, databaseReaders } from './database.ts';
+import type { PostgresOptions } from './database.ts';
+import { databaseReaders } from './database.ts';
 import { PostgresOwner } from './owner.ts';
 import { PostgresInbox } from './run-inbox.ts';
-import { runTables } from './run-tables.ts';
-import { checkSchemaName, migrate } from './schema.ts';
+import type { Tables } from './schema.ts';
+import { migrate, openSchema } from './schema.ts';
 
 /** Options of {@link postgresRunner}: the workflow, the database, and how processes share its runs. */
-export interface PostgresRunnerOptions<Input extends Json, Output extends Json> {
+export interface PostgresRunnerOptions<Input extends Json, Output extends Json> extends PostgresOptions {
   readonly workflow: Workflow<Input, Output>;
-  /** `postgres://user:password@host:5432/name` of the server, or of a pooler in transaction mode. */
-  readonly url: string;
-  /** Schema of the tables, created if missing; the same as that of the sessions. Default `cobbler`. */
-  readonly schema?: string;
-  /** Time without a heartbeat after which a process counts as dead, in milliseconds. Default 15,000. */
-  readonly leaseMs?: number;
   /** Interval of checks for changes by other processes, in milliseconds. Default 100. */
   readonly lookMs?: number;
-  /** Maximum number of connections. Default 5. */
-  readonly connections?: number;
-  /** Time limit for retries when the database is unreachable, in milliseconds. Default 4,000. */
-  readonly busyMs?: number;
-  /** Time limit for one statement, in milliseconds. Default 10,000. */
-  readonly statementMs?: number;
   /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
   readonly retention?: RunRetention;
   /** Clock and timers. Default: the real ones. */
@@ -55,15 +43,11 @@ export function postgresRunner<Input extends Json, Output extends Json>(
   options: PostgresRunnerOptions<Input, Output>,
 ): Runner<Input, Output> {
   const given = read(options, readOptions);
-  const { workflow, url, schema = 'cobbler', leaseMs = 15_000, lookMs = 100, retention } = given;
-  const { connections = 5, busyMs = 4000, statementMs = 10_000, runtime = systemRuntime } = given;
-  checkSchemaName(schema);
-  const kept = filledRetention(retention);
-  const prepare = async (connection: Connection) => {
-    await migrate(connection, schema);
-    await migrate(connection, schema, runTables);
-  };
-  const db = new Database({ url, connections, busyMs, statementMs, prepare });
+  const { workflow, lookMs = 100, runtime = systemRuntime } = given;
+  const retention = filledRetention(given.retention);
+  const { db, schema, leaseMs } = openSchema(given, 5, (connection) =>
+    migrate(connection, schema, runTables),
+  );
   const owner = new PostgresOwner(db, schema, leaseMs);
   const inbox = new PostgresInbox({
     db,
@@ -71,10 +55,48 @@ export function postgresRunner<Input extends Json, Output extends Json>(
     owner,
     leaseMs,
     lookMs,
-    retention: kept,
+    retention,
     now: () => runtime.now(),
   });
   // The input of a run is what `start` received, and its output is what the workflow returned.
   const own = { inbox, runtime, workflow: workflow as unknown as Workflow };
   return new InboxRunner(own) as unknown as Runner<Input, Output>;
 }
+
+/**
+ * Tables of the runs. They share the owners and the epochs of the sessions, and have a version of their own, so that
+ * programs without a runner do not notice them.
+ */
+export const runTables: Tables = {
+  mark: 'cobbler_runs',
+  migrations: [
+    `
+    CREATE SEQUENCE $s.run_news;      -- raised by every change of a run or a signal
+  
+    CREATE TABLE $s.runs (
+      number bigserial PRIMARY KEY,   -- the order of starts
+      id text COLLATE "C" NOT NULL UNIQUE,
+      queue text COLLATE "C",         -- runs of one queue are processed one after another
+      state text NOT NULL,            -- open, done, failed, cancelled
+      input text,                     -- JSON; null once the run has ended
+      outcome text,                   -- JSON of the output or the error
+      owner text,                     -- lock of the process that works on it
+      epoch bigint NOT NULL,          -- of the one owner that may end it
+      claim text NOT NULL,            -- token of the start or of the last claim
+      due bigint NOT NULL,
+      ended bigint
+    );
+    CREATE INDEX runs_queued ON $s.runs (queue, number) WHERE state = 'open';
+    CREATE INDEX runs_open ON $s.runs (number) WHERE state = 'open';
+    CREATE INDEX runs_ended ON $s.runs (ended) WHERE state <> 'open';
+  
+    CREATE TABLE $s.signals (
+      run bigint NOT NULL,
+      name text NOT NULL,
+      text text,                      -- JSON; null if the wait for it ended first
+      token text NOT NULL,            -- of the call that sent it
+      PRIMARY KEY (run, name)
+    );
+    `,
+  ],
+};

@@ -25,10 +25,10 @@ import {
   readWriter,
 } from '@cobbler/agent/store';
 import { deleteCosts, readCosts } from './cost-table.ts';
-import type { Connection } from './database.ts';
-import { Database, databaseReaders } from './database.ts';
+import type { Connection, Database, PostgresOptions } from './database.ts';
+import { databaseReaders } from './database.ts';
 import { PostgresOwner } from './owner.ts';
-import { checkSchemaName, migrate, sessionTables } from './schema.ts';
+import { openSchema, sessionTables } from './schema.ts';
 import { PostgresSessionLog } from './session-log.ts';
 import { PostgresSessionTable } from './session-table.ts';
 import { PostgresSnapshots } from './snapshots.ts';
@@ -36,33 +36,18 @@ import type { WatchListener } from './watch.ts';
 import { Watch } from './watch.ts';
 
 /** Options of {@link postgresStore}: the database and how processes share its sessions. */
-export interface PostgresStoreOptions {
-  /** `postgres://user:password@host:5432/name` of the server, or of a pooler in transaction mode. */
-  readonly url: string;
+export interface PostgresStoreOptions extends PostgresOptions {
   /**
    * Address of the server itself, for notifications to {@link PostgresStore.watch}. Default: `url`. A pooler cannot
    * notify, so watching through one polls.
    */
   readonly listenUrl?: string;
-  /** Schema of the tables, created if missing. Default `cobbler`. */
-  readonly schema?: string;
   /**
    * Method that limits a session to one run at a time. `lease`: a process holds the sessions of its runs while it is
    * alive. `runner`: a `Runner` ensures it, such as Restate with a key. A claim then always succeeds and excludes the
    * previous writer, so the steps of one run can move between processes. Default `lease`.
    */
   readonly exclusion?: 'lease' | 'runner';
-  /** Time without a heartbeat after which a process counts as dead, in milliseconds. Default 15,000. */
-  readonly leaseMs?: number;
-  /** Maximum number of connections. Default 10. */
-  readonly connections?: number;
-  /**
-   * Time limit for retries when the database is unreachable, in milliseconds. Default 4,000, which is less than a run
-   * waits.
-   */
-  readonly busyMs?: number;
-  /** Time limit for one statement, in milliseconds. Default 10,000. */
-  readonly statementMs?: number;
   /** Polling interval if the database cannot notify, in milliseconds. Default 1,000. */
   readonly pollMs?: number;
   /** Polling interval in addition to notifications, in milliseconds. Default 5,000. */
@@ -130,15 +115,10 @@ class SessionsInPostgres implements PostgresStore {
   #closed: Promise<void> | undefined;
 
   constructor(options: PostgresStoreOptions) {
-    const { url, schema = 'cobbler', exclusion = 'lease', leaseMs = 15_000, now = Date.now } = options;
-    const { connections = 10, busyMs = 4000, statementMs = 10_000 } = options;
-    const { listenUrl = url, pollMs = 1000, slowPollMs = 5000 } = options;
-    checkSchemaName(schema);
-    const prepare = async (connection: Connection): Promise<void> => {
-      await migrate(connection, schema);
-      await this.#watch.begin(connection);
-    };
-    this.#db = new Database({ url, connections, busyMs, statementMs, prepare });
+    const { exclusion = 'lease', now = Date.now } = options;
+    const { listenUrl = options.url, pollMs = 1000, slowPollMs = 5000 } = options;
+    const { db, schema, leaseMs } = openSchema(options, 10, (connection) => this.#watch.begin(connection));
+    this.#db = db;
     this.#schema = schema;
     this.#now = now;
     this.#owner = exclusion === 'lease' ? new PostgresOwner(this.#db, schema, leaseMs) : undefined;

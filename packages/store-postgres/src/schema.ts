@@ -1,6 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import { addStoredCosts, createCostTable } from './cost-table.ts';
-import type { Connection } from './database.ts';
+import type { Connection, PostgresOptions } from './database.ts';
+import { Database } from './database.ts';
 
 /** A step from one version to the next: SQL, or a function that runs in the same transaction. */
 export type Migration = string | ((connection: Connection, schema: string) => Promise<void>);
@@ -85,8 +86,46 @@ export const sessionTables: Tables = { mark: 'cobbler_sessions', migrations: ses
 /** Pattern of a schema name, which is used in statements without quotes. */
 const schemaPattern = /^[a-z_][a-z0-9_]{0,39}$/;
 
+/** An open database, and the options with their defaults. */
+export interface OpenedSchema {
+  readonly db: Database;
+  readonly schema: string;
+  readonly leaseMs: number;
+}
+
+/**
+ * Opens a database. Before the first statement, its tables of the sessions and these are brought up to date.
+ * @throws AgentError `invalid`, code `store_address` or `store_schema`.
+ */
+export function openSchema(
+  {
+    url,
+    schema = 'cobbler',
+    leaseMs = 15_000,
+    busyMs = 4000,
+    statementMs = 10_000,
+    connections,
+  }: PostgresOptions,
+  defaultConnections: number,
+  prepareMore: (connection: Connection) => Promise<void>,
+): OpenedSchema {
+  checkSchemaName(schema);
+  const prepare = async (connection: Connection) => {
+    await migrate(connection, schema, sessionTables);
+    await prepareMore(connection);
+  };
+  const db = new Database({
+    url,
+    connections: connections ?? defaultConnections,
+    busyMs,
+    statementMs,
+    prepare,
+  });
+  return { db, schema, leaseMs };
+}
+
 /** @throws AgentError `invalid` for an invalid name. */
-export function checkSchemaName(schema: string): void {
+function checkSchemaName(schema: string): void {
   if (schemaPattern.test(schema)) return;
   const message = `The schema name ${JSON.stringify(schema.slice(0, 60))} is invalid. Use 1 to 40 characters of a-z, 0-9 and _, not starting with a digit.`;
   throw new AgentError({ kind: 'invalid', code: 'store_schema', message });
@@ -97,11 +136,7 @@ export function checkSchemaName(schema: string): void {
  * lock of a session would not survive a transaction pooler.
  * @throws AgentError `invalid`, code `store_newer` or `store_foreign`, without any changes.
  */
-export async function migrate(
-  connection: Connection,
-  schema: string,
-  tables: Tables = sessionTables,
-): Promise<void> {
+export async function migrate(connection: Connection, schema: string, tables: Tables): Promise<void> {
   const { mark, migrations } = tables;
   if ((await versionOf(connection, schema, tables)) === migrations.length) return;
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`${mark}.${schema}`]);

@@ -1,32 +1,8 @@
 import type { Message } from '@cobbler/agent';
 import type { State } from '@cobbler/agent/events';
-import { foldVersion, snapshotState, snapshotText } from '@cobbler/agent/store';
+import type { SnapshotTexts } from '@cobbler/agent/store';
+import { foldVersion, SnapshotPlan } from '@cobbler/agent/store';
 import type { Database } from './database.ts';
-
-/** Number of events after which a new snapshot is stored. Opening a session folds the events after the snapshot. */
-const interval = 256;
-
-/** Number of messages per row. */
-const chunkLength = 250;
-
-/** The stored form of a list of messages. */
-interface StoredMessageList {
-  /** Position of the last event folded. */
-  readonly seq: number;
-  readonly messages: number;
-  readonly last: Message | undefined;
-}
-
-/** A serialized snapshot. */
-interface PostgresSnapshotTexts {
-  readonly seq: number;
-  readonly state: string;
-  readonly messages: number;
-  /** Index of the first message in `chunks`; earlier messages are already stored. */
-  readonly from: number;
-  /** JSON arrays of messages, with the index of the first in each. */
-  readonly chunks: readonly (readonly [first: number, text: string])[];
-}
 
 interface PostgresSnapshotRow {
   readonly session: number;
@@ -35,14 +11,11 @@ interface PostgresSnapshotRow {
   readonly state: string;
 }
 
-/**
- * Stores the states of sessions, so that opening one does not fold its log from the beginning. Messages never change
- * and are only added, so only new ones are written. After a compaction the list is different and is written in full.
- */
+/** The snapshots of session states in the database. */
 export class PostgresSnapshots {
   readonly #db: Database;
   readonly #schema: string;
-  readonly #kept = new WeakMap<readonly Message[], StoredMessageList>();
+  readonly #plan = new SnapshotPlan();
 
   constructor(db: Database, schema: string) {
     this.#db = db;
@@ -65,39 +38,23 @@ export class PostgresSnapshots {
     // The messages are read after the row: a snapshot written in between has more or different messages and does not
     // match.
     const messages = chunks.flatMap((chunk) => JSON.parse(chunk.messages) as Message[]);
-    if (messages.length !== row.messages) return undefined;
-    const state = snapshotState(row.state, messages);
-    if (state?.seq !== row.seq) return undefined;
-    this.#kept.set(messages, { seq: row.seq, messages: messages.length, last: messages.at(-1) });
-    return state;
+    return this.#plan.stateOf(row, messages);
   }
 
   /** Writes a snapshot if one is due. Failures are ignored, because without it a session only opens more slowly. */
   async offer(sessionId: string, state: State, epoch: number): Promise<void> {
     const { messages } = state;
-    const texts = this.#due(state);
+    const texts = this.#plan.due(state);
     if (texts === undefined) return;
     try {
-      if (!(await this.#write(sessionId, epoch, texts))) this.#kept.delete(messages);
+      if (!(await this.#write(sessionId, epoch, texts))) this.#plan.failed(messages);
     } catch {
-      this.#kept.delete(messages);
+      this.#plan.failed(messages);
     }
   }
 
-  #due(state: State): PostgresSnapshotTexts | undefined {
-    const { messages, seq } = state;
-    const kept = this.#kept.get(messages);
-    if (seq - (kept?.seq ?? 0) < interval) return undefined;
-    const from = kept !== undefined && messages[kept.messages - 1] === kept.last ? kept.messages : 0;
-    const chunks: [number, string][] = [];
-    for (let at = from; at < messages.length; at += chunkLength)
-      chunks.push([at, JSON.stringify(messages.slice(at, at + chunkLength))]);
-    this.#kept.set(messages, { seq, messages: messages.length, last: messages.at(-1) });
-    return { seq, state: snapshotText(state), messages: messages.length, from, chunks };
-  }
-
   /** Writes a snapshot, unless the writer was replaced. @returns whether it was stored */
-  #write(sessionId: string, epoch: number, texts: PostgresSnapshotTexts): Promise<boolean> {
+  #write(sessionId: string, epoch: number, texts: SnapshotTexts): Promise<boolean> {
     const s = this.#schema;
     const { seq, state, messages, from, chunks } = texts;
     return this.#db.transaction(async (connection) => {

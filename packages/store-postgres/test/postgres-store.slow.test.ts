@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database } from '../src/database.ts';
 import type { PostgresStore, PostgresStoreOptions } from '../src/index.ts';
 import { postgresStore } from '../src/index.ts';
-import { runTables } from '../src/run-tables.ts';
+import { runTables } from '../src/postgres-runner.ts';
 import { migrate } from '../src/schema.ts';
 import { eventsOf } from './events.ts';
 import { announce, describeWith } from './missing.ts';

@@ -1,4 +1,3 @@
-import { withArgumentErrors } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import type { Message } from '../values/message.ts';
 import type { State } from './state.ts';
@@ -15,17 +14,15 @@ export const foldVersion = 3;
  * in number.
  */
 export function snapshotText(state: State): string {
-  return withArgumentErrors('snapshotText', () => JSON.stringify({ ...state, messages: undefined }));
+  return JSON.stringify({ ...state, messages: undefined });
 }
 
 /** Returns the state of a snapshot, or undefined if the text is not a snapshot. */
 export function snapshotState(text: string, messages: Message[]): State | undefined {
-  return withArgumentErrors('snapshotState', () => {
-    const fields: unknown = parsed(text);
-    if (!isObject(fields) || !Number.isInteger(fields['seq']) || !Array.isArray(fields['calls']))
-      return undefined;
-    return { ...emptyState(), ...fields, messages };
-  });
+  const fields: unknown = parsed(text);
+  if (!isObject(fields) || !Number.isInteger(fields['seq']) || !Array.isArray(fields['calls']))
+    return undefined;
+  return { ...emptyState(), ...fields, messages };
 }
 
 function parsed(text: string): unknown {

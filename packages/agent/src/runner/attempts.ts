@@ -27,18 +27,6 @@ export function checkRunId(runId: unknown): void {
   throw new AgentError({ kind: 'invalid', code: 'run_id', message });
 }
 
-/**
- * Checks when a run is due.
- * @throws AgentError `invalid`, code `due_at`.
- */
-export function checkDueAt(dueAt: number | undefined, runId: string): void {
-  withArgumentErrors('checkDueAt', () => {
-    if (dueAt === undefined || (Number.isFinite(dueAt) && dueAt >= 0)) return;
-    const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to milliseconds since 1970.`;
-    throw new AgentError({ kind: 'invalid', code: 'due_at', message });
-  });
-}
-
 /** Creates the error for a step of a call that has ended. */
 export function runEnded(runId: string): AgentError {
   return withArgumentErrors('runEnded', () => {
@@ -66,10 +54,8 @@ export function runBusy(runId: string, key: string | undefined, maxAhead = 0): A
 
 /** Creates the error for a run that the runner does not know. */
 export function runNotFound(runId: string): AgentError {
-  return withArgumentErrors('runNotFound', () => {
-    const message = `Run ${runId} does not exist: it was never started, or it ended and is no longer kept.`;
-    return new AgentError({ kind: 'invalid', code: 'no_run', message });
-  });
+  const message = `Run ${runId} does not exist: it was never started, or it ended and is no longer kept.`;
+  return new AgentError({ kind: 'invalid', code: 'no_run', message });
 }
 
 /** Returns the error of an aborted wait for a run: the signal's reason if that is an error of kind `aborted`. */
@@ -94,10 +80,8 @@ export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentErro
  * fails.
  */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
-  return withArgumentErrors('ignoreRejection', () => {
-    promise.catch(() => {});
-    return promise;
-  });
+  promise.catch(() => {});
+  return promise;
 }
 
 /** Returns the idempotency key of a step, which is the same for all attempts. */

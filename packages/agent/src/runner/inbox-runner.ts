@@ -1,21 +1,12 @@
-import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
-import { any, callable, oneOf, read, record, signal, text, withMethods } from '../values/input.ts';
+import { callable, read, record, signal, withMethods } from '../values/input.ts';
 import { shown } from '../values/invalid-value.ts';
 import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
-import {
-  checkDueAt,
-  checkRunId,
-  runBusy,
-  runCancelled,
-  runNotFound,
-  runnerClosed,
-  waitAborted,
-} from './attempts.ts';
+import { runBusy, runCancelled, runnerClosed, waitAborted } from './attempts.ts';
 import type { ClaimedRun, Freed, Inbox } from './inbox.ts';
-import { fencedRun, maxQueued } from './inbox.ts';
+import { fencedRun, outputOf, readStart, statusOf } from './inbox.ts';
 import { LiveRun } from './live-run.ts';
 import type { Runner, StartOptions, Workflow, WorkflowStatus } from './runner.ts';
 
@@ -34,13 +25,6 @@ export interface InboxRunnerOptions {
   readonly workflow: Workflow;
   readonly runtime: Runtime;
 }
-
-const startOptions = record<StartOptions>({
-  runId: any,
-  key: text,
-  whenBusy: oneOf('queue', 'reject'),
-  dueAt: any,
-});
 
 const runnerOptions = record<InboxRunnerOptions>(
   {
@@ -80,11 +64,8 @@ export class InboxRunner implements Runner {
 
   async start(input: Json, options: StartOptions): Promise<boolean> {
     this.#checkOpen();
-    const { runId, key, whenBusy, dueAt } = read(options, startOptions);
-    checkRunId(runId);
-    checkDueAt(dueAt, runId);
-    const run = { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt };
-    const maxAhead = whenBusy === 'reject' ? 0 : maxQueued;
+    const { maxAhead, ...run } = readStart(input, options);
+    const { runId, key, dueAt } = run;
     const put = await this.#inbox.put(run, maxAhead);
     if (put.result === 'busy') throw runBusy(runId, key, maxAhead);
     if (put.result === 'exists') return false;
@@ -111,11 +92,7 @@ export class InboxRunner implements Runner {
 
   async status(runId: string): Promise<WorkflowStatus> {
     this.#checkOpen();
-    const runRecord = await this.#inbox.standing(runId);
-    if (runRecord === undefined) return { state: 'unknown' };
-    if (runRecord.state === 'done') return { state: 'done', output: JSON.parse(runRecord.text) };
-    if (runRecord.state === 'failed') return { state: 'failed', error: JSON.parse(runRecord.text) };
-    return { state: runRecord.state };
+    return statusOf(await this.#inbox.standing(runId));
   }
 
   async result(runId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Json> {
@@ -126,11 +103,8 @@ export class InboxRunner implements Runner {
       // Listens before it reads, so that no change in between is missed.
       const watcher = this.#watch(runId, signal);
       try {
-        const runRecord = await this.#inbox.standing(runId);
-        if (runRecord === undefined) throw runNotFound(runId);
-        if (runRecord.state === 'done') return JSON.parse(runRecord.text);
-        if (runRecord.state === 'failed') throw new AgentError(JSON.parse(runRecord.text) as ErrorData);
-        if (runRecord.state === 'cancelled') throw runCancelled(runId);
+        const output = outputOf(runId, statusOf(await this.#inbox.standing(runId)));
+        if (output !== undefined) return output;
         await watcher.comes;
       } finally {
         watcher.stop();

@@ -1,6 +1,11 @@
 import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
-import { amount, record } from '../values/input.ts';
+import { amount, any, oneOf, read, record, text } from '../values/input.ts';
+import { shown } from '../values/invalid-value.ts';
+import type { Json } from '../values/json.ts';
+import { plainJson } from '../values/json-text.ts';
+import { checkRunId, runCancelled, runNotFound } from './attempts.ts';
+import type { StartOptions, WorkflowStatus } from './runner.ts';
 
 /** Maximum number of runs with one key that are due and wait for each other. */
 export const maxQueued = 1_000;
@@ -97,6 +102,54 @@ export interface Inbox {
 }
 
 type Awaitable<Value> = Value | Promise<Value>;
+
+const startOptions = record<StartOptions>({
+  runId: any,
+  key: text,
+  whenBusy: oneOf('queue', 'reject'),
+  dueAt: any,
+});
+
+/**
+ * Reads the arguments of `Runner.start`. `maxAhead` is the maximum number of due runs with the same key ahead of this one.
+ * @throws AgentError `invalid`, code `run_id`, `due_at`, `not_json`, `too_large` or `bad_option`.
+ */
+export function readStart(input: Json, options: StartOptions): NewRun & { readonly maxAhead: number } {
+  const { runId, key, whenBusy, dueAt } = read(options, startOptions);
+  checkRunId(runId);
+  if (dueAt !== undefined && !(Number.isFinite(dueAt) && dueAt >= 0)) {
+    const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to milliseconds since 1970.`;
+    throw new AgentError({ kind: 'invalid', code: 'due_at', message });
+  }
+  const maxAhead = whenBusy === 'reject' ? 0 : maxQueued;
+  return { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt, maxAhead };
+}
+
+/** Returns the status of a run for its callers; undefined is a run that is not known. `text` is the output or error as JSON. */
+export function statusOf(
+  run: { readonly state: WorkflowStatus['state']; readonly text?: string | undefined } | undefined,
+): WorkflowStatus {
+  return withArgumentErrors('statusOf', () => {
+    const { state, text: json = 'null' } = run ?? { state: 'unknown' };
+    if (state === 'done') return { state, output: JSON.parse(json) };
+    if (state === 'failed') return { state, error: JSON.parse(json) };
+    return { state };
+  });
+}
+
+/**
+ * Returns the output of a run that was successful; undefined for a run that has not ended.
+ * @throws AgentError the error of the run; `aborted` if it was cancelled; `invalid`, code `no_run`, if it is not known.
+ */
+export function outputOf(runId: string, status: WorkflowStatus): Json | undefined {
+  return withArgumentErrors('outputOf', () => {
+    if (status.state === 'done') return status.output;
+    if (status.state === 'failed') throw new AgentError(status.error);
+    if (status.state === 'cancelled') throw runCancelled(runId);
+    if (status.state === 'unknown') throw runNotFound(runId);
+    return undefined;
+  });
+}
 
 /** Creates the error for a writer whose run was cancelled or taken over by another process. */
 export function fencedRun(runId: string): AgentError {

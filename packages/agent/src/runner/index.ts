@@ -6,21 +6,18 @@
 
 export {
   attemptStep,
-  checkDueAt,
   checkRunId,
-  ignoreRejection,
   pause,
   runBusy,
   runCancelled,
   runEnded,
-  runNotFound,
   runnerClosed,
   type StepWork,
   toSerializableError,
   waitAborted,
 } from './attempts.ts';
 export type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord, RunRetention } from './inbox.ts';
-export { fencedRun, filledRetention, maxQueued } from './inbox.ts';
+export { fencedRun, filledRetention, maxQueued, outputOf, readStart, statusOf } from './inbox.ts';
 export { InboxRunner, type InboxRunnerOptions } from './inbox-runner.ts';
 export { type MemoryRunnerOptions, memoryRunner } from './memory-runner.ts';
 export type {

@@ -5,7 +5,7 @@ import type { Reader } from '../values/input.ts';
 import { amount, oneOf, record, when } from '../values/input.ts';
 import { timeOf } from '../values/runtime.ts';
 import type { CostTotals } from './cost-totals.ts';
-import { addCosts, noCosts } from './cost-totals.ts';
+import { addCosts, costFields, noCosts } from './cost-totals.ts';
 import { localDates } from './local-date.ts';
 
 /** The property by which requests are grouped. */
@@ -199,3 +199,18 @@ export const readCostQuery: Reader<CostQuery> = record<CostQuery>(
   { by: oneOf('day', 'model', 'session', 'kind'), since: amount, until: amount, timeZone },
   ['by'],
 );
+
+/** The costs of one group, without its times. */
+type CsvRow = CostTotals & { readonly key: string | null };
+
+/** Returns the costs as lines of comma-separated values with a header. A key that the events do not name is empty. */
+export function costCsv(by: CostGroup, rows: readonly CsvRow[]): string[] {
+  return withArgumentErrors('costCsv', () => {
+    const lines = rows.map((row) => [quoted(row.key ?? ''), ...costFields.map((field) => row[field])]);
+    return [[by, ...costFields], ...lines].map((line) => line.join(','));
+  });
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -4,8 +4,7 @@
  * @module
  */
 
-export { foldVersion, snapshotState, snapshotText } from '../events/snapshot.ts';
-export { costCsv } from './cost-csv.ts';
+export { foldVersion } from '../events/snapshot.ts';
 export { type CostTotals, costFields, totalCosts } from './cost-totals.ts';
 export {
   type CostEntry,
@@ -14,6 +13,7 @@ export {
   type CostQuery,
   type CostRow,
   type CostSum,
+  costCsv,
   costRows,
   dayStarts,
   eventCost,
@@ -27,6 +27,7 @@ export type { MemoryStoreOptions } from './memory-store.ts';
 export { readCosts } from './read-costs.ts';
 export type { Parent, SessionHead, SessionStats } from './session-info.ts';
 export { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
+export { SnapshotPlan, type SnapshotTexts } from './snapshot-plan.ts';
 export {
   badCursor,
   checkRetention,
@@ -40,6 +41,11 @@ export {
   pageSize,
   parseCursor,
   type Retention,
+  readEvents,
+  readListOptions,
+  readOrigin,
+  readRetention,
+  readWriter,
   type SessionPage,
   sequenceGap,
   sessionIdPattern,
@@ -47,10 +53,3 @@ export {
   type Writer,
   writerReplaced,
 } from './store.ts';
-export {
-  readEvents,
-  readListOptions,
-  readOrigin,
-  readRetention,
-  readWriter,
-} from './store-arguments.ts';

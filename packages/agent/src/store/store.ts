@@ -1,7 +1,10 @@
 import type { Event } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { AgentError, argumentError, withArgumentErrors } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { count, flag, listOf, record, text, when } from '../values/input.ts';
 import { shown } from '../values/invalid-value.ts';
+import { isObject } from '../values/json.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { CostQuery, CostRow } from './costs.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
@@ -268,3 +271,34 @@ export function pageSize(given: ListOptions): number {
     return Math.min(Math.max(Math.floor(limit) || 1, 1), 1000);
   });
 }
+
+// The readers of the arguments of a store's methods, for every implementation.
+
+const number = when<number>((value) => typeof value === 'number', 'a number');
+
+/** Reads the origin of a session. */
+export const readOrigin: Reader<Origin> = record<Origin>({
+  parent: record<Parent>({ sessionId: text, seq: count }, ['sessionId', 'seq']),
+});
+
+/** Reads a writer. */
+export const readWriter: Reader<Writer> = record<Writer>({ epoch: number, durable: flag, release: flag }, [
+  'epoch',
+]);
+
+/** Reads events as far as a store uses them: each is an object with a position. */
+export const readEvents: Reader<readonly Event[]> = listOf(
+  when((value) => isObject(value) && Number.isInteger(value['seq']), 'an event of a session'),
+);
+
+/** Reads the options of a list of sessions. A page has at least one session and at most 1,000. */
+export const readListOptions: Reader<ListOptions> = record<ListOptions>({ limit: number, after: text });
+
+const retention = record<Retention>({ olderThanMs: number, keepLast: number });
+
+/** Reads retention rules, of which there must be at least one. */
+export const readRetention: Reader<Retention> = (value) => {
+  const given = retention(value);
+  checkRetention(given);
+  return given;
+};

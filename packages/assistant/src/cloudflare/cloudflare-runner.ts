@@ -1,16 +1,15 @@
-import type { ErrorData, Json, Runtime } from '@cobbler/agent';
+import type { Json, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import { amount, any, oneOf, read, record, signal, text, withMethods } from '@cobbler/agent/input';
+import { amount, read, record, signal, text, withMethods } from '@cobbler/agent/input';
 import type { Runner, StartOptions, WorkflowStatus } from '@cobbler/agent/runner';
 import {
-  checkDueAt,
   checkRunId,
-  maxQueued,
+  outputOf,
   pause,
+  readStart,
   runBusy,
-  runCancelled,
-  runNotFound,
   runnerClosed,
+  statusOf,
   waitAborted,
 } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
@@ -62,13 +61,6 @@ const readOptions = record<CloudflareRunnerOptions>(
   ['binding', 'sql'],
 );
 
-const readStart = record<StartOptions>({
-  runId: any,
-  key: text,
-  whenBusy: oneOf('queue', 'reject'),
-  dueAt: any,
-});
-
 const readWait = record<{ readonly signal?: AbortSignal }>({ signal });
 
 /**
@@ -95,11 +87,8 @@ class RunnerOnWorkflows implements CloudflareRunner {
 
   async start(input: Json, options: StartOptions): Promise<boolean> {
     this.#checkOpen();
-    const { runId, key, whenBusy = 'queue', dueAt } = read(options, readStart);
-    checkRunId(runId);
-    checkDueAt(dueAt, runId);
-    const run = { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt };
-    const maxAhead = whenBusy === 'reject' ? 0 : maxQueued;
+    const { maxAhead, ...run } = readStart(input, options);
+    const { runId, key } = run;
     const { isNew, isOpen, isThere } = await this.#table.start(run, maxAhead, this.#runtime.now());
     if (!isThere) throw runBusy(runId, key, maxAhead);
     // Also for an existing run: the process that created it may have crashed before starting it.
@@ -129,22 +118,14 @@ class RunnerOnWorkflows implements CloudflareRunner {
   async status(runId: string): Promise<WorkflowStatus> {
     this.#checkOpen();
     checkRunId(runId);
-    const stored = await this.#table.storedRun(runId);
-    if (stored === undefined) return { state: 'unknown' };
-    const { state, text = 'null' } = stored;
-    if (state === 'done') return { state, output: JSON.parse(text) };
-    if (state === 'failed') return { state, error: JSON.parse(text) as ErrorData };
-    return { state };
+    return statusOf(await this.#table.storedRun(runId));
   }
 
   async result(runId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Json> {
     const { signal } = read(options, readWait);
     for (;;) {
-      const status = await this.status(runId);
-      if (status.state === 'done') return status.output;
-      if (status.state === 'failed') throw new AgentError(status.error);
-      if (status.state === 'cancelled') throw runCancelled(runId);
-      if (status.state === 'unknown') throw runNotFound(runId);
+      const output = outputOf(runId, await this.status(runId));
+      if (output !== undefined) return output;
       const ends = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
       await pause(this.#runtime, this.#lookMs, AbortSignal.any(ends)).catch(() => {});
       if (signal?.aborted) throw waitAborted(runId, signal.reason);

@@ -1,43 +1,15 @@
-import { foldVersion, snapshotState, snapshotText } from '../../events/snapshot.ts';
+import { foldVersion } from '../../events/snapshot.ts';
 import type { State } from '../../events/state.ts';
+import type { SnapshotTexts } from '../../store/snapshot-plan.ts';
+import { SnapshotPlan } from '../../store/snapshot-plan.ts';
 import type { Message } from '../../values/message.ts';
 import { checksum, isIntact } from './checksum.ts';
 import type { Statements } from './statements.ts';
 
-/** Number of events after which a new snapshot is stored. Opening a session folds the later events. */
-const interval = 256;
-
-/** Number of messages per row. */
-const chunkLength = 250;
-
-/** The stored part of a list of messages. */
-interface StoredMessages {
-  /** Sequence number of the last folded event. */
-  readonly seq: number;
-  /** Number of stored messages. */
-  readonly messages: number;
-  readonly last: Message | undefined;
-}
-
-/** A serialized snapshot, to be written in a transaction. */
-export interface SnapshotTexts {
-  readonly seq: number;
-  readonly state: string;
-  readonly messages: number;
-  /** Index of the first message in `chunks`; earlier messages are already stored. */
-  readonly from: number;
-  /** JSON arrays of messages, by the index of their first message. */
-  readonly chunks: ReadonlyMap<number, string>;
-}
-
-/**
- * Snapshots of session states, so that opening a session does not fold all its events. Messages never change and are
- * only added, so only new ones are written; a compaction creates a new list, which is written in full.
- */
+/** The snapshots of session states in the database. */
 export class Snapshots {
   readonly #sql: Statements;
-  /** The stored part of each list of messages that a run uses. */
-  readonly #kept = new WeakMap<readonly Message[], StoredMessages>();
+  readonly plan: SnapshotPlan = new SnapshotPlan();
 
   constructor(sql: Statements) {
     this.#sql = sql;
@@ -49,29 +21,7 @@ export class Snapshots {
     if (row === undefined) return undefined;
     if (!isIntact(row.sum, statePlace(sessionId, row.seq), row.state)) return undefined;
     const messages = this.#messages(sessionId, row.session);
-    if (messages?.length !== row.messages) return undefined;
-    const state = snapshotState(row.state, messages);
-    if (state?.seq !== row.seq) return undefined;
-    this.#kept.set(messages, { seq: row.seq, messages: messages.length, last: messages.at(-1) });
-    return state;
-  }
-
-  /** Returns the snapshot to write, or undefined if none is due. */
-  due(state: State): SnapshotTexts | undefined {
-    const { messages, seq } = state;
-    const kept = this.#kept.get(messages);
-    if (seq - (kept?.seq ?? 0) < interval) return undefined;
-    const from = kept !== undefined && messages[kept.messages - 1] === kept.last ? kept.messages : 0;
-    const chunks = new Map<number, string>();
-    for (let at = from; at < messages.length; at += chunkLength)
-      chunks.set(at, JSON.stringify(messages.slice(at, at + chunkLength)));
-    this.#kept.set(messages, { seq, messages: messages.length, last: messages.at(-1) });
-    return { seq, state: snapshotText(state), messages: messages.length, from, chunks };
-  }
-
-  /** Records that a snapshot was not written; the next one contains all messages. */
-  failed(messages: readonly Message[]): void {
-    this.#kept.delete(messages);
+    return messages && this.plan.stateOf(row, messages);
   }
 
   /**

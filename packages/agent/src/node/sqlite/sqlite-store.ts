@@ -141,9 +141,9 @@ class SqliteStore implements SessionStore {
     withArgumentErrors('keepSnapshot', () => {
       const { epoch } = given;
       const { messages } = state;
-      const texts = this.#snapshots.due(state);
+      const texts = this.#snapshots.plan.due(state);
       if (texts === undefined) return;
-      const failed = () => this.#snapshots.failed(messages);
+      const failed = () => this.#snapshots.plan.failed(messages);
       // Without a snapshot, opening a session only takes longer, so errors are not reported.
       this.#write(() => this.#snapshots.write(sessionId, epoch, texts)).then(
         (kept) => kept || failed(),
