@@ -11,7 +11,7 @@ export {
   type CommandStep,
   printCommandLine,
   readCommandLine,
-} from './command-line.ts';
+} from '@cobbler/agent/sandbox';
 export type { CommandSandbox } from './command-sandbox.ts';
 export { type EditFileArgs, editFile } from './edit-file.ts';
 export { type ListFilesArgs, listFiles } from './list-files.ts';

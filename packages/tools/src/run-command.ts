@@ -7,8 +7,8 @@ import { amount, callable, mapOf, read, record, text, withMethods } from '@cobbl
 import type { ProcessEnd, ProcessOptions, Workspace } from '@cobbler/agent/node';
 import { childEnvironment, OutputCapture, quotePath, superviseProcess } from '@cobbler/agent/node';
 import type { Sandbox } from '@cobbler/agent/sandbox';
+import { printCommandLine, readCommandLine } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
-import { printCommandLine, readCommandLine } from './command-line.ts';
 import type { CommandNeed, CommandSandbox } from './command-sandbox.ts';
 import { isConfined, needsFields, openSandbox, readSandbox, sandboxFor, whyAsk } from './command-sandbox.ts';
 import { readWorkspace } from './workspace/file-tool.ts';

@@ -1,7 +1,7 @@
 import { defined } from '../values/defined.ts';
 import { currentPart } from '../values/file-part.ts';
 import type { Json } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
+import { clip, isObject } from '../values/json.ts';
 
 /** A difference between a recorded request and the current one. A side without the value is absent. */
 export interface RequestDifference {
@@ -54,8 +54,7 @@ export function differenceLines({ path, recorded, now }: RequestDifference): str
 
 /** Returns a value as one line of JSON with limited length. */
 export function shortJson(value: Json, maxLength: number = shown): string {
-  const text = JSON.stringify(value);
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return clip(JSON.stringify(value), maxLength);
 }
 
 function sides(

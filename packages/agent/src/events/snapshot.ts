@@ -1,4 +1,4 @@
-import { isObject } from '../values/json.ts';
+import { isObject, parsedJson } from '../values/json.ts';
 import type { Message } from '../values/message.ts';
 import type { State } from './state.ts';
 import { emptyState } from './state.ts';
@@ -19,16 +19,8 @@ export function snapshotText(state: State): string {
 
 /** Returns the state of a snapshot, or undefined if the text is not a snapshot. */
 export function snapshotState(text: string, messages: Message[]): State | undefined {
-  const fields: unknown = parsed(text);
+  const fields = parsedJson(text);
   if (!isObject(fields) || !Number.isInteger(fields['seq']) || !Array.isArray(fields['calls']))
     return undefined;
   return { ...emptyState(), ...fields, messages };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { any, callable, read, record, text } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
+import { isObject, parsedJson } from '../values/json.ts';
 import type { Agent, OutputShape } from './agent.ts';
 import { readSchema } from './schema.ts';
 import type { StandardSchema } from './standard-schema.ts';
@@ -70,7 +70,7 @@ const optionFields = record<OutputOption<unknown>>({ name: text, schema: any, to
 ]);
 
 async function parseOutput(text: string, { parameters, validate }: Tool): Promise<unknown> {
-  const value = readJson(text);
+  const value = parsedJson(text);
   if (!isObject(value)) throw wrongShape('it is not a JSON object');
   if (validate === undefined) {
     const problem = await checkSchema(parameters, value);
@@ -80,14 +80,6 @@ async function parseOutput(text: string, { parameters, validate }: Tool): Promis
   const valid = await validate(value);
   if (!valid.ok) throw wrongShape(valid.problem);
   return valid.value;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function wrongShape(problem: string): AgentError {

@@ -7,6 +7,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
 import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import { listOf, mapOf, oneOf, optional, read, record, text } from '../values/input.ts';
+import { clip } from '../values/json.ts';
 import type { Anchor } from './held-directory.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
 import { hasLink, ProtectedPaths, realAsFar } from './protected-paths.ts';
@@ -329,9 +330,7 @@ export function fileError(error: unknown, path: string): AgentError {
 
 /** Returns a path as a quoted string on one line, with special characters escaped. */
 export function quotePath(path: string): string {
-  return withArgumentErrors('quotePath', () =>
-    JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path),
-  );
+  return withArgumentErrors('quotePath', () => JSON.stringify(clip(path, 300)));
 }
 
 /** Sets the permissions of a file, and its owner if allowed, to those of another. */

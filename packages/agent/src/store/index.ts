@@ -29,7 +29,6 @@ export type { Parent, SessionHead, SessionStats } from './session-info.ts';
 export { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 export { SnapshotPlan, type SnapshotTexts } from './snapshot-plan.ts';
 export {
-  badCursor,
   checkRetention,
   checkSessionId,
   cursorOf,
@@ -41,11 +40,6 @@ export {
   pageSize,
   parseCursor,
   type Retention,
-  readEvents,
-  readListOptions,
-  readOrigin,
-  readRetention,
-  readWriter,
   type SessionPage,
   sequenceGap,
   sessionIdPattern,
@@ -53,3 +47,10 @@ export {
   type Writer,
   writerReplaced,
 } from './store.ts';
+export {
+  readEvents,
+  readListOptions,
+  readOrigin,
+  readRetention,
+  readWriter,
+} from './store-arguments.ts';

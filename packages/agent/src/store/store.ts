@@ -1,10 +1,7 @@
 import type { Event } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { AgentError, argumentError, withArgumentErrors } from '../values/errors.ts';
-import type { Reader } from '../values/input.ts';
-import { count, flag, listOf, record, text, when } from '../values/input.ts';
 import { shown } from '../values/invalid-value.ts';
-import { isObject } from '../values/json.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { CostQuery, CostRow } from './costs.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
@@ -217,14 +214,6 @@ export function sequenceGap(sessionId: string, seq: number): AgentError {
   );
 }
 
-/** Creates the error for an invalid cursor. */
-export function badCursor(cursor: string): AgentError {
-  return withArgumentErrors('badCursor', () => {
-    const message = `${JSON.stringify(cursor.slice(0, 80))} is not a valid cursor for the list of sessions.`;
-    return new AgentError({ kind: 'invalid', code: 'cursor', message });
-  });
-}
-
 /** Returns the first event whose sequence number does not follow the event `last`, if any. */
 export function invalidPosition(events: readonly Event[], last: number): Event | undefined {
   try {
@@ -259,7 +248,10 @@ export function cursorOf(given: ListCursor): string {
 export function parseCursor(cursor: string): ListCursor {
   return withArgumentErrors('parseCursor', () => {
     const match = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
-    if (match === null) throw badCursor(cursor);
+    if (match === null) {
+      const message = `${JSON.stringify(cursor.slice(0, 80))} is not a valid cursor for the list of sessions.`;
+      throw new AgentError({ kind: 'invalid', code: 'cursor', message });
+    }
     return { updated: Number(match[1]), key: Number(match[2]) };
   });
 }
@@ -271,34 +263,3 @@ export function pageSize(given: ListOptions): number {
     return Math.min(Math.max(Math.floor(limit) || 1, 1), 1000);
   });
 }
-
-// The readers of the arguments of a store's methods, for every implementation.
-
-const number = when<number>((value) => typeof value === 'number', 'a number');
-
-/** Reads the origin of a session. */
-export const readOrigin: Reader<Origin> = record<Origin>({
-  parent: record<Parent>({ sessionId: text, seq: count }, ['sessionId', 'seq']),
-});
-
-/** Reads a writer. */
-export const readWriter: Reader<Writer> = record<Writer>({ epoch: number, durable: flag, release: flag }, [
-  'epoch',
-]);
-
-/** Reads events as far as a store uses them: each is an object with a position. */
-export const readEvents: Reader<readonly Event[]> = listOf(
-  when((value) => isObject(value) && Number.isInteger(value['seq']), 'an event of a session'),
-);
-
-/** Reads the options of a list of sessions. A page has at least one session and at most 1,000. */
-export const readListOptions: Reader<ListOptions> = record<ListOptions>({ limit: number, after: text });
-
-const retention = record<Retention>({ olderThanMs: number, keepLast: number });
-
-/** Reads retention rules, of which there must be at least one. */
-export const readRetention: Reader<Retention> = (value) => {
-  const given = retention(value);
-  checkRetention(given);
-  return given;
-};

@@ -39,3 +39,12 @@ export function copyOf<Value>(value: Value): Value {
 export function clip(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
+
+/** Returns the value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -255,7 +255,6 @@ const samples: Readonly<Record<string, Sample>> = {
   visibleText: () => ['text'],
 
   addToStats: () => [emptyStats(), event],
-  badCursor: () => ['cursor'],
   checkRetention: () => [{ olderThanMs: 10, keepLast: 10 }],
   checkSessionId: () => ['session-1'],
   cursorOf: () => [{ updated: 1, key: 1 }],

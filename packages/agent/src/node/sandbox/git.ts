@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { read, text } from '../../values/input.ts';
+import type { CommandStep } from '../command-line.ts';
+import { readCommandLine } from '../command-line.ts';
 
 /** Files in git's directory that make git run programs, or read its configuration elsewhere. */
 export const gitControls: readonly string[] = [
@@ -18,8 +20,6 @@ const writing = [
   ...['restore', 'revert', 'rm', 'stash', 'switch', 'tag'],
 ];
 const reading = ['diff', 'log', 'rev-parse', 'show', 'status'];
-const word = String.raw`(?:[\w./:@=,+%~^-]|'[^']*'|"[^"$\`\\!]*")+`;
-const step = new RegExp(`^(?:cd ${word}|git (${[...writing, ...reading].join('|')})((?: +${word})*))$`);
 
 /** Options of git that run a program, also in their short and joined forms. */
 const runsProgram = /(?:^| )(?:-[a-z]*x|--ex)/i;
@@ -29,13 +29,19 @@ const runsProgram = /(?:^| )(?:-[a-z]*x|--ex)/i;
  * from the repository's own hooks.
  */
 export function isGitLine(line: string): boolean {
-  const steps = read(line, text, 'line')
-    .split('&&')
-    .map((one) => step.exec(one.trim()));
+  const { steps = [], operators = [] } = readCommandLine(read(line, text, 'line')) ?? {};
   return (
-    steps.some((found) => writing.includes(found?.[1] ?? '')) &&
-    steps.every((found) => found !== null && !runsProgram.test((found[2] ?? '').replace(/['"]/g, '')))
+    operators.every((operator) => operator === '&&') &&
+    steps.every(isHarmless) &&
+    steps.some(({ argv: [, command = ''] }) => writing.includes(command))
   );
+}
+
+function isHarmless({ argv: [program, command = '', ...args], redirects }: CommandStep): boolean {
+  if (redirects.length > 0) return false;
+  if (program === 'cd') return args.length === 0 && command !== '';
+  const isKnown = program === 'git' && (writing.includes(command) || reading.includes(command));
+  return isKnown && !runsProgram.test(args.join(' '));
 }
 
 /**

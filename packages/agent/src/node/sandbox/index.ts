@@ -1,9 +1,16 @@
 /**
- * Sandboxes of the operating system for the programs that tools start.
+ * Sandboxes of the operating system for the programs that tools start, and the reader of the command lines that start them.
  *
  * @module
  */
 
+export {
+  type CommandLine,
+  type CommandOperator,
+  type CommandStep,
+  printCommandLine,
+  readCommandLine,
+} from '../command-line.ts';
 export type { ProgramStart, Sandbox, SandboxAccess, SandboxedStart } from '../process/sandbox.ts';
 export { isGitLine } from './git.ts';
 export type { SandboxOptions } from './options.ts';

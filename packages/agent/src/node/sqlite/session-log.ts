@@ -5,6 +5,7 @@ import { addToStats, emptyStats } from '../../store/session-info.ts';
 import type { Writer } from '../../store/store.ts';
 import { invalidPosition, sequenceGap, writerReplaced } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
+import { parsedJson } from '../../values/json.ts';
 import { checksum, eventChecksum, eventSeed, isIntact, statsLabel } from './checksum.ts';
 import { CostTable } from './cost-table.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
@@ -151,7 +152,7 @@ export class SessionLog {
   storedStats(sessionId: string, key: number): SessionStats | undefined {
     const row = this.#sql.unlessCorrupt<StatsRow>('SELECT tally, sum FROM tallies WHERE session = ?', key);
     return row && isIntact(row.sum, statsLabel(sessionId), row.tally)
-      ? parseJson<SessionStats>(row.tally)
+      ? (parsedJson(row.tally) as SessionStats | undefined)
       : undefined;
   }
 
@@ -343,14 +344,6 @@ const removals = [
 /** SQLite reuses the last places after a deletion, so no place after the last event may count as indexed. */
 const noteLess = `
   UPDATE counters SET value = min(value, coalesce((SELECT max(place) FROM events), 0)) WHERE name = 'noted'`;
-
-function parseJson<Value>(json: string): Value | undefined {
-  try {
-    return JSON.parse(json) as Value;
-  } catch {
-    return undefined;
-  }
-}
 
 function damagedError(sessionId: string, seq: number, file: string): AgentError {
   const message = `Event ${seq} of session ${sessionId} is damaged or missing in ${file}. ${salvageAdvice(file)}`;

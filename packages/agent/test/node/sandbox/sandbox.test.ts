@@ -118,6 +118,8 @@ describe('a line of git commands', () => {
     'git tag -a v1 -m "one two"',
     'git stash',
     'git log && git rebase main',
+    'git reset HEAD~1',
+    'git commit -m "done!"',
   ])('is recognized: %s', (line) => expect(isGitLine(line)).toBe(true));
 
   it.each([
@@ -140,6 +142,9 @@ describe('a line of git commands', () => {
     'git add . > .git/hooks/pre-commit',
     'GIT_DIR=evil git add .',
     'git push',
+    'git add . 2>&1',
+    'cd && git add .',
+    'cd a b && git add .',
   ])('is not: %s', (line) => expect(isGitLine(line)).toBe(false));
 });
 

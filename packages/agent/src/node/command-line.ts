@@ -1,4 +1,4 @@
-import { read, text as readText } from '@cobbler/agent/input';
+import { read, text as readText } from '../values/input.ts';
 
 /** One program of a command line, with the words that it receives. */
 export interface CommandStep {
@@ -18,9 +18,12 @@ export interface CommandLine {
   readonly operators: readonly CommandOperator[];
 }
 
-/** A word, an operator or a redirection at the start of the rest of the line. Double quotes may not expand anything. */
+/**
+ * A word, an operator or a redirection at the start of the rest of the line. Double quotes may not expand anything, and a
+ * tilde may not be where a shell replaces it.
+ */
 const token =
-  /^(?:(?<redirect>2>&1|[12]?> *\/dev\/null|< *\/dev\/null)(?=[ \t;|]|&&|$)|(?<operator>&&|\|\||;|\|)|(?<word>(?:[\w%+,./:=@^-]|(?<!^)#|'[^']*'|"[^"$`\\]*"|\\')+)(?=[ \t;|]|&&|$))/;
+  /^(?:(?<redirect>2>&1|[12]?> *\/dev\/null|< *\/dev\/null)(?=[ \t;|]|&&|$)|(?<operator>&&|\|\||;|\|)|(?<word>(?:[\w%+,./:=@^-]|(?<!^)#|(?<!^|[:=])~|'[^']*'|"[^"$`\\]*"|\\')+)(?=[ \t;|]|&&|$))/;
 
 /** Words that start a compound command, or mean something else than a program in some shell. */
 const reserved = new Set(

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { printCommandLine, readCommandLine } from '../src/command-line.ts';
+import { printCommandLine, readCommandLine } from '../../src/node/command-line.ts';
 
 const words = [
   ...['a', 'b', 'it', 'a', 'b', 'it', '"a"', "'b'", 'echo', 'printf', 'true', 'false', 'cd', ':', 'nothing'],
@@ -18,6 +18,9 @@ const words = [
     'a#b',
     '#',
     '~',
+    'b~1',
+    'x=~',
+    'a:~',
     '*',
     '?',
     '$HOME',

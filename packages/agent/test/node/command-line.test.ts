@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { printCommandLine, readCommandLine } from '../src/command-line.ts';
+import { printCommandLine, readCommandLine } from '../../src/node/command-line.ts';
 
 const stepsOf = (text: string) => readCommandLine(text)?.steps.map(({ argv }) => argv);
 
@@ -23,6 +23,7 @@ describe('reading a command line', () => {
     ],
     [`echo 'it'\\''s' \\'`, [['echo', "it's", "'"]]],
     ['echo a#b', [['echo', 'a#b']]],
+    ['git show HEAD~1', [['git', 'show', 'HEAD~1']]],
   ])('finds the words of %j [P21]', (text, steps) => {
     expect(stepsOf(text)).toEqual(steps);
   });
@@ -55,6 +56,8 @@ describe('reading a command line', () => {
       'ls ?',
       'ls [a]',
       'ls ~',
+      'a b=~',
+      'a b:~',
       'a\\b',
       'a "\\n"',
       "a 'b",

@@ -1,0 +1,38 @@
+import type { Event } from '../events/event.ts';
+import type { Reader } from '../values/input.ts';
+import { count, flag, listOf, record, text, when } from '../values/input.ts';
+import { isObject } from '../values/json.ts';
+import type { Parent } from './session-info.ts';
+import type { ListOptions, Origin, Retention, Writer } from './store.ts';
+import { checkRetention } from './store.ts';
+
+// The readers of the arguments of a store's methods, for every implementation.
+
+const number = when<number>((value) => typeof value === 'number', 'a number');
+
+/** Reads the origin of a session. */
+export const readOrigin: Reader<Origin> = record<Origin>({
+  parent: record<Parent>({ sessionId: text, seq: count }, ['sessionId', 'seq']),
+});
+
+/** Reads a writer. */
+export const readWriter: Reader<Writer> = record<Writer>({ epoch: number, durable: flag, release: flag }, [
+  'epoch',
+]);
+
+/** Reads events as far as a store uses them: each is an object with a position. */
+export const readEvents: Reader<readonly Event[]> = listOf(
+  when((value) => isObject(value) && Number.isInteger(value['seq']), 'an event of a session'),
+);
+
+/** Reads the options of a list of sessions. A page has at least one session and at most 1,000. */
+export const readListOptions: Reader<ListOptions> = record<ListOptions>({ limit: number, after: text });
+
+const retention = record<Retention>({ olderThanMs: number, keepLast: number });
+
+/** Reads retention rules, of which there must be at least one. */
+export const readRetention: Reader<Retention> = (value) => {
+  const given = retention(value);
+  checkRetention(given);
+  return given;
+};
