@@ -15,12 +15,10 @@ export type {
 } from './backend/backend.ts';
 export type { ClaudeSettings } from './claude/claude-adapter.ts';
 export { type ClaudeCodeOptions, claudeCode } from './claude/claude-code.ts';
-export { readClaudeLine, readClaudeMessage } from './claude/claude-line.ts';
 export type { ProgramOptions } from './cli/cli-backend.ts';
 export { findProgram } from './cli/program.ts';
 export { type CodexOptions, codex } from './codex/codex.ts';
 export type { CodexSettings } from './codex/codex-adapter.ts';
-export { readCodexLine } from './codex/codex-line.ts';
 export type { BackendEvent, End, Totals } from './events/backend-event.ts';
 export { type DelegatedHarnessOptions, delegatedHarness } from './harness/delegated-harness.ts';
 export { type DelegatedLoop, type DelegatedLoopOptions, delegatedLoop } from './harness/delegated-loop.ts';

@@ -1,8 +1,13 @@
-import { readClaudeLine, readCodexLine } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
+import { claudeEvents } from '../src/claude/claude-line.ts';
 import { LineReader } from '../src/cli/line-reader.ts';
+import { readCodexEvent } from '../src/codex/codex-line.ts';
 import { usageSince, usdSince } from '../src/events/backend-event.ts';
 import { failureOf } from '../src/events/failure.ts';
+import { objectIn } from '../src/events/fields.ts';
+
+const readClaudeLine = (text: string) => [objectIn(text) ?? []].flat().flatMap(claudeEvents);
+const readCodexLine = (text: string) => [objectIn(text) ?? []].flat().flatMap(readCodexEvent);
 
 const line = (object: unknown) => JSON.stringify(object);
 

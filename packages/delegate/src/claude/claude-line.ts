@@ -1,10 +1,9 @@
 import type { AssistantPart, ErrorData, ErrorKind, StopReason, Usage } from '@cobbler/agent';
-import { data, read, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
 import type { Fields } from '../events/fields.ts';
-import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../events/fields.ts';
+import { fieldsOf, listOf, numberOf, textOf } from '../events/fields.ts';
 import { claudeName } from './claude-environment.ts';
 
 /** Claude Code's messages for a conversation that cannot continue, as of version 2.1. */
@@ -19,24 +18,7 @@ const stops: Readonly<Record<string, StopReason>> = {
   model_context_window_exceeded: 'context_full',
 };
 
-/**
- * Reads one line of `--output-format stream-json`. Other output and unknown messages return no events.
- * @throws AgentError `invalid` for a value that is not a string.
- */
-export function readClaudeLine(line: string): BackendEvent[] {
-  const object = objectIn(read(line, text, 'line'));
-  return object === undefined ? [] : claudeEvents(object);
-}
-
-/**
- * Reads one message of Claude Code. Its standard output and the Agent SDK use the same messages.
- * @throws AgentError `invalid` for a value that is not plain data.
- */
-export function readClaudeMessage(message: Fields): BackendEvent[] {
-  return claudeEvents(fieldsOf(read(message, data, 'message')));
-}
-
-/** Returns the events of a message that was parsed from JSON. */
+/** Returns the events of a message of Claude Code. Its standard output and the Agent SDK use the same messages. */
 export function claudeEvents(message: Fields): BackendEvent[] {
   // Messages of its subagents are ignored; the result includes their usage.
   if (typeof message['parent_tool_use_id'] === 'string') return [];

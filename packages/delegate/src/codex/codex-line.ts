@@ -1,5 +1,4 @@
 import type { ErrorData, StopReason, Usage } from '@cobbler/agent';
-import { read, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
@@ -8,16 +7,7 @@ import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
 
 export const codexName = 'codex';
 
-/**
- * Reads one line of `codex exec --json`. Other output and unknown messages return no events.
- * @throws AgentError `invalid` for a value that is not a string.
- */
-export function readCodexLine(line: string): BackendEvent[] {
-  const event = objectIn(read(line, text, 'line'));
-  return event === undefined ? [] : readCodexEvent(event);
-}
-
-/** Reads one message of `codex exec --json`. */
+/** Reads one message of `codex exec --json`. Unknown messages return no events. */
 export function readCodexEvent(event: Fields): BackendEvent[] {
   switch (event['type']) {
     case 'thread.started':
