@@ -21,7 +21,6 @@ export { type EmbedderParts, embedderFrom } from './memory/embedder-from.ts';
 export { type HttpEmbedderOptions, httpEmbedder } from './memory/http-embedder.ts';
 export { lexicalEmbedder } from './memory/lexical-embedder.ts';
 export type { Memory, MemoryIndex, Recall, Recalled } from './memory/memory-index.ts';
-export { type RecallOptions, recallFor } from './memory/recall.ts';
 export {
   type Remembered,
   type RememberOptions,
@@ -50,10 +49,9 @@ export {
   type SendPiece,
   sqlOutbox,
 } from './storage/outbox.ts';
-export { type Migration, migrations, migrationText } from './storage/schema.ts';
+export { type Migration, migrations } from './storage/schema.ts';
 export type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from './storage/sql.ts';
 export { commandList } from './turn/control.ts';
 export type { AssistantOptions, RememberRule } from './turn/dependencies.ts';
 export { contextMessages } from './turn/history.ts';
-export { defaultPersona, isTimeZone, systemPrompt, zonedTime } from './turn/system-prompt.ts';
-export { turnSession } from './turn/turn.ts';
+export { isTimeZone } from './turn/system-prompt.ts';

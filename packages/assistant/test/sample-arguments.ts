@@ -102,8 +102,6 @@ const samples: Readonly<Record<string, () => readonly unknown[] | Promise<readon
   'memoryChannel().edit': () => ['chat-1', '1', part, { buttons: [] }],
   'memoryChannel().typing': () => ['chat-1'],
   'memoryChannel().heard': () => ['tap-1', 'Yes.'],
-  migrationText: () => [{ name: '1', statements: ['SELECT 1'] }],
-  recallFor: () => [memory, 'chat-1', 'tea', { limit: 1, floor: 0, timeoutMs: 100, report: () => {} }],
   remember: () => [
     {
       messages: shared(sqlMessages(sql)),
@@ -157,18 +155,6 @@ const samples: Readonly<Record<string, () => readonly unknown[] | Promise<readon
   'sqlOutbox().answer': () => ['chat-1', '1'],
   'sqlOutbox().forget': () => ['chat-2'],
   'sqlOutbox().prune': () => [0],
-  systemPrompt: () => [
-    {
-      persona: 'Kind.',
-      tools: [{ name: 'look', description: 'Looks.' }],
-      memories: ['Tea.'],
-      now: 1,
-      timeZone: 'UTC',
-    },
-  ],
-  turnSession: () => ['chat-1', 'run-1'],
-  zonedTime: () => [1, 'UTC'],
-
   sqliteMemory: () => [{ sql, embedder: { ...embedder, embed: async () => [] } }],
   'sqliteMemory().add': () => [[], { signal: signal() }],
   'sqliteMemory().search': () => ['chat-9', 'tea', { limit: 1, floor: 0, signal: signal() }],

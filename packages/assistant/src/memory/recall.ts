@@ -1,10 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import { amount, callable, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { EmbedOptions } from './embedder.ts';
-import { embedReaders } from './embedder.ts';
 import type { MemoryIndex, Recall, Recalled } from './memory-index.ts';
-import { readMemoryIndex, recallReaders } from './memory-index.ts';
 
 /** Options of {@link recallFor}. */
 export interface RecallOptions extends Recall, EmbedOptions {
@@ -19,17 +16,8 @@ export interface RecallOptions extends Recall, EmbedOptions {
 /** Maximum length of a query in characters. The important text is usually at the start or the end. */
 const maxQueryLength = 2000;
 
-const readOptions = record<RecallOptions>({
-  ...recallReaders,
-  ...embedReaders,
-  timeoutMs: amount,
-  report: callable,
-  runtime: withMethods('timer'),
-});
-
 /**
- * Returns the memories of a chat that match a text, best first. Rejects only for an invalid argument, and never delays a reply beyond the
- * limit: if the memory fails or is late, it returns none, and `report` receives the reason.
+ * Returns the memories of a chat that match a text, best first. Never rejects, and never delays a reply beyond the limit: if the memory fails or is late, it returns none, and `report` receives the reason.
  */
 export async function recallFor(
   memory: MemoryIndex,
@@ -37,23 +25,15 @@ export async function recallFor(
   words: string,
   options: RecallOptions = {},
 ): Promise<readonly Recalled[]> {
-  const {
-    signal,
-    timeoutMs = 3000,
-    report = () => {},
-    runtime = systemRuntime,
-    ...recall
-  } = read(options, readOptions);
-  const index = read(memory, readMemoryIndex, 'memory');
-  read(chatId, text, 'chatId');
-  const query = excerpt(read(words, text, 'text').trim());
+  const { signal, timeoutMs = 3000, report = () => {}, runtime = systemRuntime, ...recall } = options;
+  const query = excerpt(words.trim());
   if (query === '' || signal?.aborted === true) return [];
   const late = new AbortController();
   const stop = () => late.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   const clear = runtime.timer(timeoutMs, () => late.abort(tooLate(timeoutMs)));
   try {
-    const search = Promise.resolve(index.search(chatId, query, { ...recall, signal: late.signal }));
+    const search = Promise.resolve(memory.search(chatId, query, { ...recall, signal: late.signal }));
     return await Promise.race([search, aborted(late.signal)]);
   } catch (error) {
     tell(report, AgentError.from(error));

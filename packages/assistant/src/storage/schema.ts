@@ -1,5 +1,3 @@
-import { listOf, read, record, text } from '@cobbler/agent/input';
-
 /** The migration from one version of the schema to the next. */
 export interface Migration {
   /** The name of its file in `migrations/`, by which D1 tracks applied migrations. */
@@ -7,8 +5,6 @@ export interface Migration {
   /** Statements in SQLite's dialect, without PRAGMA, which D1 does not support. */
   readonly statements: readonly string[];
 }
-
-const readMigration = record<Migration>({ name: text, statements: listOf(text) }, ['name', 'statements']);
 
 /**
  * The tables of an assistant, for local files and D1. A released migration never changes: add a new one instead. Data
@@ -157,7 +153,6 @@ export const migrations: readonly Migration[] = [
 ];
 
 /** Returns the content of a migration's file. */
-export function migrationText(migration: Migration): string {
-  const { statements } = read(migration, readMigration, 'migration');
+export function migrationText({ statements }: Migration): string {
   return `${statements.join(';\n\n')};\n`;
 }

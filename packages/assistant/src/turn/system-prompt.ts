@@ -1,5 +1,4 @@
 import type { Tool } from '@cobbler/agent';
-import { listOf, read, record, text, when } from '@cobbler/agent/input';
 
 /** The content of one turn's system prompt. */
 export interface PromptFacts {
@@ -14,24 +13,6 @@ export interface PromptFacts {
   readonly timeZone: string;
 }
 
-const readTime = when<number>(
-  (value) => typeof value === 'number' && Math.abs(value) <= 8.64e15,
-  'a time in milliseconds since 1970',
-);
-
-const readFacts = record<PromptFacts>(
-  {
-    persona: text,
-    tools: listOf(
-      record<PromptFacts['tools'][number]>({ name: text, description: text }, ['name', 'description']),
-    ),
-    memories: listOf(text),
-    now: readTime,
-    timeZone: text,
-  },
-  ['persona', 'tools', 'memories', 'now', 'timeZone'],
-);
-
 /** The default persona: friendly, brief, in the language of the user. */
 export const defaultPersona: string = [
   'You are a helpful personal assistant in a chat. You are friendly, direct and brief.',
@@ -42,10 +23,8 @@ export const defaultPersona: string = [
 /**
  * Returns the instructions of a turn. Constant parts come first and the parts that change with every message last, so
  * that the beginning stays in the provider's cache.
- * @throws AgentError `invalid` for an invalid field.
  */
-export function systemPrompt(facts: PromptFacts): readonly string[] {
-  const { persona, tools, memories, now, timeZone } = read(facts, readFacts, 'facts');
+export function systemPrompt({ persona, tools, memories, now, timeZone }: PromptFacts): readonly string[] {
   return [
     persona,
     toolsSection(tools),
@@ -76,13 +55,8 @@ function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
 }
 
-/**
- * Formats a time as ISO 8601 with the offset of a time zone, followed by the weekday and the zone's name.
- * @throws AgentError `invalid` for a time that no date has.
- */
+/** Formats a time as ISO 8601 with the offset of a time zone, followed by the weekday and the zone's name. */
 export function zonedTime(now: number, timeZone: string): string {
-  read(now, readTime, 'now');
-  read(timeZone, text, 'timeZone');
   const zone = isTimeZone(timeZone) ? timeZone : 'UTC';
   const parts = new Map(
     new Intl.DateTimeFormat('en-GB', {

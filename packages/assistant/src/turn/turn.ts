@@ -1,7 +1,6 @@
 import type { Json, RunResult } from '@cobbler/agent';
 import { AgentError, Executor } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
-import { read, text } from '@cobbler/agent/input';
 import type { StepSettings, Steps } from '@cobbler/agent/runner';
 import { runInSteps } from '@cobbler/agent/runner';
 import { defined, isoTime, reachedBudget } from '@cobbler/agent/values';
@@ -158,13 +157,8 @@ async function think(
   });
 }
 
-/**
- * Returns the id of the session that stores the events of a turn.
- * @throws AgentError `invalid` for an id that is not a string.
- */
+/** Returns the id of the session that stores the events of a turn. */
 export function turnSession(chatId: string, runId: string): string {
-  read(chatId, text, 'chatId');
-  read(runId, text, 'runId');
   return `${turnSessions(chatId)}${runId}`;
 }
 
