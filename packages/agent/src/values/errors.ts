@@ -24,7 +24,6 @@ export class AgentError extends Error {
 
   /** @throws AgentError `invalid`, code `bad_option`, for data that is not an error. */
   constructor(data: ErrorData) {
-    const own = readData(data);
     const {
       kind,
       message,
@@ -38,7 +37,7 @@ export class AgentError extends Error {
       wasted,
       tried,
       cause,
-    } = own;
+    } = readData(data);
     super(clip(message, maxErrorLength));
     this.name = 'AgentError';
     this.kind = kind;
@@ -71,7 +70,8 @@ export class AgentError extends Error {
       this;
     const retryable = this.retryable || undefined;
     return {
-      ...{ kind, message },
+      kind,
+      message,
       ...defined({
         code,
         retryable,
