@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Explanation } from '../../apps/cli/src/explain/catalogue.ts';
 import { catalogue } from '../../apps/cli/src/explain/catalogue.ts';
-import { errorsPage } from '../errors/page.mjs';
 import { raisedIn } from './errors/raised.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -84,7 +84,16 @@ describe('the error catalog', () => {
     expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);
   });
 
-  test('docs/errors.md matches the catalog (npm run generate -- errors)', () => {
-    expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(errorsPage(catalogue));
+  test('contains the whole text of docs/errors.md', () => {
+    const page = readFileSync(join(root, 'docs/errors.md'), 'utf8');
+    const areas = catalogue.map(({ title, entries }) => `## ${title}\n\n${entries.map(section).join('\n')}`);
+    expect(page.slice(page.indexOf('## '))).toBe(areas.join('\n'));
   });
 });
+
+function section({ code, kinds = [], status = [], what, todo, see }: Explanation): string {
+  const about = [...kinds.map((kind) => `\`${kind}\``), ...status.map((one) => `HTTP ${one}`)].join(', ');
+  const page = see?.replace(/^docs\//, '');
+  const more = page === undefined ? '' : ` See [${page.replace(/\.md$/, '')}](${page}).`;
+  return `### ${code}\n\n${about === '' ? '' : `${about}. `}${what}\n\n${todo}${more}\n`;
+}

@@ -1,5 +1,5 @@
+import type { Explanation } from '../explain/catalogue.ts';
 import { catalogue, codes, explanationOf } from '../explain/catalogue.ts';
-import type { Explanation } from '../explain/explanation.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { errorsPage } from '../../tsup.errors-page.ts';
 
 const source = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -39,6 +40,7 @@ export default async function bundled(): Promise<() => void> {
       js: "import { createRequire as toRequire } from 'node:module';\nconst require = toRequire(import.meta.url);",
     },
     plugins: [
+      errorsPage,
       {
         name: 'page',
         setup: ({ onResolve }) =>
