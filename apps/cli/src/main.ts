@@ -75,7 +75,7 @@ async function main(io: Io): Promise<number> {
     case 'backup':
       return await (await import('./commands/backup.ts')).backup(operands[0] ?? '', io);
     case 'restore':
-      return await (await import('./commands/restore.ts')).restore(operands[0] ?? '', io);
+      return await (await import('./commands/backup.ts')).restore(operands[0] ?? '', io);
     case 'store':
       return await (await import('./commands/store.ts')).store(operands, options, io);
     case 'help':

@@ -341,7 +341,7 @@ const requirements: readonly Mutant[] = [
     by: 'test/requirements-s4.test.ts',
   },
   {
-    file: 'src/routes/plain-routes.ts',
+    file: 'src/routes/event-routes.ts',
     find: "return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content, token)) } };",
     replace:
       "return { status: 202, json: { status: 'ok', ...(await session.prompt(body.content, token)) } };",
@@ -358,7 +358,7 @@ const requirements: readonly Mutant[] = [
     by: 'test/requirements-s4.test.ts',
   },
   {
-    file: 'src/routes/plain-routes.ts',
+    file: 'src/routes/event-routes.ts',
     find: '        run?.cancel();\n',
     replace: '',
     why: 'cancel waits for the run instead of stopping it',

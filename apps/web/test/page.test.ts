@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../src/fingerprint.ts';
-import { loadPage } from '../src/page.ts';
+import { fingerprint, loadPage } from '../src/page.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { itemsOf } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { nameOf } from '../src/app/composer/attachment.ts';
+import { nameOf } from '../src/app/composer/composer.tsx';
 import { wordsFor } from '../src/app/parts/announcer.tsx';
 import { ago, duration, money, share, size, tokens } from '../src/app/parts/format.ts';
 import { outcomeOf, subjectOf } from '../src/app/session/call-text.ts';

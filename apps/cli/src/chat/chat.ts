@@ -15,7 +15,7 @@ import { headerLines, statusFacts } from './facts.ts';
 import type { ChatHost, ChatListener } from './host.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
-import { readKeys } from './input/key-reader.ts';
+import { readKeys } from './input/key-decoder.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
 import { inputView } from './input-view.ts';

@@ -1,17 +1,20 @@
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  constants,
   copyFileSync,
+  createReadStream,
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { copyDatabase, isDatabase } from '@cobbler/agent/node';
-import type { BackupFile } from '../backup/manifest.ts';
-import { digestOf, writeManifest } from '../backup/manifest.ts';
 import { homeToKeep } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
@@ -124,4 +127,134 @@ function filesBelow(home: string, folder: string): string[] {
     if (entry.isDirectory()) return filesBelow(home, name);
     return entry.isFile() ? [name] : [];
   });
+}
+
+/** Files that an empty home directory may contain. */
+const empty: ReadonlySet<string> = new Set(['compiled']);
+
+/**
+ * Runs `cobbler restore FOLDER`: restores a backup into an empty home directory. Returns the exit code.
+ * @throws UsageError if the directory is not a complete backup, or the home directory is in use.
+ */
+export async function restore(given: string, io: Io): Promise<number> {
+  const home = homeToKeep(io.env);
+  if (home === undefined) {
+    throw new UsageError(
+      'The backup cannot be restored, because there is no home directory.',
+      'Set COBBLER_HOME to an empty directory.',
+    );
+  }
+  const folder = resolve(io.cwd(), given);
+  const manifest = readManifest(folder);
+  const held = existsSync(home) ? readdirSync(home).filter((name) => !empty.has(name)) : [];
+  if (held.length > 0) {
+    throw new UsageError(
+      `${home} is not empty: it contains ${held.slice(0, 3).join(', ')}. Nothing was changed.`,
+      'Move its contents elsewhere, or set COBBLER_HOME to another directory.',
+    );
+  }
+  await checkWhole(folder, manifest);
+  copyInto(home, folder, manifest);
+  io.stderr.write(
+    `Restored ${plural(manifest.files.length, 'file')} from the backup of ${manifest.madeAt} to ${visible(home)}. Unfinished work continues at the next start.\n`,
+  );
+  return 0;
+}
+
+/**
+ * Checks that every file is unchanged.
+ * @throws UsageError for a file that is missing or has changed.
+ */
+async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
+  for (const { name, sha256 } of files) {
+    const path = join(folder, name);
+    const found = existsSync(path) ? await digestOf(path) : undefined;
+    if (found === sha256) continue;
+    const what = found === undefined ? 'is missing from' : 'has changed in';
+    throw new UsageError(`${name} ${what} this backup. Nothing was changed.`, 'Use another backup.');
+  }
+}
+
+/** Copies all files, or none, as long as the disk allows the copies to be removed. */
+function copyInto(home: string, folder: string, { files }: Manifest): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const put: string[] = [];
+  try {
+    for (const { name } of files) {
+      const to = join(home, name);
+      mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+      copyFileSync(join(folder, name), to, constants.COPYFILE_EXCL);
+      put.push(to);
+      chmodSync(to, 0o600);
+    }
+  } catch (error) {
+    for (const path of put) rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/** One file of a backup. */
+interface BackupFile {
+  /** Path relative to the backup directory, with slashes. */
+  readonly name: string;
+  readonly bytes: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+  /** The schema version of a database. */
+  readonly format?: number;
+}
+
+/** The contents of a backup. It is written last, so a directory without it is not a backup. */
+interface Manifest {
+  readonly v: 1;
+  /** The Cobbler version that created the backup. */
+  readonly cobbler: string;
+  /** Creation time in ISO 8601. */
+  readonly madeAt: string;
+  readonly files: readonly BackupFile[];
+}
+
+const manifestName = 'manifest.json';
+
+function writeManifest(folder: string, manifest: Manifest): void {
+  writeFileSync(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+}
+
+/**
+ * Reads the manifest of a backup.
+ * @throws UsageError if the directory is not a backup, or this version cannot read it.
+ */
+export function readManifest(folder: string): Manifest {
+  const manifest = manifestIn(folder);
+  if (manifest.v !== 1) {
+    throw new UsageError(`${folder} was written by a newer version of Cobbler.`, 'Update Cobbler.');
+  }
+  for (const { name } of manifest.files) {
+    if (/^\/|(^|\/)\.\.?(\/|$)|[\\\0]/.test(name) || name === '') throw noBackupError(folder);
+  }
+  return manifest;
+}
+
+function manifestIn(folder: string): Manifest {
+  try {
+    const manifest: Manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'));
+    if (typeof manifest.v === 'number' && Array.isArray(manifest.files)) return manifest;
+  } catch {
+    // The error below reports it.
+  }
+  throw noBackupError(folder);
+}
+
+function noBackupError(folder: string): UsageError {
+  return new UsageError(
+    `${folder} is not a backup: it does not contain manifest.json.`,
+    'Create one: cobbler backup FOLDER',
+  );
+}
+
+/** Returns the SHA-256 of a file in hexadecimal. */
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
 }

@@ -4,17 +4,18 @@ import { basename } from 'node:path';
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { childEnvironment, cobblerHome, verifyStore } from '@cobbler/agent/node';
+import { probeSandbox } from '@cobbler/agent/sandbox';
 import { recordChildren } from '../config/backend.ts';
 import { findInstructions } from '../config/instructions.ts';
 import { serverWords, troubleLines } from '../config/mcp-servers.ts';
 import { providerEntry } from '../config/providers.ts';
+import { readSandboxMode } from '../config/sandbox.ts';
 import type { ModelFlags, Settings } from '../config/settings.ts';
 import { keyOf, maskedKey, readSettings } from '../config/settings.ts';
 import { formatMs } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { screenFor } from '../terminal/screen.ts';
 import type { Check } from './check.ts';
-import { checkSandbox } from './sandbox-check.ts';
 import { countText, storeFiles } from './stores.ts';
 
 /** The oldest supported version of Node. */
@@ -271,4 +272,27 @@ function versionOf(path: string, env: Environment): Promise<string | undefined> 
       resolve(error === null && line !== '' ? line : undefined);
     });
   });
+}
+
+const rules = {
+  workspace: 'commands write only in the workspace, apart from protected files',
+  strict: 'commands write nothing in the workspace',
+};
+
+/** Shows what restricts commands, after a test of the sandbox. Never throws. */
+export async function checkSandbox(env: Environment): Promise<Check> {
+  const name = 'sandbox';
+  try {
+    const mode = readSandboxMode(env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX') ?? 'workspace';
+    if (mode === 'off') return { name, ok: true, found: 'off: commands have all your rights' };
+    if (mode === 'external') return { name, ok: true, found: 'external: this machine is the sandbox' };
+    const status = await probeSandbox(env);
+    if (!status.works)
+      return { name, ok: false, found: `none: ${status.reason}; every command asks`, repair: status.cure };
+    const found = `bubblewrap ${status.version}: ${rules[mode]}; no home directory, no network, no other processes`;
+    return { name, ok: true, found };
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return { name, ok: false, found, repair: 'unset COBBLER_SANDBOX' };
+  }
 }

@@ -5,7 +5,7 @@ import { sqliteStore } from '@cobbler/agent/node';
 import { harnessFixture } from '@cobbler/conformance';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { describe, expect, test } from 'vitest';
-import { readManifest } from '../../src/backup/manifest.ts';
+import { readManifest } from '../../src/commands/backup.ts';
 import { cobbler } from '../support/binary.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChatKey } from '../../src/chat/input/key.ts';
-import { readKeys } from '../../src/chat/input/key-reader.ts';
+import { readKeys } from '../../src/chat/input/key-decoder.ts';
 
 /** Returns the keys decoded from the chunks, none of which ends in ESC. */
 function keysOf(...chunks: readonly string[]): ChatKey[] {

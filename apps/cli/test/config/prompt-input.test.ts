@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { promptParts } from '../../src/acp/prompt-parts.ts';
+import { promptParts } from '../../src/acp/acp-session.ts';
 import { withReferences } from '../../src/chat/input/references.ts';
 import { partOf, textOrFile } from '../../src/config/attachment.ts';
 import { findInstructions } from '../../src/config/instructions.ts';

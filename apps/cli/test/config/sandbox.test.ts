@@ -4,7 +4,7 @@ import { probeSandboxSync } from '@cobbler/agent/sandbox';
 import { describe, expect, test } from 'vitest';
 import { readRunFlags } from '../../src/config/run-flags.ts';
 import { sandboxIn } from '../../src/config/sandbox.ts';
-import { checkSandbox } from '../../src/doctor/sandbox-check.ts';
+import { checkSandbox } from '../../src/doctor/checkup.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { greeter } from '../support/greeter.ts';
 import { invoke } from '../support/in-process.ts';

@@ -1,3 +1,4 @@
+import { AgentError } from '@cobbler/agent';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
@@ -43,4 +44,68 @@ export function operationRoutes({ meters, readiness }: Services): Route[] {
       }),
     }),
   ];
+}
+
+/** Options of the readiness check. */
+interface ReadinessOptions {
+  /** Tests a write in the store. */
+  readonly probe: () => Promise<void>;
+  /** Time for which a result is reused, in milliseconds. */
+  readonly reuseMs: number;
+  /** Time limit for the store, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Called when the result changes, with the reason if the store fails. */
+  readonly onChange: (failure: AgentError | undefined) => void;
+  /** The monotonic clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** Checks that prompts can be stored. One probe runs at a time, and requests within a short time share its result. */
+export class Readiness {
+  readonly #options: ReadinessOptions;
+  #probing: Promise<AgentError | undefined> | undefined;
+  #last: { readonly at: number; readonly failure: AgentError | undefined } | undefined;
+
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns why prompts cannot be stored; undefined if they can. It omits the store's own message, which may contain
+   * paths.
+   */
+  async reason(): Promise<string | undefined> {
+    const failure = await this.#failure();
+    return failure && `Cannot write to the store (${failure.code ?? failure.kind}). See the server log.`;
+  }
+
+  #failure(): Promise<AgentError | undefined> {
+    const { now = () => performance.now(), reuseMs } = this.#options;
+    if (this.#last !== undefined && now() - this.#last.at < reuseMs)
+      return Promise.resolve(this.#last.failure);
+    this.#probing ??= this.#probe().then((failure) => {
+      if (this.#last?.failure?.code !== failure?.code) this.#options.onChange(failure);
+      this.#last = { at: now(), failure };
+      this.#probing = undefined;
+      return failure;
+    });
+    return this.#probing;
+  }
+
+  async #probe(): Promise<AgentError | undefined> {
+    const { probe, timeoutMs } = this.#options;
+    const late = Promise.withResolvers<AgentError>();
+    const message = `The store did not respond within ${timeoutMs} ms.`;
+    const timer = setTimeout(
+      () => late.resolve(new AgentError({ kind: 'agent', code: 'store_busy', message })),
+      timeoutMs,
+    );
+    try {
+      return await Promise.race([probe(), late.promise]).then((failure) => failure ?? undefined);
+    } catch (error) {
+      return AgentError.from(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }

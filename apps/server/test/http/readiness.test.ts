@@ -6,7 +6,7 @@ import { AgentError, memoryStore } from '@cobbler/agent';
 import type { SqliteStoreOptions } from '@cobbler/agent/node';
 import { sqliteStore } from '@cobbler/agent/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Readiness } from '../../src/routes/readiness.ts';
+import { Readiness } from '../../src/routes/operation-routes.ts';
 import type { Rig } from '../support/rig.ts';
 import { rig } from '../support/rig.ts';
 

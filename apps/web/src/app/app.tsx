@@ -6,13 +6,12 @@ import { LiveRegion } from './parts/announcer.tsx';
 import { useChanged } from './parts/hooks.tsx';
 import { Icon } from './parts/icons.tsx';
 import { chooseTheme, chosenTheme } from './parts/theme.ts';
-import { api } from './session/api.ts';
+import { ApiError, api } from './session/api.ts';
 import type { AppState } from './shell/app-state.ts';
 import { CostsView } from './shell/costs-view.tsx';
 import { KeysDialog, usePageKeys } from './shell/keys.tsx';
 import { SessionView } from './shell/session-view.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
-import { SignIn } from './shell/sign-in.tsx';
 
 interface AppProps {
   readonly app: AppState;
@@ -99,5 +98,58 @@ function Warnings({ app }: { readonly app: AppState }): VNode {
         </div>
       ))}
     </div>
+  );
+}
+
+interface SignInProps {
+  /** The reason for the sign-in. */
+  readonly reason: string;
+  readonly done: () => void;
+}
+
+/** A form that exchanges a token for the page's cookie. */
+function SignIn({ reason, done }: SignInProps): VNode {
+  const [problem, setProblem] = useState('');
+  const [token, setToken] = useState('');
+  const submit = async () => {
+    try {
+      // A pasted address contains the token.
+      await api.signIn(token.trim().replace(/^.*#token=/, ''));
+      done();
+    } catch (error) {
+      setProblem(error instanceof ApiError ? error.message : String(error));
+    }
+  };
+  return (
+    <main class="sign-in">
+      <h1>cobbler</h1>
+      <p>{reason}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <input
+          type="password"
+          aria-label="Token"
+          placeholder="cbk_… or the whole address"
+          autocomplete="off"
+          required
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+      <p role="alert" class="bad">
+        {problem}
+      </p>
+      <p class="muted small">
+        The address that <code>cobbler serve</code> prints signs you in automatically. The token is not stored
+        in server logs or in this page.
+      </p>
+    </main>
   );
 }

@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Budget } from '@cobbler/agent';
 import type { BudgetAlert, BudgetClient, BudgetDefinition, BudgetStore } from '@cobbler/agent/budgets';
 import type { FileConfig } from '@cobbler/agent/node';
+import { parseConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
+import { readProjectFile } from '../../config/project-rules.ts';
 import { homeToKeep } from '../../session/session-home.ts';
 import type { Environment } from '../../terminal/io.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
-import { sendAlert } from './alert-webhook.ts';
-import { definitionsOf, projectBudget } from './definitions.ts';
 
 /** The budgets that a command uses. */
 export interface BudgetPlan {
@@ -145,4 +145,81 @@ async function defineChanged(store: BudgetStore, definitions: readonly BudgetDef
     const [known] = await store.balances([definition.name]).catch(() => []);
     if (!isDeepStrictEqual(known?.definition, definition)) await store.define(definition);
   }
+}
+
+/** Maximum time of a request, in milliseconds. */
+const timeoutMs = 10_000;
+
+/**
+ * Sends an alert to the address in the configuration. Returns the problem if it was not accepted; this names only the host,
+ * because the path and query of the address can be secret.
+ */
+async function sendAlert(address: string, alert: BudgetAlert): Promise<string | undefined> {
+  const { endsAt, ...rest } = alert;
+  const until = endsAt === undefined ? undefined : new Date(endsAt).toISOString();
+  const problem = (reason: string) =>
+    `The alert of budget ${JSON.stringify(alert.budget)} could not be sent: ${new URL(address).host} ${reason}.`;
+  try {
+    const { ok, status, body } = await fetch(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'budget_alert', ...rest, ...defined({ until }) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await body?.cancel();
+    return ok ? undefined : problem(`responded with ${status}`);
+  } catch {
+    return problem('did not respond');
+  }
+}
+
+/** A budget as a configuration file contains it, below its name. */
+type BudgetSetting = NonNullable<FileConfig['budgets']>[string];
+
+/**
+ * Returns the definitions of a configuration, each after its parent.
+ * @throws UsageError if a budget is above itself.
+ */
+function definitionsOf({ budgets = {} }: FileConfig): readonly BudgetDefinition[] {
+  const definitions = new Map<string, BudgetDefinition>();
+  const add = (name: string, below: readonly string[]): void => {
+    const setting = Object.hasOwn(budgets, name) ? budgets[name] : undefined;
+    // A parent that is not in the configuration can be in the store.
+    if (setting === undefined || definitions.has(name)) return;
+    if (below.includes(name)) throw ownParent(name);
+    if (setting.parent !== undefined) add(setting.parent, [...below, name]);
+    definitions.set(name, { name, ...setting });
+  };
+  for (const name of Object.keys(budgets)) add(name, []);
+  return [...definitions.values()];
+}
+
+function ownParent(name: string): UsageError {
+  return UsageError.withCode(
+    'budget_parent',
+    `Budget ${JSON.stringify(name)} is its own parent, or above its parent.`,
+    'Correct `parent` in the configuration.',
+  );
+}
+
+/**
+ * Returns the budget in a project's own file, which has no parent: it is below the budget that the user chose. Undefined if
+ * there is none.
+ * @throws UsageError if it is invalid, or names a parent.
+ */
+async function projectBudget(folder: string, env: Environment): Promise<BudgetSetting | undefined> {
+  const { path, values } = await readProjectFile(folder, env);
+  const setting = values?.['budget'];
+  if (setting === undefined) return undefined;
+  try {
+    const { budgets } = (await parseConfig(JSON.stringify({ budgets: { budget: setting } }), path)).values;
+    if (budgets?.['budget']?.parent === undefined) return budgets?.['budget'];
+  } catch {
+    // Reported below.
+  }
+  throw new UsageError(
+    `${path} is invalid: "budget" must contain "limits" and can contain "per" and "timeZone".`,
+    'For example: budget: { per: day, limits: { usd: 1 } }. A project cannot choose another budget.',
+  );
 }

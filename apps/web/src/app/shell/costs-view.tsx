@@ -1,10 +1,9 @@
 import type { CostGroup, Forecast } from '@cobbler/agent/store';
 import { costCsv } from '@cobbler/agent/store';
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { CostChart } from '../panels/cost-chart.tsx';
 import { CostTable } from '../panels/cost-table.tsx';
-import { Choice } from '../parts/choice.tsx';
 import { counted, money, share, tokens } from '../parts/format.ts';
 import { useChanged } from '../parts/hooks.tsx';
 import { Icon } from '../parts/icons.tsx';
@@ -168,4 +167,34 @@ function download({ by, report }: Shown): void {
   link.download = `costs-by-${by}.csv`;
   link.click();
   URL.revokeObjectURL(link.href);
+}
+
+interface ChoiceProps<Value extends string> {
+  /** Meaning of the values, for screen readers. */
+  readonly label: string;
+  readonly values: readonly Value[];
+  readonly chosen: Value;
+  readonly choose: (value: Value) => void;
+}
+
+/** A row of values, one of which is chosen. The arrow keys move the choice. */
+function Choice<Value extends string>({ label, values, chosen, choose }: ChoiceProps<Value>): VNode {
+  const name = useId();
+  return (
+    <fieldset class="choice">
+      <legend class="unseen">{label}</legend>
+      {values.map((value) => (
+        <label key={value}>
+          <input
+            type="radio"
+            name={name}
+            value={value}
+            checked={value === chosen}
+            onChange={() => choose(value)}
+          />
+          <span class="option">{value}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
 }
