@@ -61,9 +61,9 @@ export function commandHelp(command: CommandRow): string {
     `cobbler ${command.name} ${command.operands.replaceAll('...', ' ...')}`.trimEnd(),
     `  ${command.text}`,
   ];
-  if (command.about.length > 0) lines.push('', ...command.about);
+  if (command.about !== '') lines.push('', command.about);
   for (const group of command.groups) {
-    const shown = group.options.filter((option) => !option.hidden);
+    const shown = group.options.filter(({ text }) => text !== '');
     lines.push('', group.title, ...shown.map((option) => `  ${option.flags.padEnd(25)}${option.text}`));
   }
   return lines.join('\n');

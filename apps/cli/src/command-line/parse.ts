@@ -99,7 +99,7 @@ function usageError(error: CommanderError, args: readonly string[]): UsageError 
   const row = commands.find((command) => command.name === name);
   const unknown = /unknown option '([^']+)'/.exec(error.message)?.[1];
   if (unknown !== undefined && row !== undefined) {
-    const known = optionsOf(row).filter((option) => !option.hidden);
+    const known = optionsOf(row).filter(({ text }) => text !== '');
     const [flag = unknown] = unknown.split('=');
     const hint = flag.startsWith('--') ? didYouMean(flag, known.flatMap(flagNames)) : '';
     const prompt = /\s/.test(unknown) ? ['If it is a prompt, put -- before it.'] : [];

@@ -36,27 +36,42 @@ function followers(name: string): Followers {
   const row = commands.find((command) => command.name === name);
   if (row === undefined) return { flags: [], operands: [], takesFile: false };
   const flags = optionsOf(row)
-    .filter((option) => !option.hidden)
+    .filter(({ text }) => text !== '')
     .flatMap(flagNames);
-  const { words = name === 'explain' ? codes : [] } = row;
+  const { words = name === 'explain' ? codes : name === 'help' ? commandNames : [] } = row;
   return words === 'file'
     ? { flags, operands: [], takesFile: true }
     : { flags, operands: words, takesFile: false };
 }
 
-/** Returns the options that have a fixed set of values. */
-function flagsWithValues(): { flags: string[]; values: readonly string[] }[] {
-  return commands.flatMap(optionsOf).flatMap((option) => {
-    const { completes } = option;
-    const values = completes === undefined || completes === 'file' || completes === 'folder' ? [] : completes;
-    return values.length === 0 ? [] : [{ flags: flagNames(option), values }];
-  });
-}
+const models = ['fast', 'balanced', 'best', 'claude:', 'openai:'];
 
-/** Returns the options whose value is a path, as a pattern for a shell's `case`. */
-function pathFlags(kind: 'file' | 'folder'): string {
-  const options = commands.flatMap(optionsOf).filter(({ completes }) => completes === kind);
-  return [...new Set(options.flatMap(flagNames))].join('|');
+/** Values to offer after an option, in every command that has it. */
+const values: Readonly<Record<string, readonly string[]>> = {
+  '--model': models,
+  '--fallback': models,
+  '--api': ['responses', 'chat'],
+  '--backend': ['claude-code', 'codex'],
+  '--sandbox': ['workspace', 'strict', 'off'],
+  '--max-repeats': ['never'],
+  '--retry-for': ['never'],
+  '--compact-above': ['never'],
+  '--offload-above': ['never'],
+  '--by': ['day', 'model', 'session', 'kind'],
+  '--runner': ['restate'],
+  '--log-level': ['debug', 'info', 'warn', 'error'],
+};
+
+/** Options whose value is a file. */
+const files = ['--attach', '--output', '--record', '--replay', '--store', '--persona', '--to'];
+
+/** Options whose value is a directory. */
+const folders = ['--dir', '--in'];
+
+/** Returns options with their short names, as a pattern for a shell's `case`. */
+function pattern(flags: readonly string[]): string {
+  const names = commands.flatMap(optionsOf).map(flagNames);
+  return flags.map((flag) => names.find((one) => one.includes(flag))?.join('|')).join('|');
 }
 
 function bash(): string {
@@ -65,9 +80,9 @@ function bash(): string {
     const file = takesFile ? ' if [[ "$current" != -* ]]; then _cobbler_paths -f; return; fi' : '';
     return `    ${name}) words="${[...flags, ...operands].join(' ')}";${file} ;;`;
   });
-  const values = flagsWithValues().map(
-    ({ flags, values }) =>
-      `    ${flags.join('|')}) COMPREPLY=($(compgen -W "${values.join(' ')}" -- "$current")); return ;;`,
+  const offers = Object.entries(values).map(
+    ([flag, words]) =>
+      `    ${pattern([flag])}) COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$current")); return ;;`,
   );
   return `# cobbler completion for bash
 _cobbler_paths() {
@@ -79,9 +94,9 @@ _cobbler() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words
   COMPREPLY=()
   case "$before" in
-${values.join('\n')}
-    ${pathFlags('folder')}) _cobbler_paths -d; return ;;
-    ${pathFlags('file')}) _cobbler_paths -f; return ;;
+${offers.join('\n')}
+    ${pattern(folders)}) _cobbler_paths -d; return ;;
+    ${pattern(files)}) _cobbler_paths -f; return ;;
   esac
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
@@ -99,16 +114,16 @@ function zsh(): string {
     const file = takesFile ? ' if [[ "$words[CURRENT]" != -* ]]; then _files; return; fi' : '';
     return `    ${name}) candidates=(${[...flags, ...operands].join(' ')});${file} ;;`;
   });
-  const values = flagsWithValues().map(
-    ({ flags, values }) => `    ${flags.join('|')}) compadd -- ${values.join(' ')}; return ;;`,
+  const offers = Object.entries(values).map(
+    ([flag, words]) => `    ${pattern([flag])}) compadd -- ${words.join(' ')}; return ;;`,
   );
   return `#compdef cobbler
 _cobbler() {
   local -a candidates
   case "\${words[CURRENT-1]}" in
-${values.join('\n')}
-    ${pathFlags('folder')}) _files -/; return ;;
-    ${pathFlags('file')}) _files; return ;;
+${offers.join('\n')}
+    ${pattern(folders)}) _files -/; return ;;
+    ${pattern(files)}) _files; return ;;
   esac
   case "\${words[2]}" in
 ${cases.join('\n')}
@@ -136,15 +151,12 @@ function fish(): string {
     const { operands, takesFile } = followers(command.name);
     for (const word of operands) lines.push(`complete -c cobbler -n ${condition} -f -a ${word}`);
     if (takesFile) lines.push(`complete -c cobbler -n ${condition} -F`);
-    for (const option of optionsOf(command).filter((one) => !one.hidden)) {
+    for (const option of optionsOf(command).filter(({ text }) => text !== '')) {
       const names = flagNames(option).map((flag) =>
         flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
       );
-      const takes = Array.isArray(option.completes)
-        ? ` -x -a ${quote(option.completes.join(' '))}`
-        : option.flags.includes('<')
-          ? ' -r'
-          : '';
+      const words = values[flagNames(option).at(-1) ?? ''];
+      const takes = words ? ` -x -a ${quote(words.join(' '))}` : option.flags.includes('<') ? ' -r' : '';
       lines.push(`complete -c cobbler -n ${condition} ${names.join(' ')}${takes} -d ${quote(option.text)}`);
     }
   }

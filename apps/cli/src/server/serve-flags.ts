@@ -1,6 +1,6 @@
 import { defined } from '@cobbler/agent/values';
 import type { Level } from '@cobbler/server';
-import { defaultPort } from '../command-line/serve-options.ts';
+import { defaultPort } from '../command-line/command-table.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { UsageError } from '../terminal/usage-error.ts';

@@ -125,12 +125,19 @@ describe('help', () => {
     }
   });
 
+  test('consists of options with flags, and texts except for the hidden ones', () => {
+    const options = commands.flatMap(optionsOf);
+    expect(options.filter(({ flags }) => flags === '')).toEqual([]);
+    const hidden = new Set(options.flatMap(({ flags, text }) => (text === '' ? flags : [])));
+    expect([...hidden]).toEqual(['-p, --print', '--json-deltas']);
+  });
+
   test('of a command shows every option that is not hidden', () => {
     const run = commandRow('run');
     if (run === undefined) throw new Error('run is a command');
     const text = commandHelp(run);
     for (const option of optionsOf(run)) {
-      expect(text.includes(option.flags), option.flags).toBe(option.hidden !== true);
+      expect(text.includes(option.flags), option.flags).toBe(option.text !== '');
     }
     for (const line of text.split('\n')) expect(widthOf(line), line).toBeLessThanOrEqual(120);
   });

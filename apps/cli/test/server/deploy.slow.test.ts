@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { defaultPort } from '../../src/command-line/serve-options.ts';
+import { defaultPort } from '../../src/command-line/command-table.ts';
 import { botStage, botToken } from '../assistant/assistant-stage.ts';
 import { bareEnvironment, command, ended } from '../support/binary.ts';
 import { mockService, says, testKey } from '../support/mock-service.ts';

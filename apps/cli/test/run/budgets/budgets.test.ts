@@ -6,7 +6,7 @@ import { AgentError } from '@cobbler/agent';
 import { sqliteBudgets } from '@cobbler/agent/sqlite-budgets';
 import { replies, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { budgetsRow } from '../../../src/command-line/budgets-row.ts';
+import { commands } from '../../../src/command-line/command-table.ts';
 import { commandHelp } from '../../../src/command-line/help.ts';
 import { config } from '../../../src/commands/config.ts';
 import { localConversations } from '../../../src/commands/local-conversations.ts';
@@ -97,7 +97,8 @@ describe('the budget of a run', () => {
     const { run, list, set } = await setup('');
     expect(await list()).toContain('There are no budgets');
     const value = '{ per: day, limits: { usd: 5 } }';
-    expect(commandHelp(budgetsRow)).toContain(`cobbler config set budgets.me '${value}'`);
+    const help = commands.filter(({ name }) => name === 'budgets').map(commandHelp);
+    expect(help.join()).toContain(`cobbler config set budgets.me '${value}'`);
     expect(await set('budgets.me', value)).toBe(0);
     expect(await set('budget', 'me')).toBe(0);
     expect((await run()).code).toBe(0);
