@@ -7,6 +7,7 @@ import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { parseCount } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
+import { oneOf, optionValue, portOption } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { LogLevel } from './bot-log.ts';
 import { logLevels } from './bot-log.ts';
@@ -43,7 +44,6 @@ const defaultPort = 8787;
 export function readAssistantFlags(raw: RawOptions, io: Pick<Io, 'env' | 'cwd'>): AssistantFlags {
   const persona = text(raw['persona']);
   const embedder = text(raw['embedder']);
-  const floor = text(raw['embedderFloor']);
   const apiRoot = text(raw['apiRoot']);
   if (raw['local'] === true && raw['webhook'] === true)
     throw new UsageError('--local and --webhook cannot be used together.', 'Remove one of them.');
@@ -51,16 +51,25 @@ export function readAssistantFlags(raw: RawOptions, io: Pick<Io, 'env' | 'cwd'>)
     work: readRunFlags({ ...raw, tools: raw['tools'] ?? 'none' }),
     isLocal: raw['local'] === true,
     timeZone: timeZoneOf(text(raw['timeZone']) ?? io.env['COBBLER_ASSISTANT_TIME_ZONE']),
-    keepDays: countOf(raw['keepDays'], '--keep-days', 30),
+    keepDays:
+      optionValue(raw['keepDays'], '--keep-days', parseCount, 'Use a whole number, such as 30.') ?? 30,
     isWebhook: raw['webhook'] === true,
     host: text(raw['host']) ?? '127.0.0.1',
-    port: portOf(raw['port']),
-    path: pathOf(text(raw['path'])),
-    level: levelOf(raw['logLevel']),
+    port: portOption(raw['port'], '--port') ?? defaultPort,
+    path:
+      optionValue(text(raw['path']), '--path', parsePath, 'Use a path, such as /telegram.') ?? defaultPath,
+    level:
+      optionValue(raw['logLevel'], '--log-level', oneOf(logLevels), `Use one of: ${logLevels.join(', ')}`) ??
+      'info',
     ...(persona !== undefined && { persona: fileText(resolve(io.cwd(), persona)) }),
     ...defined({ embedder }),
     ...defined({
-      embedderFloor: floor === undefined ? undefined : floorOf(floor),
+      embedderFloor: optionValue(
+        text(raw['embedderFloor']),
+        '--embedder-floor',
+        parseFloor,
+        'Use a cosine similarity between 0 and 1, such as 0.3.',
+      ),
       apiRoot: apiRoot === undefined ? undefined : addressOf(apiRoot),
     }),
   };
@@ -79,39 +88,13 @@ function timeZoneOf(name: string | undefined): string {
   );
 }
 
-function countOf(value: unknown, flag: string, fallback: number): number {
-  if (value === undefined) return fallback;
-  const count = parseCount(String(value));
-  if (count !== undefined) return count;
-  throw new UsageError(
-    `${flag} cannot be ${JSON.stringify(value)}.`,
-    `Use a whole number, such as ${fallback}.`,
-  );
+function parsePath(text: string): string | undefined {
+  return /^\/[\w./~-]*$/.test(text) ? text : undefined;
 }
 
-function portOf(value: unknown): number {
-  if (value === undefined) return defaultPort;
-  const port = Number(value);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UsageError(
-    `--port cannot be ${JSON.stringify(value)}.`,
-    'Use a number from 0 (any free port) to 65535.',
-  );
-}
-
-function pathOf(value: string | undefined): string {
-  if (value === undefined) return defaultPath;
-  if (/^\/[\w./~-]*$/.test(value)) return value;
-  throw new UsageError(`--path cannot be ${JSON.stringify(value)}.`, 'Use a path, such as /telegram.');
-}
-
-function floorOf(value: string): number {
-  const floor = Number(value);
-  if (floor > 0 && floor < 1) return floor;
-  throw new UsageError(
-    `--embedder-floor cannot be ${JSON.stringify(value)}.`,
-    'Use a cosine similarity between 0 and 1, such as 0.3.',
-  );
+function parseFloor(text: string): number | undefined {
+  const floor = Number(text);
+  return floor > 0 && floor < 1 ? floor : undefined;
 }
 
 function addressOf(value: string): string {
@@ -119,15 +102,6 @@ function addressOf(value: string): string {
   throw new UsageError(
     `--api-root ${JSON.stringify(value)} is not an http or https URL.`,
     'For example: http://localhost:8081',
-  );
-}
-
-function levelOf(value: unknown): LogLevel {
-  const level = logLevels.find((one) => one === (value ?? 'info'));
-  if (level !== undefined) return level;
-  throw new UsageError(
-    `--log-level cannot be ${JSON.stringify(value)}.`,
-    `Use one of: ${logLevels.join(', ')}`,
   );
 }
 

@@ -10,6 +10,7 @@ import type { RawOptions } from '../config/run-flags.ts';
 import { visible } from '../terminal/escape.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
+import { optionValue } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { AssistantHome } from './assistant-home.ts';
 import { lockHome } from './assistant-home.ts';
@@ -74,7 +75,8 @@ export async function showAudit(home: AssistantHome, options: RawOptions, io: Io
   const sql = openChats(home);
   try {
     const chatId = typeof options['chat'] === 'string' ? options['chat'] : undefined;
-    const since = sinceOf(options['since']);
+    const age = optionValue(options['since'], '--since', parseRecent, 'For example: 2d, 12h or 30m');
+    const since = age === undefined ? undefined : Date.now() - age;
     const entries = auditOf(sqlEvents(sql), {
       pricing: await pricesOf(io.env),
       tools: workspaceTools({ root: home.folder, environment: io.env, sandbox: 'off' }),
@@ -93,17 +95,11 @@ export async function showAudit(home: AssistantHome, options: RawOptions, io: Io
   }
 }
 
-/**
- * Reads a duration such as `2d`.
- * @throws UsageError if the text is not a duration.
- */
-function sinceOf(value: unknown): number | undefined {
-  if (value === undefined) return undefined;
-  const match = /^(\d+)(m|h|d)$/.exec(String(value).trim());
-  const unit = { m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ''];
-  if (match === null || unit === undefined)
-    throw new UsageError(`--since cannot be ${JSON.stringify(value)}.`, 'For example: 2d, 12h or 30m');
-  return Date.now() - Number(match[1]) * unit;
+/** Reads an age such as `2d` as milliseconds. */
+function parseRecent(text: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d+)(m|h|d)$/.exec(text.trim()) ?? [];
+  const ms = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit];
+  return ms === undefined ? undefined : Number(amount) * ms;
 }
 
 function auditLine(entry: AuditEntry): string {

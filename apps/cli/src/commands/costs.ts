@@ -10,10 +10,10 @@ import { visibleJson } from '../terminal/escape.ts';
 import { formatCount, formatUsd, parseAge, parseCount, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
+import { oneOf, optionValue } from '../terminal/option-value.ts';
 import { screenFor } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
 import { styleFor } from '../terminal/style.ts';
-import { didYouMean } from '../terminal/suggestion.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -34,9 +34,16 @@ export async function costs(options: RawOptions, io: Io, now: number = systemRun
   if (json === true && csv === true)
     throw new UsageError('--json and --csv exclude each other.', 'Use one of them.');
   if (options['deleteBefore'] !== undefined) return await deleteBefore(options, io);
-  const by = groupOf(options['by']);
-  const since = startOf(options['since'], now);
-  const limit = limitOf(options['limit']);
+  const by =
+    optionValue(options['by'], '--by', oneOf(groups), `Use one of: ${groups.join(', ')}`, groups) ?? 'day';
+  const age = optionValue(
+    options['since'] ?? '30d',
+    '--since',
+    parsePeriod,
+    'For example: --since 7d, or --since all',
+  );
+  const since = Math.max(0, now - (age ?? 0));
+  const limit = optionValue(options['limit'], '--limit', parseCount, 'For example: --limit 20') ?? 31;
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   const query = { by, since, timeZone };
   const { rows, forecast } = await answerOf(options['server'] === true, io, query, now);
@@ -112,33 +119,9 @@ async function openStore(isServer: boolean, { env }: Io): Promise<SessionStore |
   return sqliteStore(file);
 }
 
-function groupOf(value: unknown): CostGroup {
-  if (value === undefined) return 'day';
-  const found = groups.find((group) => group === value);
-  if (found !== undefined) return found;
-  throw new UsageError(
-    `--by cannot be ${JSON.stringify(value)}.${didYouMean(String(value), groups)}`,
-    `Use one of: ${groups.join(', ')}`,
-  );
-}
-
-const defaultAge = '30d';
-
-function startOf(value: unknown, now: number): number {
-  const text = typeof value === 'string' ? value : defaultAge;
-  if (text === 'all') return 0;
-  const ageMs = parseAge(text);
-  if (ageMs !== undefined) return Math.max(0, now - ageMs);
-  throw new UsageError(
-    `--since cannot be ${JSON.stringify(text)}.`,
-    'For example: --since 7d, or --since all',
-  );
-}
-
-function limitOf(value: unknown): number {
-  const limit = typeof value === 'string' ? parseCount(value) : 31;
-  if (limit !== undefined) return limit;
-  throw new UsageError(`--limit cannot be ${JSON.stringify(value)}.`, 'For example: --limit 20');
+/** Reads an age, or `all` as one without an end. */
+function parsePeriod(text: string): number | undefined {
+  return text === 'all' ? Number.POSITIVE_INFINITY : parseAge(text);
 }
 
 /** Costs of a period, for display. */

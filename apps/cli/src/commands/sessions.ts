@@ -17,6 +17,7 @@ import { sessionFacts, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { parseAge, parseCount, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
+import { optionValue } from '../terminal/option-value.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
@@ -188,8 +189,12 @@ async function remove({ sessions: { store, notes }, rest, io }: ActionContext): 
 }
 
 async function prune({ sessions: { store, notes }, options, io }: ActionContext): Promise<void> {
-  const age = options['olderThan'];
-  const olderThanMs = typeof age === 'string' ? ageMs(age) : undefined;
+  const olderThanMs = optionValue(
+    options['olderThan'],
+    '--older-than',
+    parseAge,
+    'For example: --older-than 30d',
+  );
   const last = options['keepLast'];
   const keepLast = last === '0' ? 0 : countOf(last, '--keep-last');
   if (olderThanMs === undefined && keepLast === undefined) {
@@ -198,9 +203,7 @@ async function prune({ sessions: { store, notes }, options, io }: ActionContext)
       'For example: cobbler sessions prune --older-than 30d --keep-last 50',
     );
   }
-  const ids = await store.prune({
-    ...defined({ olderThanMs, keepLast }),
-  });
+  const ids = await store.prune(defined({ olderThanMs, keepLast }));
   for (const id of ids) notes.delete(id);
   io.stderr.write(
     `${plural(ids.length, 'session')} deleted. To free the disk space: cobbler sessions vacuum\n`,
@@ -221,15 +224,5 @@ function idOf([id]: readonly string[], action: string): string {
 }
 
 function countOf(value: unknown, flag: string): number | undefined {
-  if (typeof value !== 'string') return undefined;
-  const count = parseCount(value);
-  if (count !== undefined) return count;
-  throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `For example: ${flag} 20`);
-}
-
-/** Reads `30d`, `12h` or `4w` as milliseconds. */
-function ageMs(text: string): number {
-  const age = parseAge(text);
-  if (age !== undefined) return age;
-  throw new UsageError(`--older-than cannot be ${JSON.stringify(text)}.`, 'For example: --older-than 30d');
+  return optionValue(value, flag, parseCount, `For example: ${flag} 20`);
 }

@@ -6,7 +6,7 @@ import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { homeToKeep } from '../session/session-home.ts';
-import { didYouMean } from '../terminal/suggestion.ts';
+import { oneOf, optionValue } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Programs that can do the work instead of a model. */
@@ -19,12 +19,8 @@ export type BackendName = (typeof backendNames)[number];
  * @throws UsageError for an unknown name.
  */
 export function readBackend(value: string | undefined): BackendName | undefined {
-  const found = backendNames.find((name) => name === value);
-  if (found !== undefined || value === undefined) return found;
-  throw new UsageError(
-    `--backend cannot be ${JSON.stringify(value)}.${didYouMean(value, backendNames)}`,
-    `Use --backend ${backendNames.join(' or --backend ')}.`,
-  );
+  const advice = `Use --backend ${backendNames.join(' or --backend ')}.`;
+  return optionValue(value, '--backend', oneOf(backendNames), advice, backendNames);
 }
 
 /** Records child processes from now on, and ends those that a killed Cobbler left running. */

@@ -1,6 +1,7 @@
 import { defined } from '@cobbler/agent/values';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { parseBound, parseCount, parseDuration, parseSpan, parseUsd } from '../terminal/format.ts';
+import { oneOf, optionValue } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { BackendName } from './backend.ts';
 import { readBackend } from './backend.ts';
@@ -76,34 +77,41 @@ export type RawOptions = Readonly<Record<string, unknown>>;
  */
 export function readRunFlags(raw: RawOptions): RunFlags {
   return {
-    ...optional('model', text(raw['model'])),
+    ...defined({
+      model: text(raw['model']),
+      baseURL: readAddress(text(raw['baseUrl'])),
+      api: optionValue(
+        text(raw['api']),
+        '--api',
+        oneOf<Api>(['responses', 'chat']),
+        'Use --api responses or --api chat.',
+      ),
+      backend: readBackend(text(raw['backend'])),
+      dir: text(raw['dir']),
+      system: text(raw['system']),
+      appendSystem: text(raw['appendSystem']),
+      tools: readTools(text(raw['tools'])),
+      sandbox: readSandboxMode(raw['sandbox'], '--sandbox'),
+      maxTurns: number(raw, 'maxTurns', '--max-turns', parseCount, '50'),
+      maxRepeats: number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never'),
+      maxUsd: number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50'),
+      maxTokens: number(raw, 'maxTokens', '--max-tokens', parseCount, '200k'),
+      budget: text(raw['budget']),
+      timeoutMs: number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m'),
+      retryFor: number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never'),
+      compactAbove: number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never'),
+      offloadAbove: number(raw, 'offloadAbove', '--offload-above', parseBound, '64k or never'),
+      output: text(raw['output']),
+      session: readSession(raw),
+    }),
     fallback: texts(raw['fallback']),
-    ...optional('baseURL', readAddress(text(raw['baseUrl']))),
-    ...optional('api', readApi(text(raw['api']))),
-    ...optional('backend', readBackend(text(raw['backend']))),
-    ...optional('dir', text(raw['dir'])),
     attach: texts(raw['attach']),
-    ...optional('system', text(raw['system'])),
-    ...optional('appendSystem', text(raw['appendSystem'])),
     contextFiles: raw['contextFiles'] !== false,
-    ...optional('tools', readTools(text(raw['tools']))),
     mcp: texts(raw['mcp']),
     mode: readMode(raw),
-    ...optional('sandbox', readSandboxMode(raw['sandbox'], '--sandbox')),
     allow: texts(raw['allow']),
     allowGuarded: texts(raw['allowGuarded']),
-    ...optional('maxTurns', number(raw, 'maxTurns', '--max-turns', parseCount, '50')),
-    ...optional('maxRepeats', number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never')),
-    ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),
-    ...optional('maxTokens', number(raw, 'maxTokens', '--max-tokens', parseCount, '200k')),
-    ...optional('budget', text(raw['budget'])),
-    ...optional('timeoutMs', number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m')),
-    ...optional('retryFor', number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never')),
     allowUnpriced: raw['allowUnpriced'] === true,
-    ...optional('compactAbove', number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never')),
-    ...optional('offloadAbove', number(raw, 'offloadAbove', '--offload-above', parseBound, '64k or never')),
-    ...optional('output', text(raw['output'])),
-    ...optional('session', readSession(raw)),
     ...(raw['session'] === false && { keeps: false }),
     resumes: raw['resumes'] === true,
     form: readForm(raw),
@@ -158,11 +166,6 @@ function readForm(raw: RawOptions): OutputForm {
   return json ?? (raw['quiet'] === true ? 'quiet' : 'people');
 }
 
-function readApi(value: string | undefined): Api | undefined {
-  if (value === undefined || value === 'responses' || value === 'chat') return value;
-  throw new UsageError(`--api cannot be ${JSON.stringify(value)}.`, 'Use --api responses or --api chat.');
-}
-
 function readAddress(value: string | undefined): string | undefined {
   if (value === undefined || /^https?:\/\/\S+$/.test(value)) return value;
   throw UsageError.withCode(
@@ -188,11 +191,7 @@ function number(
   parse: (text: string) => number | undefined,
   example: string,
 ): number | undefined {
-  const value = text(raw[name]);
-  if (value === undefined) return undefined;
-  const parsed = parse(value);
-  if (parsed !== undefined) return parsed;
-  throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `For example: ${flag} ${example}`);
+  return optionValue(text(raw[name]), flag, parse, `For example: ${flag} ${example}`);
 }
 
 function text(value: unknown): string | undefined {
@@ -201,11 +200,4 @@ function text(value: unknown): string | undefined {
 
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-function optional<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): { [key in Name]?: Value } {
-  return value === undefined ? {} : ({ [name]: value } as { [key in Name]?: Value });
 }

@@ -3,6 +3,7 @@ import type { Level } from '@cobbler/server';
 import { defaultPort } from '../command-line/command-table.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
+import { oneOf, optionValue, portOption } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** The options of `cobbler serve`. */
@@ -40,7 +41,12 @@ const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
  * @throws UsageError for an invalid value.
  */
 export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFlags {
-  const level = levelOf(raw['logLevel']);
+  const level = optionValue(
+    raw['logLevel'],
+    '--log-level',
+    oneOf(levels),
+    `Use one of: ${levels.join(', ')}`,
+  );
   const runner = runnerOf(raw['runner']);
   const restate = restateFlags(raw);
   checkRestate(raw, runner, restate);
@@ -55,7 +61,7 @@ export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFla
   return {
     work: readRunFlags(raw),
     host: typeof raw['host'] === 'string' ? raw['host'] : '127.0.0.1',
-    port: portOf(raw['port']),
+    port: portOption(raw['port'], '--port') ?? defaultPort,
     allowedHosts: hosts,
     rotatesToken: raw['rotateToken'] === true,
     ...(typeof raw['store'] === 'string' && { store: raw['store'] }),
@@ -80,7 +86,7 @@ function restateFlags(raw: Readonly<Record<string, unknown>>): RestateFlags {
   return {
     ...defined({ ingress, admin }),
     host: typeof raw['restateHost'] === 'string' ? raw['restateHost'] : '127.0.0.1',
-    port: portOf(raw['restatePort'], defaultRestatePort, '--restate-port'),
+    port: portOption(raw['restatePort'], '--restate-port') ?? defaultRestatePort,
     ...(typeof address === 'string' && { address: urlOf(address, '--restate-address') }),
   };
 }
@@ -124,21 +130,4 @@ function urlOf(text: string, flag: string): string {
   const url = URL.parse(text.trim());
   if (url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '');
   throw new UsageError(`${flag} cannot be ${JSON.stringify(text)}.`, 'For example: http://127.0.0.1:8080');
-}
-
-function portOf(value: unknown, fallback: number = defaultPort, flag = '--port'): number {
-  if (value === undefined) return fallback;
-  const port = Number(value);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UsageError(
-    `${flag} cannot be ${JSON.stringify(value)}.`,
-    'Use a number from 0 (any free port) to 65535.',
-  );
-}
-
-function levelOf(value: unknown): Level | undefined {
-  if (value === undefined) return undefined;
-  const level = levels.find((one) => one === value);
-  if (level !== undefined) return level;
-  throw new UsageError(`--log-level cannot be ${JSON.stringify(value)}.`, `Use one of: ${levels.join(', ')}`);
 }
