@@ -2,6 +2,7 @@ import type { CostRow } from '@cobbler/agent/store';
 import { totalCosts } from '@cobbler/agent/store';
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { neighbors } from '../parts/bar-chart.tsx';
 import { counted, money } from '../parts/format.ts';
 import { costText, dayText } from './cost-text.ts';
 
@@ -18,7 +19,7 @@ interface ChartProps {
 /** A chart of the costs of each day. The arrow keys select a bar, and screen readers read it as a slider. */
 export function CostChart({ days }: ChartProps): VNode {
   const together = Math.ceil(days.length / maxBars);
-  const bars = useMemo(() => barsOf(days, together), [days]);
+  const bars = useMemo(() => neighbors(days, maxBars).map(addedUp), [days]);
   const [selected, select] = useState<number>();
   const at = Math.min(selected ?? bars.length - 1, bars.length - 1);
   const top = niceTop(Math.max(...bars.map(({ usd }) => usd)));
@@ -113,15 +114,9 @@ function moved(key: string, at: number, count: number): number | undefined {
   return next === undefined ? undefined : Math.min(Math.max(next, 0), count - 1);
 }
 
-function barsOf(days: readonly CostRow[], together: number): CostRow[] {
-  const bars: CostRow[] = [];
-  for (let at = 0; at < days.length; at += together) {
-    const group = days.slice(at, at + together);
-    const [first] = group;
-    if (first !== undefined)
-      bars.push({ ...first, ...totalCosts(group), last: group.at(-1)?.last ?? first.last });
-  }
-  return bars;
+function addedUp(group: readonly [CostRow, ...CostRow[]]): CostRow {
+  const [first] = group;
+  return { ...first, ...totalCosts(group), last: group.at(-1)?.last ?? first.last };
 }
 
 /** Returns a round number that is not below the value, for the scale. */

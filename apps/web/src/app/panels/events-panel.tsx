@@ -1,6 +1,6 @@
 import type { Event } from '@cobbler/agent';
 import { ignore, visibleText } from '@cobbler/agent/events';
-import type { VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted } from '../parts/format.ts';
@@ -68,48 +68,43 @@ interface EventRowProps {
   readonly fork: (seq: number) => void;
 }
 
-const EventRow: (props: EventRowProps) => VNode | null = memoize(
-  ({ event, opened, show, fork }: EventRowProps) => {
-    const [isOpen, set] = useState(opened.has(event.seq));
-    const toggle = () => {
-      if (isOpen) opened.delete(event.seq);
-      else opened.add(event.seq);
-      set(!isOpen);
-    };
-    return (
-      <div class="event">
-        <button type="button" class="event-line" aria-expanded={isOpen} onClick={toggle}>
-          <span class="seq">{event.seq}</span>
-          <span class={`type ${event.type}`}>{event.type}</span>
-          <span class="about">{aboutOf(event)}</span>
-          <span class="time">{event.time.slice(11, 23)}</span>
-        </button>
-        {isOpen && (
-          <div class="event-body">
-            <div class="event-bar">
-              <button type="button" class="quiet" onClick={() => show(event.seq)}>
-                Show in the conversation
-              </button>
-              <button type="button" class="quiet" onClick={() => fork(event.seq)}>
-                Fork from here
-              </button>
-              <CopyButton text={() => JSON.stringify(event, null, 2)} />
-            </div>
-            <pre>{JSON.stringify(event, null, 2).slice(0, 200_000)}</pre>
+const EventRow: FunctionComponent<EventRowProps> = memoize(({ event, opened, show, fork }: EventRowProps) => {
+  const [isOpen, set] = useState(opened.has(event.seq));
+  const toggle = () => {
+    if (isOpen) opened.delete(event.seq);
+    else opened.add(event.seq);
+    set(!isOpen);
+  };
+  return (
+    <div class="event">
+      <button type="button" class="event-line" aria-expanded={isOpen} onClick={toggle}>
+        <span class="seq">{event.seq}</span>
+        <span class={`type ${event.type}`}>{event.type}</span>
+        <span class="about">{aboutOf(event)}</span>
+        <span class="time">{event.time.slice(11, 23)}</span>
+      </button>
+      {isOpen && (
+        <div class="event-body">
+          <div class="event-bar">
+            <button type="button" class="quiet" onClick={() => show(event.seq)}>
+              Show in the conversation
+            </button>
+            <button type="button" class="quiet" onClick={() => fork(event.seq)}>
+              Fork from here
+            </button>
+            <CopyButton text={() => JSON.stringify(event, null, 2)} />
           </div>
-        )}
-      </div>
-    );
-  },
-) as (props: EventRowProps) => VNode | null;
+          <pre>{JSON.stringify(event, null, 2).slice(0, 200_000)}</pre>
+        </div>
+      )}
+    </div>
+  );
+});
 
 /** Returns a short description of an event. */
 function aboutOf(event: Event): string {
   switch (event.type) {
     case 'user':
-      return event.content
-        .map((part) => (part.type === 'text' ? part.text.slice(0, 80) : part.type))
-        .join(' ');
     case 'assistant':
       return event.content
         .map((part) => (part.type === 'text' ? part.text.slice(0, 80) : part.type))

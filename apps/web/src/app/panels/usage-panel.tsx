@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { BarChart } from '../parts/bar-chart.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
+import { Sum } from '../parts/sum.tsx';
 import type { SessionModel } from '../session/session-model.ts';
 import type { SessionTotals, TurnUsage } from '../session/turns.ts';
 import { countOf, totalsOf, turnsIn } from '../session/turns.ts';
@@ -72,35 +73,22 @@ function Sums({ totals, turns }: { readonly totals: SessionTotals; readonly turn
   );
 }
 
-function Sum({ name, value }: { readonly name: string; readonly value: string }): VNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
-}
-
 /** Maximum number of rows; the charts show all of them. */
 const maxRows = 200;
 
-function TurnTable({
-  turns,
-  show,
-}: {
+interface TurnTableProps {
   readonly turns: readonly TurnUsage[];
   readonly show: (seq: number) => void;
-}): VNode {
+}
+
+function TurnTable({ turns, show }: TurnTableProps): VNode {
   return (
     <table class="turns">
       <thead>
         <tr>
-          <th>turn</th>
-          <th>in</th>
-          <th>cached</th>
-          <th>out</th>
-          <th>time</th>
-          <th>cost</th>
+          {['turn', 'in', 'cached', 'out', 'time', 'cost'].map((name) => (
+            <th key={name}>{name}</th>
+          ))}
         </tr>
       </thead>
       <tbody>

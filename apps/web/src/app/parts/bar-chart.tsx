@@ -76,22 +76,23 @@ function stacked(values: readonly number[], top: number): { y: number; h: number
 }
 
 function merged(bars: readonly Bar[]): readonly Bar[] {
-  if (bars.length <= maxBars) return bars;
-  const together = Math.ceil(bars.length / maxBars);
-  const groups: Bar[] = [];
-  for (let at = 0; at < bars.length; at += together) {
-    const group = bars.slice(at, at + together);
-    const [first] = group;
-    const last = group.at(-1);
-    if (first === undefined || last === undefined) continue;
-    const values = first.values.map((_, part) =>
-      group.reduce((sum, bar) => sum + (bar.values[part] ?? 0), 0),
+  return neighbors(bars, maxBars).map(([first, ...others]) => {
+    const last = others.at(-1);
+    if (last === undefined) return first;
+    const values = first.values.map((value, part) =>
+      others.reduce((sum, bar) => sum + (bar.values[part] ?? 0), value),
     );
-    groups.push({
-      key: first.key,
-      values,
-      words: first === last ? first.words : `${first.words} … ${last.words}`,
-    });
+    return { key: first.key, values, words: `${first.words} … ${last.words}` };
+  });
+}
+
+/** Returns at most this many groups of neighboring values, which all have the same size, except the last. */
+export function neighbors<Value>(values: readonly Value[], most: number): [Value, ...Value[]][] {
+  const size = Math.ceil(values.length / most);
+  const groups: [Value, ...Value[]][] = [];
+  for (let at = 0; at < values.length; at += size) {
+    const [first, ...others] = values.slice(at, at + size);
+    if (first !== undefined) groups.push([first, ...others]);
   }
   return groups;
 }

@@ -34,27 +34,30 @@ export const marks: Readonly<Record<CallStatus, string>> = {
   unknown: '?',
 };
 
+/** Returns the status of a call in words. */
+export function statusName(status: CallStatus): string {
+  if (status === 'asked') return 'waiting for approval';
+  return status === 'unknown' ? 'outcome unknown' : status.replace('_', ' ');
+}
+
 /** Returns the outcome of a call in a few words. */
 export function outcomeOf(call: CallItem): string {
   const { report, decision } = call;
   const status = callStatus(call);
   switch (status) {
-    case 'asked':
-      return 'waiting for approval';
-    case 'running':
-      return 'running';
-    case 'denied':
-      return decision?.decision === 'expired' ? 'expired' : 'denied';
-    case 'not_run':
-      return 'not run';
-    case 'unknown':
-      return 'outcome unknown';
-    case 'failed':
-      return report?.summary ?? 'failed';
-    case 'done':
-      return report?.summary ?? '';
     case 'proposed':
       return '';
+    case 'done':
+      return report?.summary ?? '';
+    case 'failed':
+      return report?.summary ?? 'failed';
+    case 'denied':
+      return decision?.decision === 'expired' ? 'expired' : 'denied';
+    case 'asked':
+    case 'running':
+    case 'not_run':
+    case 'unknown':
+      return statusName(status);
     default:
       return assertNever(status);
   }

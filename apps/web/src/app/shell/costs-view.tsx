@@ -7,6 +7,7 @@ import { CostTable } from '../panels/cost-table.tsx';
 import { counted, money, share, tokens } from '../parts/format.ts';
 import { useChanged } from '../parts/hooks.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { Sum } from '../parts/sum.tsx';
 import type { CostReport, Period } from '../session/costs.ts';
 import { loadCosts, periods } from '../session/costs.ts';
 import type { AppState } from './app-state.ts';
@@ -121,15 +122,6 @@ function Sums({ report: { total, forecast } }: { readonly report: CostReport }):
       <Sum name="input" value={`${tokens(inputTokens)}, ${share(cacheReadTokens, inputTokens)} cached`} />
       <Sum name="output" value={tokens(outputTokens)} />
     </dl>
-  );
-}
-
-function Sum({ name, value }: { readonly name: string; readonly value: string }): VNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 

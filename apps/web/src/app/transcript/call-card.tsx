@@ -1,12 +1,12 @@
 import type { ApprovalDecidedEvent, CallItem, CallStatus } from '@cobbler/agent/events';
 import { callStatus, visibleText } from '@cobbler/agent/events';
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Attachments } from '../parts/attachments.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted, duration, size } from '../parts/format.ts';
 import { memoize, useNow } from '../parts/hooks.tsx';
-import { marks, outcomeOf, resultText, subjectOf, timeOf } from '../session/call-text.ts';
+import { marks, outcomeOf, resultText, statusName, subjectOf, timeOf } from '../session/call-text.ts';
 import { filesIn } from '../session/changes.ts';
 import { DiffCount, DiffText } from './diff-view.tsx';
 
@@ -18,45 +18,32 @@ interface CallProps {
   readonly opened: Map<string, boolean>;
 }
 
-const names: Readonly<Record<CallStatus, string>> = {
-  proposed: 'proposed',
-  asked: 'waiting for approval',
-  running: 'running',
-  done: 'done',
-  failed: 'failed',
-  denied: 'denied',
-  not_run: 'not run',
-  unknown: 'outcome unknown',
-};
-
 /** A tool call: a line that expands to all its details. */
-export const CallCard: (props: CallProps) => VNode | null = memoize(
-  ({ call, progress, opened }: CallProps) => {
-    const key = `${call.turn}.${call.index}.${call.part.id}`;
-    const phase = callStatus(call);
-    const [isOpen, set] = useState(opened.get(key) ?? false);
-    const toggle = () => {
-      opened.set(key, !isOpen);
-      set(!isOpen);
-    };
-    return (
-      <div class={`call ${phase}`} data-call={call.part.id}>
-        <button type="button" class="call-line" aria-expanded={isOpen} onClick={toggle}>
-          <span class="mark" role="img" aria-label={names[phase]}>
-            {marks[phase]}
-          </span>
-          <span class="tool">{visibleText(call.part.toolName, 'name')}</span>
-          <span class="subject">{subjectOf(call)}</span>
-          <Outcome call={call} phase={phase} />
-          <span class="chevron" aria-hidden="true" />
-        </button>
-        {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
-        {!isOpen && phase === 'failed' && <Reason call={call} />}
-        {isOpen && <CallDetails call={call} />}
-      </div>
-    );
-  },
-) as (props: CallProps) => VNode | null;
+export const CallCard: FunctionComponent<CallProps> = memoize(({ call, progress, opened }: CallProps) => {
+  const key = `${call.turn}.${call.index}.${call.part.id}`;
+  const phase = callStatus(call);
+  const [isOpen, set] = useState(opened.get(key) ?? false);
+  const toggle = () => {
+    opened.set(key, !isOpen);
+    set(!isOpen);
+  };
+  return (
+    <div class={`call ${phase}`} data-call={call.part.id}>
+      <button type="button" class="call-line" aria-expanded={isOpen} onClick={toggle}>
+        <span class="mark" role="img" aria-label={statusName(phase)}>
+          {marks[phase]}
+        </span>
+        <span class="tool">{visibleText(call.part.toolName, 'name')}</span>
+        <span class="subject">{subjectOf(call)}</span>
+        <Outcome call={call} phase={phase} />
+        <span class="chevron" aria-hidden="true" />
+      </button>
+      {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
+      {!isOpen && phase === 'failed' && <Reason call={call} />}
+      {isOpen && <CallDetails call={call} />}
+    </div>
+  );
+});
 
 function Outcome({ call, phase }: { readonly call: CallItem; readonly phase: CallStatus }): VNode {
   const diff = call.report?.diff !== undefined && phase === 'done' ? filesIn(call.report) : [];
@@ -147,11 +134,11 @@ const decisions: Readonly<Record<ApprovalDecidedEvent['decision'], string>> = {
 interface ArgumentsProps {
   readonly given: Readonly<Record<string, unknown>>;
   /** The arguments that a diff already shows. */
-  readonly hidden?: readonly string[];
+  readonly hidden: readonly string[];
 }
 
 /** The arguments of a call by name; long ones in a separate block. */
-function Arguments({ given, hidden = [] }: ArgumentsProps): VNode | null {
+function Arguments({ given, hidden }: ArgumentsProps): VNode | null {
   const entries = Object.entries(given).filter(([name]) => !hidden.includes(name));
   if (entries.length === 0) return null;
   return (
@@ -175,37 +162,33 @@ interface LongTextProps {
   readonly text: string;
   /** The type of content, for the heading. */
   readonly name: string;
-  /** Number of lines shown at first, from the end if `tail` is set. Default 40. */
-  readonly lines?: number;
-  readonly tail?: boolean;
+  /** Number of lines shown at first. */
+  readonly lines: number;
 }
 
 /** Maximum number of characters to insert into the page, which would freeze with more. */
 const maxCharacters = 400_000;
 
 /** Plain text that is partly hidden until the user expands it. */
-function LongText({ text, name, lines: maxLines = 40, tail = false }: LongTextProps): VNode {
+function LongText({ text, name, lines: maxLines }: LongTextProps): VNode {
   const [all, set] = useState(false);
   const trimmed = text.replace(/\n+$/, '');
   const lines = trimmed.split('\n');
   const left = all ? 0 : Math.max(0, lines.length - maxLines);
-  const part = left === 0 ? trimmed : (tail ? lines.slice(-maxLines) : lines.slice(0, maxLines)).join('\n');
+  const part = left === 0 ? trimmed : lines.slice(0, maxLines).join('\n');
   const shown = all ? part.slice(0, maxCharacters) : part.slice(0, 20_000);
-  const more = left > 0 || shown.length < part.length;
-  const button = more && (
-    <button type="button" class="quiet" onClick={() => set(true)}>
-      {left > 0 ? `Show ${counted(left, tail ? 'line' : 'more line')}${tail ? ' before' : ''}` : 'Show all'}
-    </button>
-  );
   return (
     <div class="long-text">
       <div class="long-head">
         <span>{name}</span>
         <CopyButton text={() => text} />
       </div>
-      {tail && button}
       <pre>{shown}</pre>
-      {!tail && button}
+      {(left > 0 || shown.length < part.length) && (
+        <button type="button" class="quiet" onClick={() => set(true)}>
+          {left > 0 ? `Show ${counted(left, 'more line')}` : 'Show all'}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { AssistantPart } from '@cobbler/agent';
 import type { ConversationItem, ResponseItem, UserItem } from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
-import type { VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Attachments } from '../parts/attachments.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -30,7 +30,7 @@ interface ItemProps {
 const classes = { user: 'said', response: 'answer', note: 'note' } as const;
 
 /** One item of a conversation. */
-export const ItemView: (props: ItemProps) => VNode | null = memoize(
+export const ItemView: FunctionComponent<ItemProps> = memoize(
   ({ item, actions, progress, isLast, isTarget }: ItemProps) => (
     <article
       id={`e${item.seq}`}
@@ -43,16 +43,10 @@ export const ItemView: (props: ItemProps) => VNode | null = memoize(
       {!(item.kind === 'note' && item.what.type === 'resumed') && <ItemBar item={item} actions={actions} />}
     </article>
   ),
-) as (props: ItemProps) => VNode | null;
+);
 
 /** The actions of an item, shown on hover. */
-function ItemBar({
-  item,
-  actions,
-}: {
-  readonly item: ConversationItem;
-  readonly actions: ItemActions;
-}): VNode {
+function ItemBar({ item, actions }: Pick<ItemProps, 'item' | 'actions'>): VNode {
   const text = textIn(item);
   return (
     <div class="item-bar">

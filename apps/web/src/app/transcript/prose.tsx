@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { copyText } from '../parts/copy-button.tsx';
 import { memoize } from '../parts/hooks.tsx';
@@ -9,9 +9,9 @@ interface ProseProps {
 }
 
 /** Markdown that no longer changes. */
-export const Prose: (props: ProseProps) => VNode | null = memoize(({ text }: ProseProps) => (
+export const Prose: FunctionComponent<ProseProps> = memoize(({ text }: ProseProps) => (
   <Html html={keptHtmlOf(text)} />
-)) as (props: ProseProps) => VNode | null;
+));
 
 /** Markdown that is still growing: only its last paragraph is rendered again. */
 export function GrowingProse({ text }: ProseProps): VNode {
