@@ -2,7 +2,7 @@ import type { AgentApp, AgentContext, ListSessionsResponse } from '@agentclientp
 import { agent, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { AgentError } from '@cobbler/agent';
 import type { LocalHost } from '../chat/local-host.ts';
-import { sessionsIn } from '../session/find-session.ts';
+import { isStored, sessionsIn } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { AcpSession } from './acp-session.ts';
@@ -60,7 +60,7 @@ export function acpServer(services: AcpSessions): AcpServer {
     .onRequest('session/load', ({ params, client }) =>
       withRequestErrors(async () => {
         reportServers(params.mcpServers.length, services);
-        await checkStored(services.sessions, params.sessionId);
+        if (!(await isStored(services.sessions, params.sessionId))) throw unknownError(params.sessionId);
         await begin(params.cwd, client, params.sessionId);
         return {};
       }),
@@ -96,15 +96,6 @@ async function withRequestErrors<Value>(work: () => Promise<Value>): Promise<Val
   }
 }
 
-async function checkStored(sessions: CliSessions | undefined, id: string): Promise<void> {
-  try {
-    if ((await sessions?.store.info(id)) !== undefined) return;
-  } catch (error) {
-    if (!AgentError.is(error) || error.code !== 'session_id') throw error;
-  }
-  throw new RequestError(-32602, `There is no session ${JSON.stringify(id)}. Create a new one.`);
-}
-
 async function listSessions(
   sessions: CliSessions | undefined,
   folder: string | undefined,
@@ -124,6 +115,10 @@ function reportServers(count: number, services: AcpSessions): void {
     services.report(
       `Cobbler ignores the editor's MCP servers (${count}). To use them, pass --mcp or add them to the configuration.`,
     );
+}
+
+function unknownError(id: string): RequestError {
+  return new RequestError(-32602, `There is no session ${JSON.stringify(id)}. Create a new one.`);
 }
 
 function notOpenError(id: string): RequestError {

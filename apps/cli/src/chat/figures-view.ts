@@ -11,26 +11,17 @@ export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   const share = inputTokens === 0 ? 0 : Math.round((100 * cacheReadTokens) / inputTokens);
   const { dot } = style.marks;
-  return [
-    row(
-      'cost',
-      `${usd === undefined ? 'unknown: a price is missing' : formatUsd(usd)} ${dot} ${plural(turns.length, 'turn')}`,
-      style,
-    ),
-    row(
-      'input',
-      `${formatCount(inputTokens)} ${dot} ${formatCount(cacheReadTokens)} read from cache (${share}%) ${dot} ${formatCount(cacheWriteTokens)} written to cache`,
-      style,
-    ),
-    row(
-      'output',
-      `${formatCount(outputTokens)}${reasoningTokens > 0 ? ` ${dot} ${formatCount(reasoningTokens)} reasoning` : ''}`,
-      style,
-    ),
-    row('wasted', `${formatCount(wasted.inputTokens + wasted.outputTokens)} in failed requests`, style),
-    ...(turns.length === 0 ? [] : [row('turns', bars(turns, style), style)]),
-    row('limit', limitText(host), style),
-  ];
+  const read = `${formatCount(cacheReadTokens)} read from cache (${share}%)`;
+  const reasoning = reasoningTokens > 0 ? ` ${dot} ${formatCount(reasoningTokens)} reasoning` : '';
+  const money = usd === undefined ? 'unknown: a price is missing' : formatUsd(usd);
+  return rows(style, {
+    cost: `${money} ${dot} ${plural(turns.length, 'turn')}`,
+    input: `${formatCount(inputTokens)} ${dot} ${read} ${dot} ${formatCount(cacheWriteTokens)} written to cache`,
+    output: `${formatCount(outputTokens)}${reasoning}`,
+    wasted: `${formatCount(wasted.inputTokens + wasted.outputTokens)} in failed requests`,
+    ...(turns.length > 0 && { turns: bars(turns, style) }),
+    limit: limitText(host),
+  });
 }
 
 /** Returns the usage of the context window. */
@@ -41,22 +32,20 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
     limit === undefined
       ? ' tokens'
       : ` of ${formatCount(limit)} tokens (${Math.round((100 * used) / limit)}%)`;
-  return [
-    row('window', `${formatCount(used)}${size}, as reported for the last request`, style),
-    ...(limit === undefined ? [] : [row('', meter(used / limit, style), style)]),
-    row(
-      'events',
-      `${ledger.seq} ${style.marks.dot} ${plural(ledger.runs.length, 'prompt')} ${style.marks.dot} ${plural(ledger.turns.length, 'response')}`,
-      style,
-    ),
-    row(
-      'room',
+  const { dot } = style.marks;
+  const [prompts, responses] = [
+    plural(ledger.runs.length, 'prompt'),
+    plural(ledger.turns.length, 'response'),
+  ];
+  return rows(style, {
+    window: `${formatCount(used)}${size}, as reported for the last request`,
+    ...(limit !== undefined && { '': meter(used / limit, style) }),
+    events: `${ledger.seq} ${dot} ${prompts} ${dot} ${responses}`,
+    room:
       ledger.compactions === 0
         ? 'none yet'
         : `older messages were replaced by a summary ${plural(ledger.compactions, 'time')}`,
-      style,
-    ),
-  ];
+  });
 }
 
 /** Returns the used share of the context window: `12.3k/200k 6%`, yellow from 70 %, red from 90 %. */
@@ -69,8 +58,8 @@ export function windowFact(ledger: Ledger, host: ChatHost, style: Style): string
   return share >= 90 ? style.red(text) : share >= 70 ? style.yellow(text) : text;
 }
 
-function row(name: string, text: string, style: Style): string {
-  return `  ${style.dim(name.padEnd(8))}${text}`;
+function rows(style: Style, texts: Readonly<Record<string, string>>): string[] {
+  return Object.entries(texts).map(([name, text]) => `  ${style.dim(name.padEnd(8))}${text}`);
 }
 
 const steps = { unicode: '▁▂▃▄▅▆▇█', ascii: '_.-=+*#@' } as const;

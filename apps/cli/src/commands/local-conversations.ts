@@ -4,23 +4,20 @@ import type { ModelChoice } from '../chat/host.ts';
 import type { SelectedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
 import { recordChildren } from '../config/backend.ts';
-import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
-import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
+import { blobsFor, contextPolicy } from '../config/context-plan.ts';
 import { workFolder } from '../config/directory.ts';
-import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
-import { permissionIn } from '../config/permission-plan.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import type { LoadedProvider } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
-import { sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { Budgets } from '../run/budgets/budgets.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
-import { failureContext, limitsOf, noteOf, systemOf, workspaceOf } from './run.ts';
+import { failureContext, noteOf } from './run.ts';
+import { openWorkplace } from './workplace.ts';
 
 /**
  * Opens the conversations of a directory, as the command line and the settings specify. Without `sessions`, nothing
@@ -37,18 +34,13 @@ export async function localConversations(
   await recordChildren(io.env);
   const settings = await readSettings(io.env, flags);
   const { selected, provider } = await selectModel(flags, folder, settings, io);
-  const mayUse = flags.tools === undefined || flags.tools.length > 0;
-  const context = contextPlan(flags, settings.file.values, mayUse);
-  const own = ownTools(workspaceOf(folder, flags, context, await sandboxIn(folder, flags, io), io));
-  const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
-  checkRules(flags.allow, tools);
-  const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
-  const { permission, strange } = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
+  const workplace = await openWorkplace(flags, folder, settings, mcp, io);
+  const { tools, context, instructions, system, limits, permission, strange } = workplace;
   return new LocalHost({
     io,
     folder,
     selected,
-    tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
+    tools,
     permission,
     models: modelsOf(provider, settings.provider.value),
     choose: async (model) => {
@@ -56,9 +48,9 @@ export async function localConversations(
       const chosen = { ...rest, model };
       return (await selectModel(chosen, folder, await readSettings(io.env, chosen), io)).selected;
     },
-    system: systemOf(flags, folder, tools, instructions, io),
+    system,
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
-    limits: limitsOf(flags, settings),
+    limits,
     allowUnpriced: flags.allowUnpriced,
     facts: [
       ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),

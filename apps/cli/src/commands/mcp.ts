@@ -1,4 +1,3 @@
-import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { recordChildren } from '../config/backend.ts';
@@ -9,7 +8,7 @@ import { readSettings } from '../config/settings.ts';
 import { mcpController } from '../mcp-server/mcp-controller.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession } from '../run/session-choice.ts';
-import type { CliSessions } from '../session/session-home.ts';
+import { isStored } from '../session/find-session.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -67,13 +66,4 @@ async function waitForHangUp(
   await server.connect(new StdioServerTransport());
   await closed;
   for (const stop of stops) stop();
-}
-
-async function isStored(sessions: CliSessions | undefined, id: string): Promise<boolean> {
-  try {
-    return (await sessions?.store.info(id)) !== undefined;
-  } catch (error) {
-    if (AgentError.is(error) && error.code === 'session_id') return false;
-    throw error;
-  }
 }

@@ -64,33 +64,23 @@ async function remove(folder: string, rule: string, io: Io): Promise<number> {
   return 0;
 }
 
-/** Returns the call to test: of the tool that the text names, otherwise of the command. */
+/** Returns the call to test, as a run would submit it: of the tool that the text names, otherwise of the command. */
 function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOptions) {
   const { allowGuarded } = readRunFlags(options);
   const tools = workspaceTools({ ...workspace, allowGuarded });
   const [, name, argument = ''] = /^(\w+)\((.*)\)$/s.exec(text) ?? [];
-  const tool = tools.find((one) => one.name === name);
+  const named = tools.find((one) => one.name === name);
+  const tool = named ?? tools.find((one) => one.name === 'run_command');
+  const subject = named === undefined ? text : argument;
   const directory = typeof options['in'] === 'string' ? options['in'] : undefined;
-  if (tool === undefined || tool.name === 'run_command') {
-    const command = tool === undefined ? text : argument;
-    const given = { command, ...defined({ directory }) };
-    const mustAsk = tools.find(({ name }) => name === 'run_command')?.mustAsk?.(given);
-    return {
-      toolName: 'run_command',
-      subject: command,
-      effect: 'once' as const,
-      arguments: given,
-      ...defined({ mustAsk }),
-    };
-  }
-  const given = { path: argument };
-  const mustAsk = tool.mustAsk?.(given);
+  const given =
+    tool?.name === 'run_command' ? { command: subject, ...defined({ directory }) } : { path: subject };
   return {
-    toolName: tool.name,
-    subject: tool.subject?.(given) ?? argument,
-    effect: tool.effect ?? 'once',
+    toolName: tool?.name ?? 'run_command',
+    subject: tool?.subject?.(given) ?? subject,
+    effect: tool?.effect ?? 'once',
     arguments: given,
-    ...defined({ mustAsk }),
+    ...defined({ mustAsk: tool?.mustAsk?.(given) }),
   };
 }
 

@@ -6,15 +6,11 @@ import { defined } from '@cobbler/agent/values';
 import type { CobblerServer, ServerBudgets, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { recordChildren } from '../config/backend.ts';
-import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
-import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
+import { blobsFor, contextPolicy } from '../config/context-plan.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
-import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
-import { permissionIn } from '../config/permission-plan.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
-import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
@@ -28,7 +24,7 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
-import { limitsOf, systemOf, workspaceOf } from './run.ts';
+import { openWorkplace } from './workplace.ts';
 
 /** The session of the plain routes. Its tools run one at a time, and the first failure stops the rest. */
 const seedSession = 'default';
@@ -130,27 +126,18 @@ async function sessionSettings(
 ): Promise<{ settings: ServeHarnessOptions; tools: () => readonly Tool[]; values: FileConfig }> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
-  const mayUse = work.tools === undefined || work.tools.length > 0;
-  const context = contextPlan(work, settings.file.values, mayUse);
-  const own = ownTools(workspaceOf(folder, work, context, await sandboxIn(folder, work, io), io));
-  const tools = chooseTools([...own, ...mcp.tools()], work.tools);
-  checkRules(work.allow, tools);
-  const instructions = work.contextFiles ? await instructionsOf(folder, io) : undefined;
+  const { tools, context, system, limits, permission } = await openWorkplace(work, folder, settings, mcp, io);
   const common = {
     agent,
-    system: systemOf(work, folder, tools, instructions, io),
-    limits: limitsOf(work, settings),
+    system,
+    limits,
     pricing,
     allowUnpriced: work.allowUnpriced,
     context: contextPolicy(context, blobsFor(io.env)),
     // Users can always decide later through the API.
-    gate: (await permissionIn(folder, work, true, io.env, mcp.digestOf)).permission.gate,
+    gate: permission.gate,
   };
-  return {
-    settings: common,
-    tools: () => pickTools([...own, ...mcp.tools()], work.tools),
-    values: settings.file.values,
-  };
+  return { settings: common, tools, values: settings.file.values };
 }
 
 interface ServeParts {

@@ -78,3 +78,8 @@ export async function newestSession(sessions: CliSessions, folder: string): Prom
 export function shortId(sessionId: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(sessionId) ? sessionId.slice(0, 8) : sessionId;
 }
+
+/** Returns whether a session with this id is stored; false for a text that is not an id. */
+export async function isStored(sessions: CliSessions | undefined, id: string): Promise<boolean> {
+  return sessions !== undefined && (await infoOf(sessions.store, id)) !== undefined;
+}

@@ -1,0 +1,48 @@
+import type { Limits, Tool } from '@cobbler/agent';
+import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
+import type { ContextPlan } from '../config/context-plan.ts';
+import { contextPlan } from '../config/context-plan.ts';
+import type { Instructions } from '../config/instructions.ts';
+import { instructionsOf } from '../config/instructions.ts';
+import type { McpTools } from '../config/mcp-servers.ts';
+import type { PermissionPlan } from '../config/permission-plan.ts';
+import { permissionIn } from '../config/permission-plan.ts';
+import type { RunFlags } from '../config/run-flags.ts';
+import { sandboxIn } from '../config/sandbox.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Io } from '../terminal/io.ts';
+import { limitsOf, systemOf, workspaceOf } from './run.ts';
+
+/** The surroundings of every conversation in a directory, where a user can be asked. */
+export interface Workplace extends PermissionPlan {
+  /** Returns the tools of a new conversation: those of MCP servers can change. */
+  tools(): readonly Tool[];
+  readonly context: ContextPlan;
+  readonly instructions: Instructions | undefined;
+  readonly system: readonly string[];
+  readonly limits: Limits & { readonly turns: number };
+}
+
+/** @throws UsageError, or AgentError `invalid`, for options that cannot work, such as rules for unknown tools. */
+export async function openWorkplace(
+  flags: RunFlags,
+  folder: string,
+  settings: Settings,
+  mcp: McpTools,
+  io: Io,
+): Promise<Workplace> {
+  const mayUse = flags.tools === undefined || flags.tools.length > 0;
+  const context = contextPlan(flags, settings.file.values, mayUse);
+  const own = ownTools(workspaceOf(folder, flags, context, await sandboxIn(folder, flags, io), io));
+  const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
+  checkRules(flags.allow, tools);
+  const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
+  return {
+    ...(await permissionIn(folder, flags, true, io.env, mcp.digestOf)),
+    tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
+    context,
+    instructions,
+    system: systemOf(flags, folder, tools, instructions, io),
+    limits: limitsOf(flags, settings),
+  };
+}
