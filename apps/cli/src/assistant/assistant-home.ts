@@ -28,12 +28,7 @@ export interface AssistantHome {
  */
 export function assistantHome(env: Environment, isLocal = false): AssistantHome {
   const home = cobblerHome(env);
-  if (home === undefined) {
-    throw new UsageError(
-      'Messages cannot be stored, because there is no home directory.',
-      'Set COBBLER_HOME to a directory.',
-    );
-  }
+  if (home === undefined) throw UsageError.noHome('Messages');
   const folder = isLocal ? join(home, 'assistant', 'local') : join(home, 'assistant');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {

@@ -19,9 +19,9 @@ import { pastLines } from '../view/history-lines.ts';
 import type { PromptRecord } from '../view/ledger.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import { contextLines, costLines } from './figures-view.ts';
+import type { ChatHost, LocalParts } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
-
 import type { Restoration } from './undo-history.ts';
 
 /** Every command, in the order of the list. */
@@ -91,6 +91,12 @@ export async function runCommand(line: string, commandContext: CommandContext): 
   await command.run(commandContext, operand.trim());
 }
 
+/** @throws UsageError on a server, which decides this itself. */
+function localParts({ local }: ChatHost, what: string, other: string): LocalParts {
+  if (local !== undefined) return local;
+  throw new UsageError(`The server ${what}.`, `Restart the server with ${other}`);
+}
+
 const keys = [
   ['Enter', 'send, or steer the run'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'start a new line'],
@@ -126,13 +132,7 @@ async function model(
   { host, pick, say, style, conversation, open }: CommandContext,
   name: string,
 ): Promise<void> {
-  const { local } = host;
-  if (local === undefined) {
-    throw new UsageError(
-      'The server chooses the model.',
-      'Restart the server with another model: cobbler serve -m MODEL',
-    );
-  }
+  const local = localParts(host, 'chooses the model', 'another model: cobbler serve -m MODEL');
   const change = async (wanted: string) => {
     await local.setModel(wanted);
     await open(conversation.harness.sessionId);
@@ -147,12 +147,7 @@ async function model(
 }
 
 function tools({ host, say, style }: CommandContext): void {
-  const { local } = host;
-  if (local === undefined)
-    throw new UsageError(
-      'The server chooses the tools.',
-      'Restart the server with other tools: cobbler serve --tools NAMES',
-    );
+  const local = localParts(host, 'chooses the tools', 'other tools: cobbler serve --tools NAMES');
   const word = { read: 'reads', idempotent: 'changes', once: 'changes' } as const;
   say(
     local.tools.map(({ name, description, effect = 'once' }) => {
@@ -248,14 +243,8 @@ const modes = Object.keys(permissionWords) as readonly PermissionMode[];
 
 /** Shows the permissions, changes the mode, or accepts the rules of the project's file. */
 async function permissions({ host, say, style, io }: CommandContext, operand: string): Promise<void> {
-  const { local } = host;
-  if (local === undefined) {
-    throw new UsageError(
-      'The server decides which calls are allowed.',
-      'Restart the server with other rules: cobbler serve --allow RULE',
-    );
-  }
-  const { permission } = local;
+  const other = 'other rules: cobbler serve --allow RULE';
+  const { permission } = localParts(host, 'decides which calls are allowed', other);
   const project = await readProjectRules(host.folder, io.env);
   if (operand === 'trust') {
     trustRules(host.folder, project.strange, io.env);

@@ -28,41 +28,41 @@ export async function config(operands: readonly string[], io: Io): Promise<numbe
   );
 }
 
+/** A setting of the list; one that is not set has no value. */
+type Row = readonly [name: string, setting: Setting<unknown> | undefined];
+
 async function show(io: Io): Promise<number> {
   const settings = await readSettings(io.env);
   const { file } = settings;
-  const storedSetting = (name: Parameters<typeof fromFile>[2]) =>
-    fromFile(file, file.values, name) as Setting<unknown> | undefined;
-  const prices = storedSetting('prices');
-  const rows: (readonly [name: string, setting: Setting<unknown> | undefined])[] = [
+  const stored = (name: Parameters<typeof fromFile>[2], otherwise?: unknown): Row => {
+    const byDefault = otherwise === undefined ? undefined : { value: otherwise, source: 'default' };
+    return [name, fromFile(file, file.values, name) ?? byDefault];
+  };
+  const [, prices] = stored('prices');
+  const [, mcp] = stored('mcp');
+  const rows: Row[] = [
     ['provider', settings.provider],
     ['model', settings.model],
     ['baseURL', settings.baseURL],
-    ['fallback', storedSetting('fallback')],
-    ['maxTokens', storedSetting('maxTokens')],
-    ['temperature', storedSetting('temperature')],
-    ['requestTimeout', storedSetting('requestTimeout')],
-    ['retryFor', storedSetting('retryFor') ?? { value: 300_000, source: 'default' }],
-    ['maxTurns', storedSetting('maxTurns') ?? { value: 100, source: 'default' }],
-    ['maxRepeats', storedSetting('maxRepeats') ?? { value: defaultLimits.repeats, source: 'default' }],
-    ['maxUsd', storedSetting('maxUsd')],
-    ['budget', storedSetting('budget')],
-    [
-      'compactAbove',
-      storedSetting('compactAbove') ?? { value: "80% of the model's window", source: 'default' },
-    ],
-    ['offloadAbove', storedSetting('offloadAbove') ?? { value: defaultOffload, source: 'default' }],
-    ['keepSessions', storedSetting('keepSessions') ?? { value: true, source: 'default' }],
-    ...providerNames.map((name) => {
+    stored('fallback'),
+    stored('maxTokens'),
+    stored('temperature'),
+    stored('requestTimeout'),
+    stored('retryFor', 300_000),
+    stored('maxTurns', 100),
+    stored('maxRepeats', defaultLimits.repeats),
+    stored('maxUsd'),
+    stored('budget'),
+    stored('compactAbove', "80% of the model's window"),
+    stored('offloadAbove', defaultOffload),
+    stored('keepSessions', true),
+    ...providerNames.map((name): Row => {
       const key = keyOf(settings, name, io.env);
-      return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }] as const;
+      return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }];
     }),
-    ...Object.entries(file.values.mcp ?? {}).map(([name, server]) => {
-      return [
-        `mcp ${name}`,
-        { value: serverWords(server), source: storedSetting('mcp')?.source ?? '' },
-      ] as const;
-    }),
+    ...Object.entries(file.values.mcp ?? {}).map(
+      ([name, server]): Row => [`mcp ${name}`, { value: serverWords(server), source: mcp?.source ?? '' }],
+    ),
     ['prices', prices && { value: 'see: cobbler models --prices', source: prices.source }],
   ];
   const lines = rows.map(([name, setting]) => {
@@ -146,12 +146,7 @@ function parseValue(name: string, text: string): unknown {
 
 function configPath(io: Io): string {
   const home = cobblerHome(io.env);
-  if (home === undefined) {
-    throw new UsageError(
-      'The configuration cannot be stored, because there is no home directory.',
-      'Set COBBLER_HOME to a directory.',
-    );
-  }
+  if (home === undefined) throw UsageError.noHome('The configuration');
   return join(home, 'config.yaml');
 }
 

@@ -132,11 +132,7 @@ export async function removeRule(folder: string, rule: string, env: Environment)
 /** Records in the home directory that the user accepts these rules of a project's file. */
 export function trustRules(folder: string, rules: readonly string[], env: Environment): void {
   const home = cobblerHome(env);
-  if (home === undefined)
-    throw new UsageError(
-      'The accepted rules cannot be stored, because there is no home directory.',
-      'Set COBBLER_HOME to a directory.',
-    );
+  if (home === undefined) throw UsageError.noHome('The accepted rules');
   writeTrust(home, folder, [...new Set([...trustedRules(folder, home), ...rules])]);
 }
 

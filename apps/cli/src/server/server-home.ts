@@ -19,12 +19,7 @@ export interface ServerHome {
  */
 export function serverHome(env: Environment): ServerHome {
   const home = cobblerHome(env);
-  if (home === undefined) {
-    throw new UsageError(
-      'Sessions cannot be stored, because there is no home directory.',
-      'Set COBBLER_HOME to a directory.',
-    );
-  }
+  if (home === undefined) throw UsageError.noHome('Sessions');
   return {
     store: join(home, 'server.db'),
     tokens: join(home, 'server-tokens.json'),

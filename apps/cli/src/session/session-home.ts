@@ -42,12 +42,7 @@ export function historyFile(env: Environment): string | undefined {
  */
 export async function openSessions(env: Environment): Promise<CliSessions> {
   const file = sessionFile(env);
-  if (file === undefined) {
-    throw new UsageError(
-      'Sessions cannot be stored, because there is no home directory.',
-      'Set COBBLER_HOME to a directory.',
-    );
-  }
+  if (file === undefined) throw UsageError.noHome('Sessions');
   const { sqliteStore } = await import('./sqlite-store.ts');
   return { store: sqliteStore(file), notes: new SessionNotes(join(dirname(file), 'sessions')), file };
 }

@@ -16,4 +16,10 @@ export class UsageError extends Error {
   static withCode(code: string, message: string, ...advice: readonly string[]): UsageError {
     return Object.assign(new UsageError(message, ...advice), { code });
   }
+
+  /** Creates the error for data that has no place. */
+  static noHome(what: string): UsageError {
+    const message = `${what} cannot be stored, because there is no home directory.`;
+    return new UsageError(message, 'Set COBBLER_HOME to a directory.');
+  }
 }

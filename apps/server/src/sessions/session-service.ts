@@ -94,7 +94,7 @@ export class SessionService {
 
   /** Creates a session, or returns the one with this id. */
   async create(id: string = systemRuntime.id()): Promise<{ id: string; isNew: boolean }> {
-    this.#checkOpen();
+    this.checkOpen();
     const isNew = !(await this.#has(id)) && !this.#created.has(id);
     if (isNew) await this.#make(id);
     const [oldest] = this.#created;
@@ -143,7 +143,10 @@ export class SessionService {
 
   /** @throws Problem 503 if the server is shutting down. */
   checkOpen(): void {
-    this.#checkOpen();
+    if (!this.#isClosing) return;
+    throw new Problem(503, 'stopping', 'The server is shutting down. Try again after it has restarted.', {
+      headers: { 'retry-after': '5' },
+    });
   }
 
   /** Publishes the events that other processes wrote into their sessions, or into this one. */
@@ -194,13 +197,6 @@ export class SessionService {
   async #has(id: string): Promise<boolean> {
     if (this.#created.has(id) || this.#live.get(id)?.run !== undefined) return true;
     return (await this.#options.store.info(id)) !== undefined;
-  }
-
-  #checkOpen(): void {
-    if (!this.#isClosing) return;
-    throw new Problem(503, 'stopping', 'The server is shutting down. Try again after it has restarted.', {
-      headers: { 'retry-after': '5' },
-    });
   }
 
   async #joinRun(session: LiveSession): Promise<LiveSession> {

@@ -133,10 +133,7 @@ async function openStore(env: Environment, url: string | undefined): Promise<Bud
   if (url !== undefined) return (await import('@cobbler/store-postgres/budgets')).postgresBudgets({ url });
   const file = budgetFile(env);
   if (file !== undefined) return (await import('@cobbler/agent/sqlite-budgets')).sqliteBudgets({ file });
-  throw new UsageError(
-    'Budgets cannot be stored, because there is no home directory.',
-    'Set COBBLER_HOME to a directory.',
-  );
+  throw UsageError.noHome('Budgets');
 }
 
 /** Writes only what differs, so that most commands only read. */
