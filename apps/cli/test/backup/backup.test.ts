@@ -6,7 +6,7 @@ import { harnessFixture } from '@cobbler/conformance';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { describe, expect, test } from 'vitest';
 import { readManifest } from '../../src/commands/backup.ts';
-import { cobbler } from '../support/binary.ts';
+import { cobbler } from '../support/in-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Creates a home with sessions and other files, and a path for backups. */

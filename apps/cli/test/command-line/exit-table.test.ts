@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cobbler } from '../support/binary.ts';
+import { cobbler } from '../support/in-process.ts';
 import { testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

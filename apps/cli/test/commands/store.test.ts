@@ -6,8 +6,8 @@ import { sqliteStore } from '@cobbler/agent/node';
 import { describe, expect, test } from 'vitest';
 import { doctor } from '../../src/commands/doctor.ts';
 import { store } from '../../src/commands/store.ts';
-import { cobbler } from '../support/binary.ts';
 import { fakeIo } from '../support/fake-io.ts';
+import { cobbler } from '../support/in-process.ts';
 import { testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

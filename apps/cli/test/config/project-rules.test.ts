@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { permissionIn } from '../../src/config/permission-plan.ts';
 import { keepRule, readProjectRules, trustRules } from '../../src/config/project-rules.ts';
-import { cobbler } from '../support/binary.ts';
+import { cobbler } from '../support/in-process.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cobbler } from '../support/binary.ts';
+import { cobbler } from '../support/in-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const original = fileURLToPath(new URL('../../demo/', import.meta.url));

@@ -2,8 +2,8 @@ import { emptyState } from '@cobbler/agent/events';
 import { failsWith } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { JsonView } from '../../src/run/output.ts';
-import { cobbler } from '../support/binary.ts';
 import { fakeOutput } from '../support/fake-io.ts';
+import { cobbler } from '../support/in-process.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { MockReply } from '@cobbler/agent/testing';
 import { failsWith, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { cobbler } from '../support/binary.ts';
-import { invoke } from '../support/in-process.ts';
+import { cobbler, invoke } from '../support/in-process.ts';
 import { claudeAt, mockService, says, testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answersStatus, failsWith, replies, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { cobbler } from '../support/binary.ts';
+import { cobbler as spawned } from '../support/binary.ts';
+import { cobbler } from '../support/in-process.ts';
 import { claudeAt, mockService, says, testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -173,8 +174,8 @@ test('writes only to the home directory, and writes nothing with --no-session', 
   mkdirSync(home);
   const service = await mockService([says('ok'), says('ok')]);
   const env = { ...claudeAt(service), HOME: home, TMPDIR: home };
-  await cobbler(['--no-session', 'go'], { env, cwd });
+  await spawned(['--no-session', 'go'], { env, cwd });
   expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], []]);
-  await cobbler(['go'], { env, cwd });
+  await spawned(['go'], { env, cwd });
   expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], ['.cobbler']]);
 });

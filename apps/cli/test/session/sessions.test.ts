@@ -10,8 +10,8 @@ import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, test } from 'vitest';
 import { openSessions } from '../../src/session/session-home.ts';
-import { cobbler } from '../support/binary.ts';
-import { invoke } from '../support/in-process.ts';
+import { cobbler as spawned } from '../support/binary.ts';
+import { cobbler, invoke } from '../support/in-process.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -119,7 +119,7 @@ describe('after kill -9', () => {
   async function killed() {
     const here = await place(says('', ['run_command', { command: sleeper }]), says('It may have run.'));
     let seen = '';
-    const end = await cobbler(['--json=deltas', '--yes', 'go'], {
+    const end = await spawned(['--json=deltas', '--yes', 'go'], {
       ...here,
       onOutput: (text, child) => {
         seen += text;
@@ -174,7 +174,7 @@ describe('after kill -9', () => {
 test('rejects a session that another process uses, and names that process', patience, async () => {
   const { at, env, cwd } = await place(says('', ['run_command', { command: 'echo ready; sleep 60' }]));
   let second: Promise<Awaited<ReturnType<typeof at>>> | undefined;
-  await cobbler(['--json=deltas', '--yes', 'go'], {
+  await spawned(['--json=deltas', '--yes', 'go'], {
     env,
     cwd,
     onOutput: (text, child) => {

@@ -1,6 +1,9 @@
 import { parseCommandLine } from '../../src/command-line/parse.ts';
 import { run } from '../../src/commands/run.ts';
+import { invocation } from '../../src/invocation.ts';
+import type { Clock } from '../../src/terminal/io.ts';
 import { UsageError } from '../../src/terminal/usage-error.ts';
+import type { BinaryOptions, Ended } from './binary.ts';
 import { bareEnvironment } from './binary.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';
 
@@ -17,6 +20,36 @@ export interface Place {
   readonly cwd: string;
   /** Keys for approvals, one per approval. Absent: there is no terminal. */
   readonly keys?: readonly string[];
+}
+
+const realClock: Clock = {
+  now: () => performance.now(),
+  after(ms, fire) {
+    const timer = setTimeout(fire, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * Runs a command line in this process, from parsing to the report of an error, with the environment of
+ * {@link bareEnvironment}. It costs a tenth of a process, so only tests of signals, pipes, crashes or several processes
+ * need the `cobbler` of `binary.ts`.
+ */
+export async function cobbler(
+  args: readonly string[],
+  { env = {}, cwd = process.cwd(), input = '' }: Pick<BinaryOptions, 'env' | 'cwd' | 'input'> = {},
+): Promise<Ended> {
+  const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
+  // The compile cache of a process is not this one's.
+  const own = bareEnvironment({ NODE_DISABLE_COMPILE_CACHE: '1', ...env });
+  const io = fakeIo({ env: own, cwd, outTty: false, errTty: false });
+  const code = await invocation({
+    ...io,
+    args,
+    clock: realClock,
+    stdin: { tty: false, read: async () => bytes },
+  });
+  return { code, signal: null, stdout: io.stdout.text(), stderr: io.stderr.text() };
 }
 
 /** Runs `cobbler run` in this process. `more` contains options that have no flag. */
