@@ -1,3 +1,3 @@
 import { describePublicFunctions } from './public-functions/describe.ts';
 
-describePublicFunctions({ every: 7 });
+describePublicFunctions({ every: 23 });

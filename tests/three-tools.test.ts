@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Agent, Message } from '@cobbler/agent';
 import { Executor, textOf } from '@cobbler/agent';
 import type { MockReply, ProviderTesting, ReadRequest } from '@cobbler/agent/testing';
@@ -13,8 +11,8 @@ import { createOpenAI } from '@cobbler/provider-openai';
 import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { cobbler } from '../apps/cli/test/support/in-process.ts';
 
-const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url));
 const key = 'sk-test-0123456789abcdefghij';
 const patience = { timeout: 120_000 };
 
@@ -99,33 +97,15 @@ function threeTools(model: string): (request: ReadRequest) => MockReply {
   };
 }
 
-function cobbler(
-  args: readonly string[],
-  cwd: string,
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--conditions=@cobbler/source', main, ...args], {
-    cwd,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: '/nonexistent',
-      LANG: 'C.UTF-8',
-      ANTHROPIC_API_KEY: key,
-      OPENAI_API_KEY: key,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
-}
-
 describe('a task with three tools, run by the CLI', () => {
   test.each(wires)('completes over the wire of $name', patience, async ({ testing, model, args }) => {
     const cwd = folder();
     writeFileSync(join(cwd, 'sum.mjs'), 'const sum = (a, b) => a - b;\nconsole.log(sum(2, 3));\n');
     const { url, server } = await serve(testing, threeTools(model));
-    const end = await cobbler(['make it add', '--yes', '--no-sandbox', ...args(url)], cwd);
+    const end = await cobbler(['make it add', '--yes', '--no-sandbox', ...args(url)], {
+      cwd,
+      env: { ANTHROPIC_API_KEY: key, OPENAI_API_KEY: key },
+    });
     expect(end.code, end.stderr).toBe(0);
     expect(end.stdout).toBe('It prints 5.\n');
     expect(readFileSync(join(cwd, 'sum.mjs'), 'utf8')).toContain('a + b');

@@ -105,7 +105,7 @@ describe('a character hides what is approved', () => {
 });
 
 describe('a call is allowed where a part of it is not shown', () => {
-  const long = { ...request(''), arguments: { content: `start\n${'x\n'.repeat(500_000)}rm -rf /` } };
+  const long = { ...request(''), arguments: { content: `start\n${'x\n'.repeat(100_000)}rm -rf /` } };
   const { diff: _, ...withoutDiff } = long;
 
   test('terminal: y does nothing before the last line', () => {
