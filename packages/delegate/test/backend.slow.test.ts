@@ -1,0 +1,3 @@
+import { testBackend } from './backends.ts';
+
+testBackend('codex');
