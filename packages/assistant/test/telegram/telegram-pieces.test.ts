@@ -1,10 +1,9 @@
-import { systemRuntime } from '@cobbler/agent';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxMessageLength, maxPartLength, piecesOf, telegramChannel } from '../../src/telegram/index.ts';
-import { fakeTelegram, readHtml } from '../../src/testing/index.ts';
+import { maxPartLength, piecesOf } from '../../src/telegram/index.ts';
+import { readHtml } from '../../src/testing/index.ts';
+import { markdowns, testParts } from './random-markdown.ts';
 
-const token = '123456:pieces-Token';
 const html = (markdown: string) =>
   piecesOf(markdown)
     .map(({ text, markup }) => markup ?? text)
@@ -118,72 +117,9 @@ describe('long text is split', () => {
   });
 });
 
-const fragment = fc.oneof(
-  fc.string({ unit: 'grapheme', maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
-  fc.constantFrom(
-    ...[
-      '**',
-      '*',
-      '_',
-      '~~',
-      '`',
-      '```',
-      '```js\n',
-      '\n',
-      '\n\n',
-      '> ',
-      '- ',
-      '1. ',
-      '# ',
-      '|a|b|\n|-|-|\n|',
-      '[',
-    ],
-    ...[
-      '](https://a.example/?"<>)',
-      '](x)',
-      '<b>',
-      '</b>',
-      '<',
-      '>',
-      '&',
-      '&amp;',
-      '&#0;',
-      '&#x1F600;',
-      '    ',
-      '\\',
-      '---\n',
-    ],
-    ...['\ud83d', '\ude00', '👩‍👩‍👧', '\u202e', '\u0000', '\u200b', '$', '!['],
-  ),
-  fc
-    .constantFrom('word ', 'x', '世', '👍🏽', '`a` ', '**b** ', '<i> ')
-    .chain((unit) => fc.integer({ min: 1, max: 500 }).map((count) => unit.repeat(count))),
-);
-const markdowns = fc.array(fragment, { maxLength: 15 }).map((parts) => parts.join(''));
-
 describe('random markdown', () => {
-  it('results in parts that a strict Bot API accepts, for 1,000 texts', async () => {
-    const telegram = fakeTelegram({ token });
-    telegram.say(1, 'hello');
-    const channel = telegramChannel({ token, runtime: { ...systemRuntime, fetch: telegram.fetch } });
-    await fc.assert(
-      fc.asyncProperty(markdowns, async (markdown) => {
-        for (const piece of channel.pieces(markdown)) {
-          const before = telegram.calls.length;
-          await channel.send('1', piece);
-          // A second call would be the plain text retry after refused markup.
-          expect(telegram.calls.length - before).toBe(1);
-          const [call] = telegram.calls.slice(-1);
-          const seen = telegram.messages(1).at(-1)?.text ?? '';
-          expect(call?.outcome).toBe('done');
-          expect(seen).toBe(piece.text);
-          expect(seen.length).toBeLessThanOrEqual(maxMessageLength);
-        }
-      }),
-      { numRuns: 1000, seed: 7 },
-    );
-  }, 120_000);
+  // telegram-pieces.slow.test.ts sends more.
+  testParts(100);
 
   it('results in no nested entities that Telegram does not allow', () => {
     fc.assert(

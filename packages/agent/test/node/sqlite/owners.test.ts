@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -122,27 +122,9 @@ test('a live process that was taken for dead can no longer write', async () => {
   expect(await first.read('one')).toHaveLength(2);
 });
 
-test('several processes can create one store at the same time', async () => {
-  const file = newFile();
-  const children = Array.from({ length: 5 }, (_, index) => storeChild('write', file, `session-${index}`));
-  expect(await Promise.all(children.map((child) => child.line()))).toEqual(children.map(() => 'closed'));
-  const store = open(file);
-  expect(await store.sessions()).toHaveLength(5);
-});
-
 test('opening a store waits for a process that is writing', async () => {
   const file = newFile();
   const child = storeChild('write elsewhere', file);
   expect(await child.line()).toBe('writing');
   expect(await open(file).sessions()).toEqual([]);
-});
-
-test('only one of several processes can claim a session', async () => {
-  const file = newFile();
-  const children = Array.from({ length: 4 }, () => storeChild('hold', file, 'one'));
-  const lines = await Promise.all(children.map((child) => child.line()));
-  expect(lines.filter((line) => line === 'held')).toHaveLength(1);
-  expect(lines.filter((line) => line.startsWith('in_use: Session one is in use by process'))).toHaveLength(3);
-  expect(existsSync(file)).toBe(true);
-  expect(await open(file).read('one')).toHaveLength(1);
 });
