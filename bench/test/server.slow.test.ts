@@ -14,45 +14,49 @@ import type { Moment } from '../src/server/soak-verdict.ts';
 import { verdictOf } from '../src/server/soak-verdict.ts';
 
 // Open descriptors are counted in /proc, which only Linux has.
-describe.skipIf(process.platform !== 'linux')('the cost of watching a server', { timeout: 60_000 }, () => {
-  let home: string;
-  let programs: Programs;
+describe.skipIf(process.platform !== 'linux')(
+  'the cost of watching a server (needs Linux)',
+  { timeout: 60_000 },
+  () => {
+    let home: string;
+    let programs: Programs;
 
-  beforeAll(async () => {
-    home = mkdtempSync(join(tmpdir(), 'cobbler-bench-test-'));
-    programs = await buildPrograms(home);
-  });
+    beforeAll(async () => {
+      home = mkdtempSync(join(tmpdir(), 'cobbler-bench-test-'));
+      programs = await buildPrograms(home);
+    });
 
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
+    afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  const figures = ({ rows }: Part) => rows.map(({ value }) => value);
+    const figures = ({ rows }: Part) => rows.map(({ value }) => value);
 
-  test('is measured for the same bytes from both servers', async () => {
-    const part = await measureFanOut(programs, home, { clients: 3, rounds: 1, frames: 2 });
-    expect(figures(part).every((value) => value > 0)).toBe(true);
-  });
+    test('is measured for the same bytes from both servers', async () => {
+      const part = await measureFanOut(programs, home, { clients: 3, rounds: 1, frames: 2 });
+      expect(figures(part).every((value) => value > 0)).toBe(true);
+    });
 
-  test('is measured in memory while the readers stay connected [P17]', async () => {
-    const { rows } = await measureIdle(programs, home, { clients: 20, rounds: 1, before: 20 });
-    // So few readers may not need one more memory page, and the ratio of zero to zero is not a number.
-    const held = rows.filter(({ unit }) => unit === 'KiB').map(({ value }) => value);
-    expect(held).toHaveLength(4);
-    expect(held.every(Number.isFinite)).toBe(true);
-  });
+    test('is measured in memory while the readers stay connected [P17]', async () => {
+      const { rows } = await measureIdle(programs, home, { clients: 20, rounds: 1, before: 20 });
+      // So few readers may not need one more memory page, and the ratio of zero to zero is not a number.
+      const held = rows.filter(({ unit }) => unit === 'KiB').map(({ value }) => value);
+      expect(held).toHaveLength(4);
+      expect(held.every(Number.isFinite)).toBe(true);
+    });
 
-  test('is measured for sending a long session to all its readers', async () => {
-    const part = await measureLong(programs, home, { events: 600, readers: 2 });
-    expect(figures(part).every(Number.isFinite)).toBe(true);
-  });
+    test('is measured for sending a long session to all its readers', async () => {
+      const part = await measureLong(programs, home, { events: 600, readers: 2 });
+      expect(figures(part).every(Number.isFinite)).toBe(true);
+    });
 
-  test('is measured for prompts that others watch, and no descriptor stays open [P17]', async () => {
-    const part = await measurePrompts(programs, home, { clients: 30, prompts: 2 });
-    const left = part.rows.at(-1);
-    expect(left).toMatchObject({ name: expect.stringContaining('additional descriptors'), most: 0 });
-    // The value is negative if a descriptor from the start was closed in the meantime.
-    expect(left?.value).toBeLessThanOrEqual(0);
-  });
-});
+    test('is measured for prompts that others watch, and no descriptor stays open [P17]', async () => {
+      const part = await measurePrompts(programs, home, { clients: 30, prompts: 2 });
+      const left = part.rows.at(-1);
+      expect(left).toMatchObject({ name: expect.stringContaining('additional descriptors'), most: 0 });
+      // The value is negative if a descriptor from the start was closed in the meantime.
+      expect(left?.value).toBeLessThanOrEqual(0);
+    });
+  },
+);
 
 describe('a verdict', () => {
   test('fails for a figure over its budget, and for one that is not a number', () => {

@@ -88,21 +88,24 @@ describe('the closing line', () => {
         "test('passes', () => {});",
         "test('fails', () => { throw new Error('no'); });",
         "test('is off', (context) => context.skip('needs a printer'));",
-        "test.skip('is off too', () => {});",
+        "test.skip('is off too (needs a scanner)', () => {});",
+        "test.skip('is off for no reason', () => {});",
         "test('leaves a rejection behind', () => { Promise.reject(new Error('late')); });",
       ].join('\n'),
       'b.test.js': "import './missing.js';",
     });
-    expect(lines.at(-1)).toBe('2 passed, 3 failed, 2 skipped');
-    const told = lines.slice(-6, -1).map((line) => line.replace(/^(\w+): .*> /, '$1: '));
-    expect(told.slice(0, 2)).toEqual([
+    expect(lines.at(-1)).toBe('2 passed, 4 failed, 3 skipped');
+    const told = lines.slice(-8, -1).map((line) => line.replace(/^(\w+): .*> /, '$1: '));
+    expect(told.slice(0, 3)).toEqual([
       'skipped: is off (needs a printer)',
-      'skipped: is off too (no reason given)',
+      'skipped: is off for no reason',
+      'skipped: is off too (needs a scanner)',
     ]);
-    expect(told[2]).toBe('failed: outside of any test (late)');
-    expect(told.slice(3).sort()).toEqual([
+    expect(told[3]).toBe('failed: outside of any test (late)');
+    expect(told.slice(4).sort()).toEqual([
       expect.stringMatching(/^failed: b\.test\.js \(.*missing\.js/),
       'failed: fails (no)',
+      expect.stringMatching(/^failed: is off for no reason \(skipped without a reason/),
     ]);
     expect(status).toBe(1);
   });

@@ -26,11 +26,15 @@ export function describePublicFunctions(share: Share): void {
   const folders = globSync('{packages,apps}/*/api.md', { cwd: root }).map(dirname).sort();
   describe('public functions', () => {
     for (const folder of folders)
-      test.skipIf(pending.includes(folder))(
-        `of ${folder} accept an argument or throw an AgentError with a code [P26]`,
-        { timeout: 600_000 },
-        async () => expect((await problemsIn(folder, share)).join('\n')).toBe(''),
-      );
+      test(`of ${folder} accept an argument or throw an AgentError with a code [P26]`, {
+        timeout: 600_000,
+      }, async (context) => {
+        context.skip(
+          pending.includes(folder),
+          'its functions define tests, and do not check all arguments yet',
+        );
+        expect((await problemsIn(folder, share)).join('\n')).toBe('');
+      });
   });
 }
 

@@ -79,85 +79,82 @@ function processesWith(mark: string): string[] {
   });
 }
 
-describe.skipIf(process.platform !== 'linux')(
-  'no files or processes remain (reads /proc: Linux) [P23]',
-  () => {
-    test('after run', patience, async () => {
-      const { env, work, remains } = await place();
-      const { code } = await cobbler(['run', '--yes', 'Do it.'], { env, cwd: work });
-      expect(code).toBe(0);
-      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
-      expect(await remains()).toEqual([]);
-    });
+describe.skipIf(process.platform !== 'linux')('no files or processes remain (needs Linux) [P23]', () => {
+  test('after run', patience, async () => {
+    const { env, work, remains } = await place();
+    const { code } = await cobbler(['run', '--yes', 'Do it.'], { env, cwd: work });
+    expect(code).toBe(0);
+    expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+    expect(await remains()).toEqual([]);
+  });
 
-    test.skipIf(!hasScript)('after chat (needs script from util-linux)', patience, async () => {
-      const { env, work, remains } = await place();
-      const line = [...command, 'chat', '--yes'].map(shellQuoted).join(' ');
-      const child = spawn('script', ['-qec', `stty cols 80 rows 24; ${line}`, '/dev/null'], {
-        cwd: work,
-        env: { ...bareEnvironment(env), SHELL: '/bin/sh' },
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
-      let seen = '';
-      const typing = [
-        ['describe a task', 'Do it.\r'],
-        ['Done.', '\u0004'],
-      ];
-      const { code, stdout } = await ended(child, {
-        onOutput: (text) => {
-          seen += text;
-          const [words, keys] = typing[0] ?? [];
-          if (words === undefined || !seen.includes(words)) return;
-          typing.shift();
-          seen = '';
-          child.stdin?.write(keys ?? '');
-        },
-      });
-      expect(stdout).toContain('continue: cobbler chat');
-      expect(code).toBe(0);
-      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
-      expect(await remains()).toEqual([]);
+  test.skipIf(!hasScript)('after chat (needs script from util-linux)', patience, async () => {
+    const { env, work, remains } = await place();
+    const line = [...command, 'chat', '--yes'].map(shellQuoted).join(' ');
+    const child = spawn('script', ['-qec', `stty cols 80 rows 24; ${line}`, '/dev/null'], {
+      cwd: work,
+      env: { ...bareEnvironment(env), SHELL: '/bin/sh' },
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
+    let seen = '';
+    const typing = [
+      ['describe a task', 'Do it.\r'],
+      ['Done.', '\u0004'],
+    ];
+    const { code, stdout } = await ended(child, {
+      onOutput: (text) => {
+        seen += text;
+        const [words, keys] = typing[0] ?? [];
+        if (words === undefined || !seen.includes(words)) return;
+        typing.shift();
+        seen = '';
+        child.stdin?.write(keys ?? '');
+      },
+    });
+    expect(stdout).toContain('continue: cobbler chat');
+    expect(code).toBe(0);
+    expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+    expect(await remains()).toEqual([]);
+  });
 
-    test('after serve', patience, async () => {
-      const { env, work, remains } = await place();
-      const [program = '', ...flags] = command;
-      const child = spawn(program, [...flags, 'serve', '--port', '0', '--yes'], {
-        cwd: work,
-        env: bareEnvironment(env),
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const address = Promise.withResolvers<string>();
-      const end = ended(child, { onOutput: (text) => /#token=/.test(text) && address.resolve(text) });
-      const [url = '', token = ''] = (await address.promise).trim().split('/#token=');
-      const ask = async (method: string, path: string, body?: unknown) => {
-        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-        const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-        return (await (await fetch(url + path, { method, headers, ...sent })).json()) as { status?: string };
-      };
-      await ask('POST', '/v1/sessions', { id: 'work' });
-      await ask('POST', '/v1/sessions/work/prompt', { content: 'Do it.' });
-      const isDone = async () => (await ask('GET', '/v1/sessions/work')).status;
-      await expect.poll(isDone, { timeout: 60_000 }).toBe('complete');
-      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
-      child.kill('SIGTERM');
-      expect((await end).code).toBe(0);
-      expect(await remains()).toEqual([]);
+  test('after serve', patience, async () => {
+    const { env, work, remains } = await place();
+    const [program = '', ...flags] = command;
+    const child = spawn(program, [...flags, 'serve', '--port', '0', '--yes'], {
+      cwd: work,
+      env: bareEnvironment(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const address = Promise.withResolvers<string>();
+    const end = ended(child, { onOutput: (text) => /#token=/.test(text) && address.resolve(text) });
+    const [url = '', token = ''] = (await address.promise).trim().split('/#token=');
+    const ask = async (method: string, path: string, body?: unknown) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      return (await (await fetch(url + path, { method, headers, ...sent })).json()) as { status?: string };
+    };
+    await ask('POST', '/v1/sessions', { id: 'work' });
+    await ask('POST', '/v1/sessions/work/prompt', { content: 'Do it.' });
+    const isDone = async () => (await ask('GET', '/v1/sessions/work')).status;
+    await expect.poll(isDone, { timeout: 60_000 }).toBe('complete');
+    expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+    child.kill('SIGTERM');
+    expect((await end).code).toBe(0);
+    expect(await remains()).toEqual([]);
+  });
 
-    test('after acp', patience, async () => {
-      const { env, work, remains } = await place();
-      const editor = await startEditor({
-        cwd: '/',
-        env,
-        choose: async () => ({ outcome: 'selected', optionId: 'allow' }) as const,
-      });
-      const { sessionId } = await editor.agent.request('session/new', { cwd: work, mcpServers: [] });
-      await editor.agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] });
-      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
-      await editor.leave();
-      expect(await remains()).toEqual([]);
+  test('after acp', patience, async () => {
+    const { env, work, remains } = await place();
+    const editor = await startEditor({
+      cwd: '/',
+      env,
+      choose: async () => ({ outcome: 'selected', optionId: 'allow' }) as const,
     });
-  },
-);
+    const { sessionId } = await editor.agent.request('session/new', { cwd: work, mcpServers: [] });
+    await editor.agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] });
+    expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+    await editor.leave();
+    expect(await remains()).toEqual([]);
+  });
+});

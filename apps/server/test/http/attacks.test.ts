@@ -19,7 +19,7 @@ const descriptors = () => readdirSync('/proc/self/fd').length;
 
 // Descriptors are counted in /proc, which only Linux has.
 test.skipIf(process.platform !== 'linux')(
-  'the server answers all attacks at once, serves an honest client and leaves nothing open [P15, P16, P18]',
+  'the server answers all attacks at once, serves an honest client and leaves nothing open (needs Linux) [P15, P16, P18]',
   async () => {
     const limits = { headersMs: 2_000, requestMs: 3_000, bufferBytes: 256 * 1024 };
     const one = await rig({ limits });

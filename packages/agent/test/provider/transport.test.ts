@@ -283,13 +283,16 @@ test('an idle connection does not keep the process alive', async () => {
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const knowsProxies = major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
 
-test.runIf(knowsProxies)('the Node transport uses a proxy from the environment', async () => {
-  const proxy = await serve((request, response) => response.end(`by way of ${request.url}`));
-  vi.stubEnv('http_proxy', proxy.url);
-  vi.stubEnv('no_proxy', '');
-  const response = await send(nodeTransport(), 'http://plain.invalid/v1');
-  expect(await textOf(response)).toBe('by way of http://plain.invalid/v1');
-});
+test.skipIf(!knowsProxies)(
+  'the Node transport uses a proxy from the environment (needs Node 22.21 or 24.5)',
+  async () => {
+    const proxy = await serve((request, response) => response.end(`by way of ${request.url}`));
+    vi.stubEnv('http_proxy', proxy.url);
+    vi.stubEnv('no_proxy', '');
+    const response = await send(nodeTransport(), 'http://plain.invalid/v1');
+    expect(await textOf(response)).toBe('by way of http://plain.invalid/v1');
+  },
+);
 
 test('all agents on Node share one connection pool', () => {
   expect(defaultTransport(systemRuntime)).toBe(defaultTransport(systemRuntime));

@@ -116,7 +116,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-describe.runIf(status.works)('in the sandbox', () => {
+describe.skipIf(!status.works)('in the sandbox (needs bubblewrap)', () => {
   it.for(lines)('works: $line', async ({ line, prints }) => {
     const { code, stdout, undone } = await start(line);
     expect(stdout.text()).toMatch(prints);
