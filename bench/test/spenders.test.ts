@@ -1,14 +1,15 @@
 import { beforeAll, expect, test } from 'vitest';
 import { performSpenders, withinBound } from '../src/ledger/spenders.ts';
 import { warmUp } from '../src/ledger/stage.ts';
-import { subject, subjects } from '../src/ledger/subjects.ts';
+import { bridged, subjects } from '../src/ledger/subjects.ts';
 
-beforeAll(() => warmUp(subjects));
+const all = [...subjects, ...bridged];
 
-test.each(subjects.map(({ name }) => name))(
-  '%s: the log of a tree of runs has what the service charges, through failures and cancellation [P14]',
-  async (name) => {
-    const one = subject(name);
+beforeAll(() => warmUp(all));
+
+test.each(all)(
+  '$name: the log of a tree of runs has what the service charges, through failures and cancellation [P14]',
+  async (one) => {
     const kinds = new Set<string>();
     for (let seed = 1; seed <= 12; seed += 1) {
       const totals = await performSpenders(one, seed);

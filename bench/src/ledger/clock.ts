@@ -68,8 +68,8 @@ export class VirtualClock implements Runtime {
     pending.then(note, note);
     for (let quiet = 0; !settled; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      // Files are read in real time.
-      if (isReadingFiles()) quiet = 0;
+      // Files are read and closed in real time.
+      if (isUsingFiles()) quiet = 0;
       if (quiet < quietRounds || settled) continue;
       this.#fireNext();
       quiet = 0;
@@ -86,6 +86,8 @@ export class VirtualClock implements Runtime {
   }
 }
 
-function isReadingFiles(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+function isUsingFiles(): boolean {
+  return process
+    .getActiveResourcesInfo()
+    .some((name) => name.startsWith('FSReq') || name.endsWith('CloseReq'));
 }

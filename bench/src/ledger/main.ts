@@ -11,7 +11,8 @@ import { contrasts } from './contrasts.ts';
 import { reportCrashes } from './crash-report.ts';
 import { isEqual, performSpenders, withinBound } from './spenders.ts';
 import { warmUp } from './stage.ts';
-import { subject, subjects } from './subjects.ts';
+import type { Subject } from './subjects.ts';
+import { bridged, subject, subjects } from './subjects.ts';
 import { perform } from './work.ts';
 import { extremes, randomWork, works } from './works.ts';
 
@@ -21,7 +22,7 @@ const postgres = process.argv[4];
 const widths = { name: 54, column: 18 };
 let missed = 0;
 
-await warmUp(subjects);
+await warmUp([...subjects, ...bridged]);
 print(
   'Billed input as a share of its price without a cache',
   subjects.map(({ name }) => name),
@@ -46,7 +47,8 @@ for (const { name, work, edit, least, ...contrast } of contrasts) {
   print(name, columns, least.toFixed(3));
   if (share < least) missed += 1;
 }
-await spendersRow();
+await spendersRow(subjects);
+await spendersRow(bridged);
 if (scenarios > 0) {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-ledger-'));
   await crashRows('SQLite', folder);
@@ -74,7 +76,7 @@ async function randomRow(): Promise<void> {
 }
 
 /** Compares what trees of runs have recorded with what the services charge. */
-async function spendersRow(): Promise<void> {
+async function spendersRow(subjects: readonly Subject[]): Promise<void> {
   const exact: string[] = [];
   const estimated: string[] = [];
   const wrong: string[] = [];
@@ -91,7 +93,11 @@ async function spendersRow(): Promise<void> {
     missed += counts.wrong;
   }
   print('', [], '');
-  print(`Logs of ${seeds} trees of runs, compared with what the service charges`, [], '');
+  print(
+    `Logs of ${seeds} trees of runs, compared with the bill`,
+    subjects.map(({ name }) => name),
+    'at most',
+  );
   print('tokens and dollars are equal', exact, '');
   print('equal, except for marked estimates of cut responses', estimated, '');
   print('different', wrong, '0');

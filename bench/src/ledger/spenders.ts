@@ -187,10 +187,11 @@ function totalsOf(
  */
 const estimateBound = { share: 0.1, tokens: 100, low: 1.25, high: 10 } as const;
 
-/** Returns whether the recorded totals equal the charged ones. */
+/** Returns whether the recorded totals equal the charged ones. A service that charged nothing proves nothing. */
 export function isEqual({ recorded, usd, charged }: SpenderTotals): boolean {
   const { inputTokens, outputTokens } = recorded;
-  const isSame = inputTokens === charged.inputTokens && outputTokens === charged.outputTokens;
+  const isSame =
+    inputTokens > 0 && inputTokens === charged.inputTokens && outputTokens === charged.outputTokens;
   return isSame && Math.abs(usd - charged.usd) < 1e-9;
 }
 

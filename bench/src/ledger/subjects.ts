@@ -1,5 +1,14 @@
 import type { Agent } from '@cobbler/agent';
 import type { Transport } from '@cobbler/agent/provider';
+import { createAiSdk } from '@cobbler/provider-ai-sdk';
+import { anthropicModel } from '@cobbler/provider-ai-sdk/anthropic';
+import { openaiModel } from '@cobbler/provider-ai-sdk/openai';
+import {
+  betweenAnthropic,
+  betweenChat,
+  betweenResponses,
+  throughAiSdk,
+} from '@cobbler/provider-ai-sdk/testing';
 import { createClaude } from '@cobbler/provider-claude';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { createOpenAI } from '@cobbler/provider-openai';
@@ -11,7 +20,14 @@ import { chatPrompt, messagesPrompt, responsesPrompt } from './prompt.ts';
 import type { ServiceParts } from './service.ts';
 
 /** The wire and the cache rules of a service. */
-export type SubjectName = 'claude' | 'openai responses' | 'openai chat' | 'openai steps';
+export type SubjectName =
+  | 'claude'
+  | 'openai responses'
+  | 'openai chat'
+  | 'openai steps'
+  | 'ai-sdk anthropic'
+  | 'ai-sdk responses'
+  | 'ai-sdk chat';
 
 /** A provider and the service that replaces its real one. */
 export interface Subject extends Pick<ServiceParts, 'testing' | 'prompt'> {
@@ -58,6 +74,36 @@ export const subjects: readonly Subject[] = [
     prompt: responsesPrompt,
     cache: () => new StepCache(),
     agent: (transport, runtime) => createOpenAI({ env: {}, apiKey, transport, runtime, model: 'gpt-5.1' }),
+    countsEarly: false,
+  },
+];
+
+/** The AI SDK's providers, whose requests have no cache marks, so that only their totals are of interest. */
+export const bridged: readonly Subject[] = [
+  {
+    name: 'ai-sdk anthropic',
+    testing: throughAiSdk(claudeTesting, betweenAnthropic),
+    prompt: messagesPrompt,
+    cache: () => new MarkedCache(),
+    agent: (transport, runtime) => createAiSdk(anthropicModel({ env: {}, apiKey, transport, runtime })),
+    countsEarly: true,
+  },
+  {
+    name: 'ai-sdk responses',
+    testing: throughAiSdk(responsesTesting, betweenResponses),
+    prompt: responsesPrompt,
+    cache: () => new BreakpointCache(),
+    agent: (transport, runtime) =>
+      createAiSdk(openaiModel({ env: {}, apiKey, transport, runtime, api: 'responses' })),
+    countsEarly: false,
+  },
+  {
+    name: 'ai-sdk chat',
+    testing: throughAiSdk(chatTesting, betweenChat),
+    prompt: chatPrompt,
+    cache: () => new BreakpointCache(),
+    agent: (transport, runtime) =>
+      createAiSdk(openaiModel({ env: {}, apiKey, transport, runtime, api: 'chat', model: 'gpt-4.1' })),
     countsEarly: false,
   },
 ];
