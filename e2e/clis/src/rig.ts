@@ -29,8 +29,8 @@ const variable = 'COBBLER_CLIS_CASE';
 
 export function makeRig(programs: Programs, url: string, log: string, name: string): Rig {
   const area = mkdtempSync(join(tmpdir(), 'cobbler-clis-'));
-  const [workspace, home] = [join(area, 'workspace'), join(area, 'home')];
-  for (const folder of [workspace, home]) mkdirSync(folder);
+  const [workspace, home, temporary] = [join(area, 'workspace'), join(area, 'home'), join(area, 'temporary')];
+  for (const folder of [workspace, home, temporary]) mkdirSync(folder);
   const marker = `${name.replaceAll(' ', '-')}-${process.pid}-${Math.round(performance.now())}`;
   const env = {
     PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
@@ -39,6 +39,9 @@ export function makeRig(programs: Programs, url: string, log: string, name: stri
     TZ: 'UTC',
     CLAUDE_CONFIG_DIR: join(home, 'claude'),
     CODEX_HOME: home,
+    // Codex makes no links to its helpers if its home is below the temporary folder. It needs them for its sandbox
+    // if the machine has an older bubblewrap.
+    TMPDIR: temporary,
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'sk-ant-suite-0123456789',
     OPENAI_API_KEY: 'sk-suite-0123456789',
