@@ -74,11 +74,11 @@ function endOf({ time, seconds }: WaitUntilArgs, { now, msLeft }: WaitStart, max
   const ms = until - now;
   if (ms > maxMs)
     throw refusal(
-      `The call was not run: ${isoTime(until)} is ${daysOf(ms)} from now, and the longest wait is ${daysOf(maxMs)}. It is ${isoTime(now)} now. Wait for less.`,
+      `The call was not run: ${isoTime(until)} is ${daysOf(ms)} from now, and the longest wait is ${daysOf(maxMs)}. It is ${isoTime(now)} now. Choose an earlier time.`,
     );
   if (ms > msLeft)
     throw refusal(
-      `The call was not run: the time limit of this run ends in ${Math.floor(msLeft / 1000)} seconds, before ${isoTime(until)}. It is ${isoTime(now)} now. Wait for less, or end your work and say what remains to be done.`,
+      `The call was not run: the time limit of this run ends in ${Math.floor(msLeft / 1000)} seconds, before ${isoTime(until)}. It is ${isoTime(now)} now. Choose an earlier time, or end your work and say what remains to be done.`,
     );
   return until;
 }

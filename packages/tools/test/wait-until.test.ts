@@ -52,7 +52,7 @@ describe('wait_until', () => {
   it('refuses immediately to wait beyond the time limit of the run [P30]', async () => {
     expect(await resultOf({ seconds: 7200 })).toBe(
       'The call was not run: the time limit of this run ends in 3600 seconds, before 2026-01-01T02:00:00.000Z. ' +
-        'It is 2026-01-01T00:00:00.000Z now. Wait for less, or end your work and say what remains to be done.',
+        'It is 2026-01-01T00:00:00.000Z now. Choose an earlier time, or end your work and say what remains to be done.',
     );
     expect(await resultOf({ seconds: 7200 }, { ms: 3 * hour })).toMatch(/^The wait is over/);
   });
