@@ -47,6 +47,10 @@ const faults: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     'no unpriced requests': mapped(() => ({ unpriced: 0 })),
     'another order': (_, costs) => ({ costs: async (query) => (await costs(query)).toReversed() }),
   },
+  'requests are grouped by the user and the tool that they were for': {
+    'no users': mapped((row, { by }) => ({ key: by === 'user' ? null : row.key })),
+    'no tools': mapped((row, { by }) => ({ key: by === 'tool' ? null : row.key })),
+  },
   'requests that a fork copied are counted once': {
     'a fork that pays again': (_, costs) => ({
       costs: async (query) => {

@@ -1,6 +1,14 @@
 import type { Event } from '@cobbler/agent';
 import type { CostEntry, CostQuery, CostRow, CostSum } from '@cobbler/agent/store';
-import { costFields, costRows, dayStarts, eventCost, mergeCosts, quartersOf } from '@cobbler/agent/store';
+import {
+  costFields,
+  costNames,
+  costRows,
+  dayStarts,
+  eventCost,
+  mergeCosts,
+  quartersOf,
+} from '@cobbler/agent/store';
 import type { Connection, Database } from './database.ts';
 
 /** The costs of all sessions, including deleted ones. Columns of a fixed size are first, because they are read faster. */
@@ -10,12 +18,22 @@ export const createCostTable: string = `
     ${costFields.map((field) => `"${field}" double precision NOT NULL`).join(', ')},
     session text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,
-    model text COLLATE "C" NOT NULL,  -- empty if the events do not name it
-    PRIMARY KEY (quarter, session, kind, model)
+    model text COLLATE "C" NOT NULL,  -- empty if the events do not name it, like the next two
+    "user" text COLLATE "C" NOT NULL,
+    tool text COLLATE "C" NOT NULL,
+    PRIMARY KEY (quarter, session, kind, model, "user", tool)
   )`;
 
+/** The names are missing in a schema that an earlier release has brought to version 2. */
+export const addCostNames: string = `
+  ALTER TABLE $s.spending ADD COLUMN IF NOT EXISTS "user" text COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE $s.spending ADD COLUMN IF NOT EXISTS tool text COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE $s.spending DROP CONSTRAINT spending_pkey;
+  ALTER TABLE $s.spending ADD PRIMARY KEY (quarter, session, kind, model, "user", tool)`;
+
 const columns = costFields.map((field) => `"${field}"`);
-const recordType = `quarter integer, kind text, model text, ${columns.map((column) => `${column} double precision`).join(', ')}`;
+const names = costNames.map((name) => `"${name}"`);
+const recordType = `quarter integer, ${names.map((name) => `${name} text`).join(', ')}, ${columns.map((column) => `${column} double precision`).join(', ')}`;
 
 /**
  * Returns a statement that adds costs to a session.
@@ -24,10 +42,10 @@ const recordType = `quarter integer, kind text, model text, ${columns.map((colum
  */
 export function addCostsSql(schema: string, session: string, values: string): string {
   return `
-    INSERT INTO ${schema}.spending AS t (session, quarter, kind, model, ${columns.join(', ')})
-    SELECT s.id, c.quarter, c.kind, c.model, ${columns.map((column) => `c.${column}`).join(', ')}
+    INSERT INTO ${schema}.spending AS t (session, quarter, ${[...names, ...columns].join(', ')})
+    SELECT s.id, c.quarter, ${[...names, ...columns].map((column) => `c.${column}`).join(', ')}
     FROM ${session} s, json_to_recordset(${values}::json) AS c (${recordType})
-    ON CONFLICT (quarter, session, kind, model) DO UPDATE SET
+    ON CONFLICT (quarter, session, ${names.join(', ')}) DO UPDATE SET
       ${columns.map((column) => `${column} = t.${column} + EXCLUDED.${column}`).join(', ')}`;
 }
 
@@ -39,7 +57,11 @@ export function costsJson(events: readonly Event[]): string {
 
 /** PostgreSQL rejects these characters in a text. */
 function storable(entry: CostEntry): CostEntry {
-  return { ...entry, model: entry.model.toWellFormed().replaceAll('\u0000', '') };
+  const storable = (text: string) => text.toWellFormed().replaceAll('\u0000', '');
+  return {
+    ...entry,
+    ...{ model: storable(entry.model), user: storable(entry.user), tool: storable(entry.tool) },
+  };
 }
 
 const sums = columns.map((column) => `sum(${column}) AS ${column}`).join(', ');
@@ -56,7 +78,7 @@ export function readCosts(db: Database, schema: string, query: CostQuery): Promi
     const period = quartersOf(query);
     await connection.query("SET LOCAL jit = off; SET LOCAL work_mem = '64MB'");
     const starts = query.by === 'day' ? await dayStartsOf(connection, inPeriod, query) : [];
-    const key = { day: 'quarter', model: 'model', session: 'session', kind: 'kind' }[query.by];
+    const key = query.by === 'day' ? 'quarter' : `"${query.by}"`;
     const rows = await connection.query<CostSum>(
       `SELECT ${starts.length > 0 ? 'width_bucket(quarter, $3::int[])' : key} AS key, ${sums},
          min(quarter) AS "firstQuarter", max(quarter) AS "lastQuarter"

@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import { addStoredCosts, createCostTable } from './cost-table.ts';
+import { addCostNames, addStoredCosts, createCostTable } from './cost-table.ts';
 import type { Connection, PostgresOptions } from './database.ts';
 import { Database } from './database.ts';
 
@@ -71,6 +71,7 @@ const sessions: readonly Migration[] = [
     await connection.query(createCostTable.replaceAll('$s', schema));
     await addStoredCosts(connection, schema);
   },
+  addCostNames,
 ];
 
 /** Tables with a version of their own. */

@@ -36,3 +36,25 @@ describeWith(missing, 'a schema of version 1', () => {
     }
   });
 });
+
+describeWith(missing, 'a schema of version 2', () => {
+  it('keeps its costs, whose user and tool are unknown', async () => {
+    const open = () => postgresStore({ url: server.url, schema: 'unnamed' });
+    const store = open();
+    await write(store, 'one', wholeRun('Go.', 3));
+    const costs = await store.costs?.({ by: 'session' });
+    await store.close();
+    await server.sql(`
+      ALTER TABLE unnamed.spending DROP COLUMN "user", DROP COLUMN tool;
+      ALTER TABLE unnamed.spending ADD PRIMARY KEY (quarter, session, kind, model);
+      UPDATE unnamed.cobbler_sessions SET version = 2`);
+    const opened = open();
+    expect(await opened.costs?.({ by: 'session' })).toEqual(costs);
+    expect((await opened.costs?.({ by: 'user' }))?.map(({ key, requests }) => [key, requests])).toEqual([
+      [null, 4],
+    ]);
+    await write(opened, 'two', wholeRun('More.', 1));
+    expect((await opened.costs?.({ by: 'tool' }))?.map(({ requests }) => requests)).toEqual([6]);
+    await opened.close();
+  });
+});

@@ -112,7 +112,7 @@ Includes summaries, failed attempts and deleted sessions. Requests without a kno
 The forecast continues the pace of the period to the end of the month. See docs/costs.md.
 
 Options
-  --by <group>             group by day (default), model, session or kind of request
+  --by <group>             group by day (default), model, user, session, tool or kind of request
   --since <time>           only this recent, such as 7d, 12h or 4w, or all (default 30d)
   -n, --limit <n>          maximum number of groups in the table (default 31)
   --server                 the sessions of cobbler serve instead of your own

@@ -1,3 +1,4 @@
+import { costGroups } from '@cobbler/agent/store';
 import { commandNames, commands, flagNames, optionsOf } from '../command-line/command-table.ts';
 import { codes } from '../explain/catalogue.ts';
 import type { Io } from '../terminal/io.ts';
@@ -57,7 +58,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   '--retry-for': ['never'],
   '--compact-above': ['never'],
   '--offload-above': ['never'],
-  '--by': ['day', 'model', 'session', 'kind'],
+  '--by': costGroups,
   '--runner': ['restate'],
   '--log-level': ['debug', 'info', 'warn', 'error'],
 };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { SessionStore } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { CostGroup, CostQuery, CostRow, CostTotals, Forecast } from '@cobbler/agent/store';
-import { costCsv, forecastOf, readCosts, totalCosts } from '@cobbler/agent/store';
+import { costCsv, costGroups, forecastOf, readCosts, totalCosts } from '@cobbler/agent/store';
 import type { RawOptions } from '../config/run-flags.ts';
 import { serverHome } from '../server/server-home.ts';
 import { sessionFile } from '../session/session-home.ts';
@@ -16,8 +16,6 @@ import type { Style } from '../terminal/style.ts';
 import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-
-const groups: readonly CostGroup[] = ['day', 'model', 'session', 'kind'];
 
 /** The costs that the command prints. */
 interface Answer {
@@ -35,7 +33,7 @@ export async function costs(options: RawOptions, io: Io, now: number = systemRun
     throw new UsageError('--json and --csv exclude each other.', 'Use one of them.');
   if (options['deleteBefore'] !== undefined) return await deleteBefore(options, io);
   const by =
-    optionValue(options['by'], '--by', oneOf(groups), `Use one of: ${groups.join(', ')}`, groups) ?? 'day';
+    optionValue(options['by'], '--by', oneOf(costGroups), `Use one of: ${costGroups.join(', ')}`, costGroups) ?? 'day';
   const age = optionValue(
     options['since'] ?? '30d',
     '--since',

@@ -1,5 +1,5 @@
 import type { CostQuery } from '@cobbler/agent/store';
-import { readCosts, totalCosts } from '@cobbler/agent/store';
+import { costGroups, readCosts, totalCosts } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import type { Route } from '../http/route.ts';
@@ -17,7 +17,7 @@ export function costRoutes({ store }: Services): Route[] {
       summary: 'Returns what all sessions have cost, including deleted ones.',
       scope: 'read',
       query: z.strictObject({
-        by: z.enum(['day', 'model', 'session', 'kind']).default('day'),
+        by: z.enum(costGroups).default('day'),
         since: z.iso.datetime().optional(),
         until: z.iso.datetime().optional(),
         timeZone: z.string().max(60).optional(),

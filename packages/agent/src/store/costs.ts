@@ -8,8 +8,14 @@ import type { CostTotals } from './cost-totals.ts';
 import { addCosts, costFields, noCosts } from './cost-totals.ts';
 import { localDates } from './local-date.ts';
 
+/** The properties of a request that a store keeps beside its session. Empty if its event does not name them. */
+export const costNames = ['kind', 'model', 'user', 'tool'] as const;
+
+/** The properties by which requests can be grouped. */
+export const costGroups = ['day', 'model', 'user', 'session', 'tool', 'kind'] as const;
+
 /** The property by which requests are grouped. */
-export type CostGroup = 'day' | 'model' | 'session' | 'kind';
+export type CostGroup = (typeof costGroups)[number];
 
 /**
  * The kind of a request: a response of the model, a summary of the conversation (`compaction`), a request without a
@@ -31,8 +37,8 @@ export interface CostQuery {
 /** The costs of one group. */
 export interface CostRow extends CostTotals {
   /**
-   * The local date, such as `2026-01-31`, the model, the session id or the {@link CostKind}. Null if the events do not
-   * name the model: those of summaries and failed requests.
+   * The local date, such as `2026-01-31`, the model, the user, the session id, the tool or the {@link CostKind}. Null if
+   * the events do not name it: summaries and failed requests have no model, and responses no tool.
    */
   readonly key: string | null;
   /** The quarter of an hour of the first request, in milliseconds since 1970. */
@@ -46,11 +52,15 @@ export interface CostEntry extends CostTotals {
   /** Number of the quarter of an hour since 1970, the shortest period for which a store knows costs. */
   readonly quarter: number;
   readonly kind: CostKind;
-  /** Empty if the event does not name it. */
+  /** Empty if the event does not name it, like the other names. */
   readonly model: string;
+  /** The user that the run was for. */
+  readonly user: string;
+  /** The tool whose call sent the request. */
+  readonly tool: string;
 }
 
-/** A sum that a store has computed: of one quarter of an hour, or of a model, session or kind. */
+/** A sum that a store has computed: of one quarter of an hour, or of another group. */
 export interface CostSum extends CostTotals {
   readonly key: string | number;
   readonly firstQuarter: number;
@@ -78,6 +88,8 @@ export function eventCost(event: Event): CostEntry | undefined {
       quarter: Math.min(Math.floor(number(timeOf(event.time)) / quarterMs), maxQuarter),
       kind: kindOf(event),
       model: event.type === 'assistant' || event.type === 'spent' ? String(event.model ?? '') : '',
+      user: String(event.user ?? ''),
+      tool: event.type === 'spent' ? String(event.toolName ?? '') : '',
       requests,
       unpriced: usd === undefined ? requests : 0,
       usd: usd ?? 0,
@@ -104,12 +116,17 @@ function number(value: number | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }
 
-/** Returns the sum of the entries with the same time, kind and model, so that a store writes each row once. */
+/** Identifies the row of a store that an entry of a session is added to. */
+export function costKey(entry: Pick<CostEntry, 'quarter' | (typeof costNames)[number]>): string {
+  return JSON.stringify([entry.quarter, ...costNames.map((name) => entry[name])]);
+}
+
+/** Returns the sum of the entries with the same time and names, so that a store writes each row once. */
 export function mergeCosts(entries: readonly CostEntry[]): CostEntry[] {
   return withArgumentErrors('mergeCosts', () => {
     const merged = new Map<string, CostEntry>();
     for (const entry of entries) {
-      const key = `${entry.quarter} ${entry.kind} ${entry.model}`;
+      const key = costKey(entry);
       const sum = merged.get(key);
       merged.set(key, sum === undefined ? entry : { ...entry, ...addCosts(sum, entry) });
     }
@@ -196,7 +213,7 @@ const timeZone = when<string>((value) => {
 
 /** Reads a query for costs. */
 export const readCostQuery: Reader<CostQuery> = record<CostQuery>(
-  { by: oneOf('day', 'model', 'session', 'kind'), since: amount, until: amount, timeZone },
+  { by: oneOf(...costGroups), since: amount, until: amount, timeZone },
   ['by'],
 );
 

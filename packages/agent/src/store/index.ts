@@ -14,6 +14,8 @@ export {
   type CostRow,
   type CostSum,
   costCsv,
+  costGroups,
+  costNames,
   costRows,
   dayStarts,
   eventCost,

@@ -30,8 +30,8 @@ async function sumsOf(store: Store, query: CostQuery): Promise<CostSum[]> {
       for (const event of page) {
         const entry = eventCost(event);
         if (entry === undefined || entry.quarter < from || entry.quarter >= to) continue;
-        const { quarter, kind, model, ...totals } = entry;
-        const key = { day: quarter, session, model, kind }[query.by];
+        const { quarter, kind, model, user, tool, ...totals } = entry;
+        const key = { day: quarter, session, model, kind, user, tool }[query.by];
         const sum = sums.get(key);
         sums.set(key, {
           key,

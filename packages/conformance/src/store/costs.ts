@@ -2,8 +2,8 @@ import type { Event, SessionStore } from '@cobbler/agent';
 import type { EventBody } from '@cobbler/agent/events';
 import { spendingOf } from '@cobbler/agent/events';
 import { forkSession } from '@cobbler/agent/fork';
-import type { CostGroup, CostQuery, CostRow } from '@cobbler/agent/store';
-import { readCosts } from '@cobbler/agent/store';
+import type { CostQuery, CostRow } from '@cobbler/agent/store';
+import { costGroups as groups, readCosts } from '@cobbler/agent/store';
 import {
   answered,
   ended,
@@ -20,8 +20,6 @@ import { expectRefused } from './refusal.ts';
 
 const the = group('costs');
 const afterReopening = reopening('costs');
-
-const groups: readonly CostGroup[] = ['day', 'model', 'session', 'kind'];
 
 const clock = { now: () => 1_767_312_000_000 };
 
@@ -58,6 +56,14 @@ const paid: readonly EventBody[] = [
   },
   ended(),
 ];
+
+const paidTool = {
+  usage: { inputTokens: 10, outputTokens: 5 },
+  wasted: { inputTokens: 0, outputTokens: 0 },
+  attempts: 1,
+  durationMs: 3,
+  usd: 1,
+};
 
 /** Appends events as a run writes them: one at a time. */
 async function append(store: SessionStore, id: string, events: readonly Event[]): Promise<void> {
@@ -148,6 +154,37 @@ export const costCases: readonly StoreCase[] = [
         ['model-a', 1, 1, 0],
       ],
       'the models, the most expensive first',
+    );
+  }),
+  the('requests are grouped by the user and the tool that they were for', async (setup) => {
+    const { store } = setup;
+    const spent = { who: 'tool', spent: { ...paidTool }, callId: 'a', toolName: 'search' } as const;
+    const events = eventsOf('one', [priced, { type: 'spent', ...spent }, priced]);
+    const users = ['ann', 'ann', 'bob\u0000'];
+    await append(
+      store,
+      'one',
+      events.map((event, index) => ({ ...event, user: users[index] ?? '' })),
+    );
+    await write(store, 'two', [priced, ended()]);
+    const rowsBy = async (by: CostQuery['by']) =>
+      (await costs(store, { by })).map(({ key, usd }) => [key?.replaceAll('\u0000', ''), usd]);
+    expectEqual(
+      await rowsBy('user'),
+      [
+        ['ann', 1.25],
+        [undefined, 0.25],
+        ['bob', 0.25],
+      ],
+      'the users',
+    );
+    expectEqual(
+      await rowsBy('tool'),
+      [
+        ['search', 1],
+        [undefined, 0.75],
+      ],
+      'the tools',
     );
   }),
   the('requests that a fork copied are counted once', async (setup) => {

@@ -1,5 +1,5 @@
 import type { CostGroup, Forecast } from '@cobbler/agent/store';
-import { costCsv } from '@cobbler/agent/store';
+import { costCsv, costGroups } from '@cobbler/agent/store';
 import type { VNode } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { CostChart } from '../panels/cost-chart.tsx';
@@ -11,8 +11,6 @@ import { Sum } from '../parts/sum.tsx';
 import type { CostReport, Period } from '../session/costs.ts';
 import { loadCosts, periods } from '../session/costs.ts';
 import type { AppState } from './app-state.ts';
-
-const groups: readonly CostGroup[] = ['day', 'model', 'session', 'kind'];
 
 interface CostsProps {
   readonly app: AppState;
@@ -97,7 +95,7 @@ function Report({ shown: { by: shownBy, report }, by, setBy, app }: ReportProps)
     <>
       <Sums report={report} />
       <CostChart days={report.days} />
-      <Choice label="Group by" values={groups} chosen={by} choose={setBy} />
+      <Choice label="Group by" values={costGroups} chosen={by} choose={setBy} />
       <CostTable
         key={shownBy}
         by={shownBy}

@@ -1,7 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { costFields, noCosts } from '../../store/cost-totals.ts';
-import type { CostEntry, CostQuery, CostRow, CostSum } from '../../store/costs.ts';
-import { costRows, dayEnd, eventCost, mergeCosts, quartersOf } from '../../store/costs.ts';
+import type { CostEntry, CostGroup, CostQuery, CostRow, CostSum } from '../../store/costs.ts';
+import {
+  costKey,
+  costNames,
+  costRows,
+  dayEnd,
+  eventCost,
+  mergeCosts,
+  quartersOf,
+} from '../../store/costs.ts';
 import { isCorrupt } from './database-error.ts';
 import type { EventRow } from './event-scan.ts';
 import { eventOf } from './event-scan.ts';
@@ -17,9 +25,9 @@ export class CostTable {
 
   /** Adds the cost of an event of a session. */
   add(sessionId: string, entry: CostEntry): void {
-    const { quarter, kind, model } = entry;
-    this.#sql.run(insertPayer, sessionId, kind, model);
-    this.#sql.run(addSpending, quarter, ...costFields.map((field) => entry[field]), sessionId, kind, model);
+    const payer = [sessionId, ...costNames.map((name) => entry[name])];
+    this.#sql.run(insertPayer, ...payer);
+    this.#sql.run(addSpending, entry.quarter, ...costFields.map((field) => entry[field]), ...payer);
   }
 
   /** Deletes the costs before a quarter of an hour and returns their number of requests. */
@@ -36,12 +44,11 @@ export class CostTable {
    * more before this one was created, in milliseconds since 1970. Must be called in a transaction.
    */
   areOf(sessionId: string, spent: readonly CostEntry[], created: number): boolean {
-    const nameOf = ({ quarter, kind, model }: CostEntry) => `${quarter} ${kind} ${model}`;
-    const expected = new Map(mergeCosts(spent).map((entry) => [nameOf(entry), entry]));
+    const expected = new Map(mergeCosts(spent).map((entry) => [costKey(entry), entry]));
     const [start] = this.#sql.rows<{ value: number }>("SELECT value FROM counters WHERE name = 'costs'");
     const [createdAt] = quartersOf({ by: 'day', since: created });
     for (const row of this.#sql.rows<CostEntry>(selectSession, sessionId)) {
-      const entry = expected.get(nameOf(row)) ?? { ...row, ...noCosts };
+      const entry = expected.get(costKey(row)) ?? { ...row, ...noCosts };
       const isShared = row.quarter <= createdAt;
       if (
         !costFields.every(
@@ -49,7 +56,7 @@ export class CostTable {
         )
       )
         return false;
-      expected.delete(nameOf(row));
+      expected.delete(costKey(row));
     }
     return [...expected.values()].every(({ quarter }) => quarter < (start?.value ?? 0));
   }
@@ -99,6 +106,7 @@ export function addStoredCosts(db: DatabaseSync): void {
 }
 
 const columns = costFields.join(', ');
+const names = costNames.join(', ');
 
 /** Sums of the same numbers in another order differ a little. */
 function isClose(one: number, other: number): boolean {
@@ -108,12 +116,12 @@ function isClose(one: number, other: number): boolean {
 const keepStart = `
   INSERT INTO counters VALUES ('costs', ?) ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`;
 const selectSession = `
-  SELECT quarter, kind, model, ${columns} FROM spending JOIN payers USING (payer) WHERE session = ?`;
-const insertPayer = 'INSERT OR IGNORE INTO payers (session, kind, model) VALUES (?, ?, ?)';
+  SELECT quarter, ${names}, ${columns} FROM spending JOIN payers USING (payer) WHERE session = ?`;
+const insertPayer = `INSERT OR IGNORE INTO payers (session, ${names}) VALUES (?${', ?'.repeat(costNames.length)})`;
 const addSpending = `
   INSERT INTO spending (quarter, ${columns}, payer)
   SELECT ?, ${costFields.map(() => '?').join(', ')}, payer FROM payers
-  WHERE session = ? AND kind = ? AND model = ?
+  WHERE session = ? AND ${costNames.map((name) => `${name} = ?`).join(' AND ')}
   ON CONFLICT (quarter, payer) DO UPDATE SET
     ${costFields.map((field) => `${field} = ${field} + excluded.${field}`).join(', ')}`;
 
@@ -123,7 +131,7 @@ const byPayer = `
   SELECT payer, ${sums}, min(quarter) AS firstQuarter, max(quarter) AS lastQuarter ${inPeriod} GROUP BY payer`;
 
 /** Few rows have to be joined with the names if they are added up by payer first. */
-function selectBy(name: 'model' | 'session' | 'kind'): string {
+function selectBy(name: Exclude<CostGroup, 'day'>): string {
   return `
     SELECT ${name} AS key, ${sums}, min(firstQuarter) AS firstQuarter, max(lastQuarter) AS lastQuarter
     FROM (${byPayer}) JOIN payers USING (payer) GROUP BY ${name}`;

@@ -103,17 +103,24 @@ export const migrations: readonly Migration[] = [
   // are few rows, and in the order of time, so that the sessions that are active at the same time write to one page.
   // Rows outlive their session.
   addCostTables,
+  // Costs by user and tool.
+  addPayerNames,
 ];
 
-function addCostTables(db: DatabaseSync): void {
-  db.exec(`
+const payers = `
   CREATE TABLE payers (
     payer INTEGER PRIMARY KEY,
     session TEXT NOT NULL,    -- id
     kind TEXT NOT NULL,
-    model TEXT NOT NULL,      -- empty if the events do not name it
-    UNIQUE (session, kind, model)
-  ) STRICT;
+    model TEXT NOT NULL,      -- empty if the events do not name it, like the next two
+    user TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    UNIQUE (session, kind, model, user, tool)
+  ) STRICT;`;
+
+function addCostTables(db: DatabaseSync): void {
+  db.exec(`
+  ${payers}
 
   CREATE TABLE spending (
     quarter INTEGER NOT NULL, -- of an hour, since 1970
@@ -131,4 +138,15 @@ function addCostTables(db: DatabaseSync): void {
   ) STRICT, WITHOUT ROWID;
   `);
   addStoredCosts(db);
+}
+
+/** The names are missing in a database that an earlier release has brought to version 3. */
+function addPayerNames(db: DatabaseSync): void {
+  if (db.prepare("SELECT 1 FROM pragma_table_info('payers') WHERE name = 'user'").get() !== undefined) return;
+  db.exec(`
+  ALTER TABLE payers RENAME TO old_payers;
+  ${payers}
+  INSERT INTO payers SELECT payer, session, kind, model, '', '' FROM old_payers;
+  DROP TABLE old_payers;
+  `);
 }

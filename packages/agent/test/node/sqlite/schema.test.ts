@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { migrate, schemaVersion } from '../../../src/node/sqlite/database-file.ts';
 import { scalar } from '../../../src/node/sqlite/engine.ts';
 import { migrations, sessionFile } from '../../../src/node/sqlite/schema.ts';
+import { costGroups } from '../../../src/store/costs.ts';
 import { readCosts } from '../../../src/store/read-costs.ts';
 import { wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal } from './rig.ts';
@@ -58,7 +59,7 @@ test.each(versions)(
   'a store of version %i answers for the costs of sessions that it already has',
   async (version) => {
     const store = open(copyOf(version));
-    for (const by of ['day', 'model', 'session', 'kind'] as const) {
+    for (const by of costGroups) {
       const rows = await store.costs?.({ by });
       const { sessions, read } = store;
       const folded = await readCosts(
