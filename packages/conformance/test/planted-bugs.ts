@@ -42,7 +42,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'leaked listener',
-    file: 'src/provider/model-call.ts',
+    file: 'src/provider/create-agent.ts',
     find: "signal.removeEventListener('abort', abort);",
     replace: '',
     why: 'each request leaves a listener on the signal of its context',

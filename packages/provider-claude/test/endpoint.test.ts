@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askClient } from '../src/endpoint.ts';
+import { askClient } from '../src/create-claude.ts';
 
 const account = { apiKey: 'sk-test-1', baseURL: 'https://api.anthropic.com' };
 

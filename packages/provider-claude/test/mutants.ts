@@ -286,7 +286,7 @@ export const mutants: readonly Mutant[] = [
     by: 'claude: answers',
   },
   {
-    file: 'src/endpoint.ts',
+    file: 'src/create-claude.ts',
     find: 'return { url, headers,',
     replace: 'return { url: account.baseURL, headers,',
     why: 'requests are sent to the base URL without the path',

@@ -1,7 +1,7 @@
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema';
 import type { JsonObject } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import { outputSchema } from '../src/output-schema.ts';
+import { outputSchema } from '../src/envelope.ts';
 
 const schema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -2,9 +2,11 @@ import type { ErrorData } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, callable, flag, listOf, oneOf, record, text } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
+import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { AssistantMessage, Message } from '../values/message.ts';
 import type { StopReason, TriedModel } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
+import { ownRuns } from './own-runs.ts';
 import type { Tool } from './tool.ts';
 
 export type { StopReason, TriedModel } from '../values/stored-values.ts';
@@ -188,6 +190,26 @@ export const readModelRef: Reader<ModelRef> = record<ModelRef>({ provider: text,
   'model',
 ]);
 
+/** The sender of a request, which learns its outcome from a call instead of a promise. */
+export interface RequestOwner {
+  /** Requests to stop. Undefined if nothing can. */
+  readonly stop: LazyAbortSignal | undefined;
+  readonly emit: RequestContext['emit'] | undefined;
+  readonly mayRetry: RequestContext['mayRetry'] | undefined;
+  resolve(response: ModelResponse): void;
+  reject(error: unknown): void;
+}
+
+/** Like the `run` of an agent, without a promise. Never throws. Emits nothing once it is asked to stop. */
+export type OwnRun = (request: ModelRequest, owner: RequestOwner) => void;
+
+const readRun: Reader<Agent['run']> = (value, owner) => {
+  const run: Agent['run'] = callable(value, owner);
+  const own = ownRuns.get(value as object);
+  if (own) ownRuns.set(run, own);
+  return run;
+};
+
 /** Reads an agent. Later changes to its capabilities or its function have no effect. */
 export const readAgent: Reader<Agent> = record<Agent>(
   {
@@ -204,7 +226,7 @@ export const readAgent: Reader<Agent> = record<Agent>(
     }),
     maxTokens: amount,
     candidates: listOf(readModelRef),
-    run: callable,
+    run: readRun,
   },
   ['provider', 'model', 'capabilities', 'run'],
   'the agent that a provider function returns',

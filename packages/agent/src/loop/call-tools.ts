@@ -14,7 +14,6 @@ import type { RunContext } from './run-context.ts';
 import { shortened, usefulBytes } from './tool-output.ts';
 import type { ToolOutcome } from './tool-run.ts';
 import { runTool } from './tool-run.ts';
-import { waitFor } from './wait.ts';
 
 /**
  * Runs a batch of calls. The gate decides about the whole batch before anything starts. Then consecutive `read` tools
@@ -277,4 +276,27 @@ function eventOf(
   if (diff !== undefined) event.diff = cap(diff, maxOutputBytes);
   if (isFinal) event.final = true;
   return event;
+}
+
+/** Maximum duration of one timer, in milliseconds. */
+const maxTimer = 2 ** 31 - 1;
+
+/**
+ * Waits until a time, or until a message of the user arrives. Resolves with undefined if the run must stop, or if it is
+ * performed in steps and this step is to end before the wait does.
+ */
+async function waitFor(run: RunContext, until: number): Promise<ToolWait | undefined> {
+  const { runtime, callsPerStep, waitEnded } = run.config;
+  for (;;) {
+    const endedAt = runtime.now();
+    const endedBy = run.state.steering.length > 0 ? 'message' : endedAt >= until ? 'time' : waitEnded;
+    if (run.isStopping) return undefined;
+    if (endedBy !== undefined) return { until, endedAt, endedBy };
+    if (callsPerStep === 1) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancelTimer = runtime.timer(Math.min(until - endedAt, maxTimer), resolve);
+    run.wake = resolve;
+    await promise;
+    cancelTimer();
+  }
 }

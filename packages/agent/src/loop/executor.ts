@@ -1,3 +1,4 @@
+import type { RunEvent } from '../events/event.ts';
 import { Budget } from '../interfaces/budget.ts';
 import { allowAll } from '../interfaces/gate.ts';
 import type { Limits } from '../interfaces/limits.ts';
@@ -17,15 +18,15 @@ import type {
 } from '../run/options.ts';
 import type { Prompt } from '../run/prompt.ts';
 import type { Advance, Run } from '../run/run.ts';
-import { reportTo, responseOf } from '../run/sub-agent.ts';
-import { checkTools } from '../run/tool-list.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import { defined } from '../values/defined.ts';
+import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { read, record, text, when } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
+import { maxDeclarationBytes } from '../values/sizes.ts';
 import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
 
@@ -206,3 +207,67 @@ function promptOf(args: Record<string, unknown>): string {
 const toolOptions: Reader<AsToolOptions> = (value) => ({ ...anObject(value) });
 
 const anObject: Reader<AsToolOptions> = when(isObject, 'an object');
+
+/** Reports what a sub-agent does, one line for each call of a tool. */
+function reportTo({ progress }: ToolContext): (event: RunEvent) => void {
+  return (event) => {
+    if (event.type === 'tool_started') progress(event.toolName);
+    if (event.type === 'progress') progress(`${event.toolName}: ${event.text}`);
+  };
+}
+
+/**
+ * Returns the response of a sub-agent: its output, or its text.
+ * @throws AgentError the reason why it did not complete, which the model sees.
+ */
+async function responseOf(run: Run): Promise<unknown> {
+  const result = await run.result;
+  if (result.status === 'waiting') {
+    const names = [...new Set(result.approvals.map(({ toolName }) => toolName))].join(', ');
+    const message = `The agent stopped: a user must decide on its call of ${names}, but no user can be asked during a tool call.`;
+    throw new AgentError({ kind: 'tool', code: 'sub_agent_waits', message });
+  }
+  const { output, text } = result.unwrap();
+  return output === undefined ? text : output;
+}
+
+/** The sizes of declarations. Many executors share tools, for example one for each prompt of a harness. */
+const sizes = new WeakMap<Tool, number>();
+
+/**
+ * Checks the tools of a run together.
+ * @throws AgentError `invalid`, code `duplicate_tool` or `tools_too_large`.
+ */
+function checkTools(tools: readonly Tool[]): void {
+  const names = new Set<string>();
+  let bytes = 0;
+  for (const tool of tools) {
+    const { name } = tool;
+    if (names.has(name))
+      throw new AgentError({
+        kind: 'invalid',
+        code: 'duplicate_tool',
+        message: `Two tools are named ${name}. Rename one of the tools in options.tools.`,
+      });
+    names.add(name);
+    bytes += declarationSize(tool);
+  }
+  if (bytes > maxDeclarationBytes) throw toolsTooLarge(tools, bytes);
+}
+
+function declarationSize(tool: Tool): number {
+  let size = sizes.get(tool);
+  if (!size) {
+    size = `${tool.name}${tool.description}${JSON.stringify(tool.parameters)}`.length;
+    sizes.set(tool, size);
+  }
+  return size;
+}
+
+function toolsTooLarge(tools: readonly Tool[], bytes: number): AgentError {
+  const largest = tools.reduce((left, right) =>
+    declarationSize(left) >= declarationSize(right) ? left : right,
+  );
+  const message = `The declarations of all tools have ${bytes} bytes, but the maximum is ${maxDeclarationBytes}. The largest is ${largest.name} with ${declarationSize(largest)} bytes. Shorten its description and parameters, or remove tools from options.tools.`;
+  return new AgentError({ kind: 'invalid', code: 'tools_too_large', message });
+}

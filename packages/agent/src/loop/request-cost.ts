@@ -1,6 +1,7 @@
 import type { Agent, ModelRef, TriedModel } from '../interfaces/agent.ts';
 import type { Price } from '../interfaces/limits.ts';
 import { costOf, dearestInput } from '../interfaces/limits.ts';
+import type { Spending } from '../interfaces/spending.ts';
 import { readPrice } from '../run/value-functions.ts';
 import { read } from '../values/input.ts';
 import type { Usage } from '../values/usage.ts';
@@ -47,6 +48,30 @@ export function requestCost(run: RunContext, agent: ModelRef, spending: RequestS
     else known += (usage === undefined ? 0 : costOf(usage, price)) + costOf(wasted, price);
   }
   return { known, usd: isComplete ? known : undefined };
+}
+
+/** Describes a request of a sub-agent for the log of the run that started it. */
+export function spendingOf(
+  { config: { store, sessionId } }: RunContext,
+  { provider, model }: Agent,
+  used: RequestSpending & { readonly attempts?: number | undefined },
+  usd: number | undefined,
+): Spending {
+  const { usage, wasted = noUsage, attempts = 1, servedBy = { provider, model } } = used;
+  const spent = {
+    usage: usage ?? noUsage,
+    wasted,
+    attempts,
+    durationMs: 0,
+    answers: usage === undefined ? 0 : 1,
+  };
+  return {
+    who: 'agent',
+    spent: usd === undefined ? spent : { ...spent, usd },
+    provider: servedBy.provider,
+    model: used.model ?? servedBy.model,
+    log: { store, sessionId },
+  };
 }
 
 /** Returns the price of a model, or of the model that was asked for it; undefined if the pricing throws. */

@@ -4,6 +4,8 @@ import type {
   AgentEvent,
   ModelRequest,
   ModelResponse,
+  OwnRun,
+  RequestOwner,
   StopReason,
   TriedModel,
 } from '../interfaces/agent.ts';
@@ -12,8 +14,8 @@ import type { LimitName, Price } from '../interfaces/limits.ts';
 import { costOf, noPricing } from '../interfaces/limits.ts';
 import { ownContext } from '../interfaces/own-context.ts';
 import { isOwnResponse } from '../interfaces/own-response.ts';
+import { ownRuns } from '../interfaces/own-runs.ts';
 import type { BudgetHold, HoldRequest, PendingHold, Reservation } from '../interfaces/reservation.ts';
-import type { Spending } from '../interfaces/spending.ts';
 import { assistantContent } from '../run/content.ts';
 import { AgentError, isErrorKind } from '../values/errors.ts';
 import {
@@ -37,8 +39,7 @@ import { maxAnswerBytes, maxCalls } from '../values/sizes.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
-import type { RequestSpending } from './request-cost.ts';
-import { inputCost, noCost, requestCost, worstPrice } from './request-cost.ts';
+import { inputCost, noCost, requestCost, spendingOf, worstPrice } from './request-cost.ts';
 import type { CachedPrefix, RunContext } from './run-context.ts';
 
 /** Maximum number of tokens in a response under a limit, if neither the request nor the agent sets one. */
@@ -80,8 +81,9 @@ export interface PricedResponse {
  */
 export function askWithin(run: RunContext, asked: PendingRequest): Promise<PricedResponse> {
   return new Promise((resolve, reject) => {
-    const settle: Settle = (outcome) => (outcome instanceof AgentError ? reject(outcome) : resolve(outcome));
-    new SentRequest(run, asked, settle).start();
+    new SentRequest(run, asked, (outcome) =>
+      outcome instanceof AgentError ? reject(outcome) : resolve(outcome),
+    ).start();
   });
 }
 
@@ -92,7 +94,7 @@ type Settle = (outcome: PricedResponse | AgentError) => void;
  * A request within the budget, as {@link askWithin} sends it, without a promise. It stops waiting for the agent when the run stops, because an agent may ignore the
  * signal: it then has a short time to reject, because its error contains the usage of the request.
  */
-export class SentRequest {
+export class SentRequest implements RequestOwner {
   readonly #run: RunContext;
   readonly #asked: PendingRequest;
   /** Undefined once the request has its outcome. */
@@ -104,12 +106,14 @@ export class SentRequest {
   #shortenedBy: LimitName | undefined;
   /** True once the agent has ended or the run must stop: later events are dropped. */
   #isOver = false;
-  readonly #stop = new LazyAbortSignal();
+  readonly stop: LazyAbortSignal = new LazyAbortSignal();
+  readonly emit: RunContext['emit'];
   #cancelGrace: (() => void) | undefined;
 
   constructor(run: RunContext, asked: PendingRequest, settle: Settle) {
     this.#run = run;
     this.#asked = asked;
+    this.emit = asked.emit;
     this.#settle = settle;
   }
 
@@ -118,7 +122,7 @@ export class SentRequest {
       if (this.#run.config.budget.isLimited) this.#reserve();
       else this.#send(this.#asked.request);
     } catch (error) {
-      this.#failed(error);
+      this.reject(error);
     }
   }
 
@@ -134,7 +138,7 @@ export class SentRequest {
         isDecided = true;
         this.#cancelWait?.();
         this.#cancelWait = undefined;
-        if (outcome instanceof AgentError) return this.#failed(outcome);
+        if (outcome instanceof AgentError) return this.reject(outcome);
         this.#held = outcome;
         const { request, shortenedBy } = fittingRequest(this.#asked.request, bounds, outcome);
         this.#shortenedBy = shortenedBy;
@@ -142,7 +146,7 @@ export class SentRequest {
       },
     );
     if (isDecided) return;
-    this.#asked.emit({ type: 'status', state: 'waiting' });
+    this.emit({ type: 'status', state: 'waiting' });
     const cancelTimer = runtime.timer(roomTimeoutMs, () => pending.decide());
     this.#cancelWait = () => {
       cancelTimer();
@@ -153,31 +157,35 @@ export class SentRequest {
 
   #send(request: ModelRequest): void {
     const run = this.#run;
-    const { agent, emit: show } = this.#asked;
+    const { agent } = this.#asked;
     try {
-      show({ type: 'status', state: 'thinking' });
+      this.emit({ type: 'status', state: 'thinking' });
       if (run.isStopping) return this.#giveUp();
       run.sending = this;
+      const own = ownRuns.get(agent.run) as OwnRun | undefined;
+      // Starts immediately, because the run may be stopped a moment later.
+      if (own) return own(request, this);
       const emit = (event: AgentEvent) => {
         try {
-          if (!this.#isOver) show(event);
+          if (!this.#isOver) this.emit(event);
         } catch {
           // An agent can emit anything.
         }
       };
-      // A failed attempt has a cost too, and the next one may cost the worst case again.
-      const mayRetry = (wasted: Usage) => {
-        const { price } = worstPrice(run, agent, wasted.inputTokens);
-        return this.#held?.again(tokensOf(wasted), price === undefined ? 0 : costOf(wasted, price)) ?? true;
-      };
-      // Starts immediately, because the run may be stopped a moment later.
-      Promise.resolve(agent.run(request, ownContext(this.#stop, emit, mayRetry))).then(
-        (response) => this.#answered(response),
-        (error) => this.#failed(error),
+      const context = ownContext(this.stop, emit, (wasted) => this.mayRetry(wasted));
+      Promise.resolve(agent.run(request, context)).then(
+        (response) => this.resolve(response),
+        (error) => this.reject(error),
       );
     } catch (error) {
-      this.#failed(error);
+      this.reject(error);
     }
+  }
+
+  /** Returns whether the budget covers another attempt: a failed one has a cost too, and the next one may cost the worst case. */
+  mayRetry(wasted: Usage): boolean | Promise<boolean> {
+    const { price } = worstPrice(this.#run, this.#asked.agent, wasted.inputTokens);
+    return this.#held?.again(tokensOf(wasted), price === undefined ? 0 : costOf(wasted, price)) ?? true;
   }
 
   /** Called when the run must stop. */
@@ -188,15 +196,15 @@ export class SentRequest {
       return this.#giveUp();
     }
     this.#cancelGrace = this.#run.config.runtime.timer(graceMs, () => this.#giveUp());
-    this.#stop.ask(reason);
+    this.stop.ask(reason);
   }
 
   #giveUp(): void {
     const message = 'The request was cancelled because the run stopped.';
-    this.#failed(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
+    this.reject(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
   }
 
-  #answered(given: unknown): void {
+  resolve(given: unknown): void {
     const { agent } = this.#asked;
     try {
       const response = isOwnResponse(given) ? given : checkResponse(given, agent);
@@ -215,11 +223,11 @@ export class SentRequest {
       if (response.message.content.length > maxCalls) checkCalls(response);
       this.#end({ response, usd, shortenedBy: this.#shortenedBy });
     } catch (thrown) {
-      this.#failed(thrown);
+      this.reject(thrown);
     }
   }
 
-  #failed(thrown: unknown): void {
+  reject(thrown: unknown): void {
     const { agent } = this.#asked;
     const error = AgentError.from(thrown, 'agent', 'bad_answer');
     const { wasted = noUsage } = error;
@@ -243,30 +251,6 @@ export class SentRequest {
     if (this.#run.sending === this) this.#run.sending = undefined;
     settle?.(outcome);
   }
-}
-
-/** Describes a request of a sub-agent for the log of the run that started it. */
-function spendingOf(
-  { config: { store, sessionId } }: RunContext,
-  { provider, model }: Agent,
-  used: RequestSpending & { readonly attempts?: number | undefined },
-  usd: number | undefined,
-): Spending {
-  const { usage, wasted = noUsage, attempts = 1, servedBy = { provider, model } } = used;
-  const spent = {
-    usage: usage ?? noUsage,
-    wasted,
-    attempts,
-    durationMs: 0,
-    answers: usage === undefined ? 0 : 1,
-  };
-  return {
-    who: 'agent',
-    spent: usd === undefined ? spent : { ...spent, usd },
-    provider: servedBy.provider,
-    model: used.model ?? servedBy.model,
-    log: { store, sessionId },
-  };
 }
 
 /** Returns what the response has read from the cache or written to it, if the next request begins like this one. */

@@ -1,6 +1,5 @@
-import type { AgentEvent } from '../interfaces/agent.ts';
+import type { RequestOwner } from '../interfaces/agent.ts';
 import type { AgentError } from '../values/errors.ts';
-import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import type { EndpointCache } from './http/address.ts';
@@ -39,9 +38,7 @@ export interface Attempt {
   readonly envelope: EnvelopeBytes;
   /** Byte ranges of the whole body. */
   readonly body: readonly Uint8Array[];
-  /** Requests to stop the call. Undefined if nothing can. */
-  readonly stop: LazyAbortSignal | undefined;
-  readonly emit: ((event: AgentEvent) => void) | undefined;
+  readonly owner: RequestOwner;
   /** Deadline of the whole call, on the monotonic clock. */
   readonly deadline: number;
 }

@@ -7,8 +7,10 @@ import type {
   ModelRequest,
   ModelResponse,
   RequestContext,
+  RequestOwner,
 } from '../interfaces/agent.ts';
 import { stopOf } from '../interfaces/own-context.ts';
+import { ownRuns } from '../interfaces/own-runs.ts';
 import { AgentError, argumentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import {
@@ -22,7 +24,7 @@ import {
   text,
   withMethods,
 } from '../values/input.ts';
-import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
+import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { ProviderContext } from './attempt.ts';
@@ -31,14 +33,14 @@ import { headerPicker } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { timeoutsOf } from './http/timeouts.ts';
 import type { ModelCall } from './model-call.ts';
-import { callModel, callWithSignal } from './model-call.ts';
+import { callModel } from './model-call.ts';
 import { configReaders } from './read-config.ts';
 import { cacheBreak } from './request/cache-break.ts';
+import { Keeping } from './request/cache-lifetime.ts';
 import type { TurnBytes } from './request/conversation-bytes.ts';
 import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import { EnvelopeCache } from './request/envelope-bytes.ts';
 import { HistoryBytes } from './request/history-bytes.ts';
-import { Keeping } from './request/keeping.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { retryPolicyOf } from './retry-policy.ts';
 import { framingOf } from './wire/framing.ts';
@@ -127,25 +129,20 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     rateLimits: wire.rateLimitHeaders && headerPicker(wire.rateLimitHeaders),
   };
 
-  function run(request: ModelRequest, context: RequestContext = {}): Promise<ModelResponse> {
+  const run: Agent['run'] = (request, context = {}) => promised(context, (owner) => begin(request, owner));
+
+  function begin(request: ModelRequest, owner: RequestOwner): void {
     try {
-      const stop = stopOf(context);
-      if (stop !== undefined || context.signal === undefined)
-        return callModel(callOf(request, context, stop));
-      const signal = read(context.signal, abortSignal, 'context.signal');
-      return callWithSignal(signal, (signalStop) => callOf(request, context, signalStop));
+      callModel(callOf(request, owner));
     } catch (error) {
-      return Promise.reject(argumentError('run', error));
+      owner.reject(argumentError('run', error));
     }
   }
 
   /** Serializes a request and detects whether it invalidates the service's cache of the previous one. */
-  function callOf(
-    request: ModelRequest,
-    { emit, mayRetry }: RequestContext,
-    stop: LazyAbortSignal | undefined,
-    began = runtime.monotonic(),
-  ): ModelCall {
+  function callOf(request: ModelRequest, owner: RequestOwner): ModelCall {
+    const { stop, emit } = owner;
+    const began = runtime.monotonic();
     if (stop?.isStopRequested) throw abortError(stop.reason, provider);
     const { tools, config } = request;
     const turns = histories.of(request.messages);
@@ -168,9 +165,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
       emitSafely(emit, cacheBreak(before, envelope.request, departure));
     return {
       service,
-      mayRetry,
-      stop,
-      emit,
+      owner,
       envelope,
       body: bodyOf(envelope, turns, mark, keeping?.markBack ?? 0),
       began,
@@ -178,7 +173,34 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     };
   }
 
+  ownRuns.set(run, begin);
   return { provider, model, capabilities, ...(maxTokens && { maxTokens }), run };
+}
+
+/** Returns a promise of the outcome of a request that the owner of a context sends. */
+function promised(context: RequestContext, begin: (owner: RequestOwner) => void): Promise<ModelResponse> {
+  return new Promise((resolve, reject) => {
+    try {
+      const { emit, mayRetry } = context;
+      let stop = stopOf(context);
+      if (stop !== undefined || !('signal' in context) || context.signal === undefined)
+        return begin({ stop, emit, mayRetry, resolve, reject });
+      const signal = read(context.signal, abortSignal, 'context.signal');
+      stop = new LazyAbortSignal();
+      const abort = () => stop?.ask(signal.reason);
+      const last = <Outcome>(settle: (outcome: Outcome) => void) => {
+        return (outcome: Outcome) => {
+          signal.removeEventListener('abort', abort);
+          settle(outcome);
+        };
+      };
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort);
+      begin({ stop, emit, mayRetry, resolve: last(resolve), reject: last(reject) });
+    } catch (error) {
+      reject(argumentError('run', error));
+    }
+  });
 }
 
 /** Emits an event, if there is one. Errors of the listener are ignored. */
@@ -210,4 +232,12 @@ function bodyOf(
   }
   body.push(bytes.subarray(from), tail);
   return body;
+}
+
+/**
+ * Returns the fastest transport of this platform, which is the default of `createAgent`. For wires that implement
+ * `send`.
+ */
+export function platformTransport(runtime: Runtime): Transport {
+  return defaultTransport(runtime);
 }

@@ -7,7 +7,7 @@ import type { Attempt, FailedAttempt } from './attempt.ts';
 import type { ResolvedEndpoint } from './http/address.ts';
 import { joinBytes, lengthOf } from './http/bytes.ts';
 import { ErrorBodyReader } from './http/error-body.ts';
-import { OutgoingRequest } from './http/outgoing-request.ts';
+import type { Headers } from './http/headers.ts';
 import { lateError } from './http/timeouts.ts';
 import { Assembly } from './response/assembler.ts';
 import { refusal } from './response/error-response.ts';
@@ -15,7 +15,7 @@ import { connectionError, faultError } from './response/fault.ts';
 import type { BodyReader, PayloadSink } from './wire/framing.ts';
 import { accepts } from './wire/framing.ts';
 import { holdsData, MalformedPayload } from './wire/payload.ts';
-import type { RawResponse } from './wire/transport.ts';
+import type { RawResponse, TransportRequest } from './wire/transport.ts';
 
 /** Maximum time to wait for usage after the end of a response, in milliseconds. */
 const afterEndMs = 1_000;
@@ -72,7 +72,8 @@ export class HttpExchange implements PayloadSink {
 
   /** Sends the request at a time on the monotonic clock. */
   start(now: number): void {
-    const { stop, service, deadline } = this.#attempt;
+    const { owner, service, deadline } = this.#attempt;
+    const { stop } = owner;
     const { timeouts, endpoint } = service;
     this.#startedAt = now;
     if (stop !== undefined) {
@@ -127,7 +128,7 @@ export class HttpExchange implements PayloadSink {
     this.#response = response;
     const unexpected = (error: unknown) => this.#fail(AgentError.from(error));
     try {
-      const { service, emit } = this.#attempt;
+      const { service, owner } = this.#attempt;
       const { status } = response;
       this.#lastByte = service.runtime.monotonic();
       this.#lastProgress = this.#lastByte;
@@ -138,7 +139,7 @@ export class HttpExchange implements PayloadSink {
         return;
       }
       this.#phase = 'stream';
-      const assembly = new Assembly(service.wire, emit);
+      const assembly = new Assembly(service.wire, owner.emit);
       this.#assembly = assembly;
       this.#body = service.framing.open(assembly);
       const onCut = (error: unknown) => {
@@ -351,13 +352,13 @@ export class HttpExchange implements PayloadSink {
   }
 
   #aborted(): void {
-    this.#fail(abortError(this.#attempt.stop?.reason, this.#provider), false);
+    this.#fail(abortError(this.#attempt.owner.stop?.reason, this.#provider), false);
   }
 
   #fail(error: AgentError, retry: boolean = error.retryable): void {
     if (this.#phase === 'over') return;
     const clean =
-      this.#endpoint === undefined || error === this.#attempt.stop?.reason
+      this.#endpoint === undefined || error === this.#attempt.owner.stop?.reason
         ? error
         : this.#endpoint.redactor.error(error);
     const assembly = this.#assembly;
@@ -376,10 +377,33 @@ export class HttpExchange implements PayloadSink {
     this.#assembly = undefined;
     this.#body = undefined;
     this.#cancelTimer?.();
-    this.#attempt.stop?.listen(undefined);
+    this.#attempt.owner.stop?.listen(undefined);
     if (!this.#bodyEnded) {
       this.#response?.close();
       this.#link?.ask();
     }
+  }
+}
+
+/** A transport that wraps another may copy the request with other headers, and a spread copies only own properties. */
+const ownSignal: PropertyDescriptor = {
+  ...Object.getOwnPropertyDescriptor(LazyAbortSignal.prototype, 'signal'),
+  enumerable: true,
+};
+
+/** A request as a transport gets it, and the signal that gives it up. */
+class OutgoingRequest extends LazyAbortSignal implements TransportRequest {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: readonly Uint8Array[];
+  readonly whenGivenUp: NonNullable<TransportRequest['whenGivenUp']>;
+
+  constructor(url: string, headers: Headers, body: readonly Uint8Array[]) {
+    super();
+    this.url = url;
+    this.headers = headers;
+    this.body = body;
+    this.whenGivenUp = (listener) => this.listen(listener);
+    Object.defineProperty(this, 'signal', ownSignal);
   }
 }

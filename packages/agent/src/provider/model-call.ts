@@ -1,6 +1,6 @@
-import type { ModelResponse, RequestContext } from '../interfaces/agent.ts';
+import type { ModelResponse } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
-import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
+import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
@@ -13,8 +13,6 @@ import { planRetry } from './retry-policy.ts';
 export interface ModelCall extends Attempt {
   /** Time of the first attempt, on the monotonic clock. */
   readonly began: number;
-  /** Returns whether the budget covers another attempt. */
-  readonly mayRetry: RequestContext['mayRetry'];
 }
 
 type Wait = Extract<RetryPlan, { type: 'wait' }>;
@@ -33,33 +31,16 @@ interface RetryState {
 }
 
 /**
- * Makes attempts until one succeeds or no other is worthwhile. Retries happen only here.
- * @throws AgentError with the number of attempts and the tokens they wasted.
+ * Makes attempts until one succeeds or no other is worthwhile. Retries happen only here. An error contains the number of
+ * attempts and the tokens they wasted.
  */
-export function callModel(call: ModelCall): Promise<ModelResponse> {
-  return new Promise((resolve, reject) => {
-    // Usually the first attempt succeeds, so the retry state is created only after a failure.
-    new HttpExchange(call, resolve, (failed) => askAgain(call, failed).then(resolve, reject)).start(
-      call.began,
-    );
-  });
-}
-
-/** Like {@link callModel}, for a call that this signal stops. */
-export async function callWithSignal(
-  signal: AbortSignal,
-  callOf: (stop: LazyAbortSignal) => ModelCall,
-): Promise<ModelResponse> {
-  const stop = new LazyAbortSignal();
-  const abort = () => stop.ask(signal.reason);
-  if (signal.aborted) abort();
-  const call = callOf(stop);
-  signal.addEventListener('abort', abort);
-  try {
-    return await callModel(call);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
+export function callModel(call: ModelCall): void {
+  const { owner } = call;
+  const resolve = (response: ModelResponse) => owner.resolve(response);
+  // Usually the first attempt succeeds, so the retry state is created only after a failure.
+  const again = (failed: FailedAttempt) =>
+    void askAgain(call, failed).then(resolve, (error) => owner.reject(error));
+  new HttpExchange(call, resolve, again).start(call.began);
 }
 
 async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelResponse> {
@@ -76,7 +57,7 @@ async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelRes
     };
     const plan = await pauseBefore(call, failed, account);
     emitRetry(call, failed.error, account.failures, plan);
-    await pause(call.service.runtime, plan.delayMs, call.stop);
+    await pause(call.service.runtime, plan.delayMs, call.owner.stop);
     const outcome = await new Promise<{ response: ModelResponse } | FailedAttempt>((resolve) =>
       new HttpExchange(call, (response) => resolve({ response }), resolve).start(
         call.service.runtime.monotonic(),
@@ -111,9 +92,9 @@ async function pauseBefore(
   throw withTotals(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
 }
 
-async function isPaidFor({ mayRetry }: ModelCall, wasted: Usage): Promise<boolean> {
+async function isPaidFor({ owner }: ModelCall, wasted: Usage): Promise<boolean> {
   try {
-    return (await mayRetry?.(wasted)) ?? true;
+    return (await owner.mayRetry?.(wasted)) ?? true;
   } catch {
     return false;
   }
@@ -130,8 +111,10 @@ function withTotals(error: AgentError, { attempts, wasted }: RetryState, kind = 
 
 function emitRetry(call: ModelCall, error: AgentError, attempt: number, { delayMs, leftMs }: Wait): void {
   const left = leftMs === undefined ? {} : { leftMs };
+  const { owner } = call;
+  if (owner.stop?.isStopRequested) return;
   try {
-    call.emit?.({ type: 'retry', attempt, error: error.toJSON(), delayMs, ...left });
+    owner.emit?.({ type: 'retry', attempt, error: error.toJSON(), delayMs, ...left });
   } catch {
     // Errors of the listener are ignored.
   }

@@ -221,8 +221,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: 'src/provider/exchange.ts',
-    find: 'const assembly = new Assembly(service.wire, emit);',
-    replace: 'const assembly = (service.kept ??= new Assembly(service.wire, emit));',
+    find: 'const assembly = new Assembly(service.wire, owner.emit);',
+    replace: 'const assembly = (service.kept ??= new Assembly(service.wire, owner.emit));',
     why: 'a retry continues with the content of the failed attempt',
     breaks: ['P8'],
     by: 'contract: retries',

@@ -7,9 +7,8 @@ const config = 'test/interfaces/config.test.ts';
 export const requirementMutants: readonly Mutant[] = [
   {
     file: 'src/provider/create-agent.ts',
-    find: 'callModel(callOf(request, context, stop));',
-    replace:
-      'callModel(callOf(request, context, stop)).then(() => callModel(callOf(request, context, stop)));',
+    find: 'callModel(callOf(request, owner));',
+    replace: 'callModel(callOf(request, owner));\n      callModel(callOf(request, owner));',
     why: 'an agent calls its model twice for one request',
     breaks: ['S0.1'],
     by,

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const exchange = 'src/provider/exchange.ts';
 const assembly = 'src/provider/response/assembler.ts';
 const complete = 'src/provider/response/complete-response.ts';
-const args = 'src/provider/response/arguments.ts';
+const args = 'src/provider/response/block.ts';
 const lines = 'src/values/line-text.ts';
 const sse = 'src/provider/wire/framing.ts';
 const usage = 'src/provider/response/usage-count.ts';
@@ -91,7 +91,7 @@ export const streamMutants: readonly Mutant[] = [
     by: 'contract: cancel',
   },
   {
-    file: 'src/provider/model-call.ts',
+    file: 'src/provider/create-agent.ts',
     find: "signal.removeEventListener('abort', abort);",
     replace: '',
     why: 'every request leaves a listener on the signal',

@@ -219,7 +219,7 @@ export const toolMutants: readonly Mutant[] = [
     by: 'executor: wait',
   },
   {
-    file: 'src/loop/wait.ts',
+    file: 'src/loop/call-tools.ts',
     find: "run.state.steering.length > 0 ? 'message' :",
     replace: '',
     why: 'a user message does not end a wait',

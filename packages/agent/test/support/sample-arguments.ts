@@ -52,10 +52,8 @@ import {
 
 const costQuery = { by: 'day', since: 1, until: 2, timeZone: 'UTC' };
 const amounts = { usd: 1, tokens: 1, requests: 1 };
-const reservation = {
-  ...{ id: 'request-1', budget: 'team', sessionId: 'session-1', runId: 'run-1', isLast: true },
-  ...{ wanted: amounts, least: amounts },
-};
+const ids = { id: 'request-1', budget: 'team', sessionId: 'session-1', runId: 'run-1' };
+const reservation = { ...ids, isLast: true, wanted: amounts, least: amounts };
 
 /** Returns budgets with the budget of the reservation. */
 function teamBudgets(): BudgetStore {

@@ -1,7 +1,9 @@
 import type { ToolCall } from '../../interfaces/agent.ts';
+import { summarize } from '../../values/errors.ts';
+import { isObject } from '../../values/json.ts';
 import type { AssistantPart, Seal } from '../../values/message.ts';
-import { wellFormedText } from '../../values/unicode.ts';
-import { parseArguments } from './arguments.ts';
+import { maxArgumentBytes } from '../../values/sizes.ts';
+import { wellFormedJson, wellFormedText } from '../../values/unicode.ts';
 
 export type BlockKind = 'text' | 'reasoning' | 'call' | 'opaque';
 
@@ -65,4 +67,66 @@ export function partOf({ kind, text, seal }: ResponseBlock, call?: ToolCall): As
 /** Returns whether a block is a seal that arrived before its block of this kind. */
 export function awaitsKind({ kind: own, closed, mustClose }: ResponseBlock, kind: BlockKind): boolean {
   return own === 'opaque' && !closed && !mustClose && kind !== 'text';
+}
+
+/** Maximum nesting depth of one call's arguments. */
+const maxArgumentDepth = 64;
+
+/** Frozen arguments, or empty ones and the reason, as text for the model. */
+interface CallArguments {
+  readonly arguments: Record<string, unknown>;
+  readonly problem?: string;
+}
+
+/**
+ * Parses the JSON of a call's arguments. Invalid JSON is never repaired: a guessed argument is worse than none. Empty
+ * text means no arguments.
+ */
+function parseArguments(text: string): CallArguments {
+  // A UTF-16 code unit takes at most three bytes, so most strings can be checked without encoding them.
+  if (text.length * 3 > maxArgumentBytes && isTooLarge(text))
+    return unusable('The arguments are larger than 1 MiB. Send less in one call.');
+  if (text.trim() === '') return { arguments: Object.freeze({}) };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return unusable(`The arguments are not valid JSON: ${summarize(error).message}`);
+  }
+  if (!isObject(value)) return unusable('The arguments are not a JSON object.');
+  // After decoding from UTF-8, only an escape sequence can contain a lone surrogate.
+  const isSuspicious = !text.isWellFormed() || (text.includes('\\u') && /\\u[dD]/.test(text));
+  const given = isSuspicious ? (wellFormedJson(value) as Record<string, unknown>) : value;
+  const flaw = settle(given, 1);
+  return flaw === undefined ? { arguments: given } : unusable(flaw);
+}
+
+/** Returns empty arguments with the problem. */
+function unusable(problem: string): CallArguments {
+  return { arguments: Object.freeze({}), problem };
+}
+
+function isTooLarge(text: string): boolean {
+  return text.length > maxArgumentBytes || new TextEncoder().encode(text).length > maxArgumentBytes;
+}
+
+/** Freezes parsed JSON with everything in it, or returns why it cannot be used. Recurses no deeper than the limit. */
+function settle(value: Record<string | number, unknown>, depth: number): string | undefined {
+  if (depth > maxArgumentDepth) return `The arguments are nested deeper than ${maxArgumentDepth} levels.`;
+  if (Object.hasOwn(value, '__proto__')) return 'The arguments contain the forbidden key "__proto__".';
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const item = value[name];
+    if (typeof item === 'object' && item !== null) {
+      const flaw = settle(item as Record<string, unknown>, depth + 1);
+      if (flaw !== undefined) return flaw;
+    } else if (typeof item === 'number') {
+      // JSON cannot express infinity, but a number that is too large becomes it and would be serialized as null.
+      if (Math.abs(item) === Number.POSITIVE_INFINITY)
+        return 'The arguments contain a number that is too large.';
+      // JSON has no negative zero.
+      if (item === 0) value[name] = 0;
+    }
+  }
+  Object.freeze(value);
+  return undefined;
 }
