@@ -33,7 +33,13 @@ export async function costs(options: RawOptions, io: Io, now: number = systemRun
     throw new UsageError('--json and --csv exclude each other.', 'Use one of them.');
   if (options['deleteBefore'] !== undefined) return await deleteBefore(options, io);
   const by =
-    optionValue(options['by'], '--by', oneOf(costGroups), `Use one of: ${costGroups.join(', ')}`, costGroups) ?? 'day';
+    optionValue(
+      options['by'],
+      '--by',
+      oneOf(costGroups),
+      `Use one of: ${costGroups.join(', ')}`,
+      costGroups,
+    ) ?? 'day';
   const age = optionValue(
     options['since'] ?? '30d',
     '--since',
