@@ -91,8 +91,9 @@ const figures: string[] = [];
 async function expectGone(name: string, mode: string, played: Played): Promise<void> {
   figures.push(`${mode} ${name} ${played.result.status} ${Math.round(played.goneMs)} ms`);
   expect(played.left).toEqual([]);
-  // A program may take 5 s to exit after its end event.
-  expect(played.waitedMs).toBeLessThan(mode === 'stays-after-end' ? 10_000 : 5000);
+  // A program may take 5 s to exit after its end event, and on a busy machine any program can take that long.
+  const hasEnded = played.events.some(({ type }) => type === 'end');
+  expect(played.waitedMs).toBeLessThan(hasEnded ? 10_000 : 5000);
 }
 
 /** Defines the tests of what can go wrong with the process of a job. */
