@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Style } from '../terminal/style.ts';
 import type { Ledger, PaidResponse } from '../view/ledger.ts';
@@ -39,7 +40,7 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
   ];
   return rows(style, {
     window: `${formatCount(used)}${size}, as reported for the last request`,
-    ...(limit !== undefined && { '': meter(used / limit, style) }),
+    ...defined({ '': limit === undefined ? limit : meter(used / limit, style) }),
     events: `${ledger.seq} ${dot} ${prompts} ${dot} ${responses}`,
     room:
       ledger.compactions === 0

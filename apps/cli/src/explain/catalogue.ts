@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import { errorsPage } from './errors-page.ts';
 
 /** The explanation of an error code. */
@@ -55,6 +56,6 @@ function explanation(entry: string): Explanation {
     ...(status.length > 0 && { status }),
     what,
     todo,
-    ...(page !== undefined && { see: `docs/${page}` }),
+    ...defined({ see: page && `docs/${page}` }),
   };
 }
