@@ -44,10 +44,10 @@ export class CostTable {
    * more before this one was created, in milliseconds since 1970. Must be called in a transaction.
    */
   areOf(sessionId: string, spent: readonly CostEntry[], created: number): boolean {
-    const expected = new Map(mergeCosts(spent).map((entry) => [costKey(entry), entry]));
+    const expected = new Map(unnamed(spent).map((entry) => [costKey(entry), entry]));
     const [start] = this.#sql.rows<{ value: number }>("SELECT value FROM counters WHERE name = 'costs'");
     const [createdAt] = quartersOf({ by: 'day', since: created });
-    for (const row of this.#sql.rows<CostEntry>(selectSession, sessionId)) {
+    for (const row of unnamed(this.#sql.rows<CostEntry>(selectSession, sessionId))) {
       const entry = expected.get(costKey(row)) ?? { ...row, ...noCosts };
       const isShared = row.quarter <= createdAt;
       if (
@@ -107,6 +107,11 @@ export function addStoredCosts(db: DatabaseSync): void {
 
 const columns = costFields.join(', ');
 const names = costNames.join(', ');
+
+/** Rows of an earlier version name neither the user nor the tool. */
+function unnamed(entries: readonly CostEntry[]): CostEntry[] {
+  return mergeCosts(entries.map((entry) => ({ ...entry, user: '', tool: '' })));
+}
 
 /** Sums of the same numbers in another order differ a little. */
 function isClose(one: number, other: number): boolean {
