@@ -143,7 +143,7 @@ export function statusOf(
  */
 export function outputOf(runId: string, status: WorkflowStatus): Json | undefined {
   return withArgumentErrors('outputOf', () => {
-    if (status.state === 'done') return status.output;
+    if (status.state === 'done') return JSON.parse(plainJson(status.output, `The output of run ${runId}`));
     if (status.state === 'failed') throw new AgentError(status.error);
     if (status.state === 'cancelled') throw runCancelled(runId);
     if (status.state === 'unknown') throw runNotFound(runId);
