@@ -85,6 +85,8 @@ function prepared(folder: string, bookings: string, bookMs: readonly [number, nu
   // JSON is valid YAML and needs no escaping for paths.
   const server = {
     command: process.execPath,
+    // It records its bookings outside of the workspace.
+    sandbox: 'off',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Cobbler fills it in, from the environment of each process
     args: [bookingServer, bookings, '${COBBLER_PROOF_NAME}', ...bookMs.map(String)],
     effects: { look: 'read' },
