@@ -56,6 +56,14 @@ describe('the page with costs', () => {
     expect(await sums.innerText()).toMatch(/cost without 1 unpriced request\s+\$26\.60/);
     expect(await sums.innerText()).toMatch(/expected by the end of \w+\s+at least \$\d+\.\d\d/);
     expect(await page.locator('.cost-chart .amount').count()).toBe(28);
+    const fills = await page.evaluate(() =>
+      ['.cost-chart .amount', '.cost-chart .unpriced', '.costs-table rect'].map((selector) => {
+        const bar = document.querySelector(selector);
+        return bar && getComputedStyle(bar).fill;
+      }),
+    );
+    // Bars without a rule in the style sheet would be black, also on a dark page.
+    for (const fill of fills) expect(fill).toMatch(/^rgb\((?!0, 0, 0\))/);
     expect(await cells(page, 'total')).toEqual(['total', '25', '1M', '73%', '22.5k', '$26.60 + 1 unpriced']);
     await page.getByText('model', { exact: true }).click();
     await page.getByRole('row', { name: 'own-model' }).waitFor();
