@@ -209,6 +209,12 @@ export const pageRules: readonly Plan[] = [
     before:
       'cd "$DOCS_PROJECT"; cobbler "say hello"; cd ~/.cobbler; rm -f *.salvaged*; cp sessions.db server.db',
   },
+  {
+    page: 'docs/costs.md',
+    command: /store salvage/,
+    before: 'cd "$DOCS_PROJECT"; cobbler "say hello"; rm -f ~/.cobbler/*.salvaged*',
+  },
+  { page: 'docs/sandbox.md', command: /apt-get install/, apart: 'installs a package of the system as root' },
   { page: 'docs/operations.md', command: /restore/, fill: [['2026-11-22', '$(date +%F)']] },
   {
     page: 'docs/operations.md',
