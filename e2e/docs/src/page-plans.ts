@@ -214,6 +214,12 @@ export const pageRules: readonly Plan[] = [
     command: /store salvage/,
     before: 'cd "$DOCS_PROJECT"; cobbler "say hello"; rm -f ~/.cobbler/*.salvaged*',
   },
+  { page: 'docs/costs.md', command: /\/v1\/costs/, before: serves, after: servesNoMore },
+  {
+    page: 'docs/chat.md',
+    command: /^git log$/,
+    before: 'git -c user.name=Reader -c user.email=reader@example.com commit --quiet --allow-empty -m Start',
+  },
   { page: 'docs/sandbox.md', command: /apt-get install/, apart: 'installs a package of the system as root' },
   { page: 'docs/operations.md', command: /restore/, fill: [['2026-11-22', '$(date +%F)']] },
   {
