@@ -29,6 +29,8 @@ export type { OutputOption } from './interfaces/output.ts';
 export type { Recorder, Spending } from './interfaces/spending.ts';
 export type { StandardSchema } from './interfaces/standard-schema.ts';
 export type {
+  PlannedChange,
+  PreviewContext,
   Tool,
   ToolContext,
   ToolDefinition,

@@ -1,12 +1,12 @@
-import type { Tool } from '@cobbler/agent';
+import type { PlannedChange, Tool } from '@cobbler/agent';
 import { AgentError, toolOutput } from '@cobbler/agent';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
 import type { ReplacementArgs } from './edit/replacement.ts';
 import { replacePassage } from './edit/replacement.ts';
 import type { TextFile } from './workspace/file-bytes.ts';
-import { counted, readTextFile } from './workspace/file-bytes.ts';
-import { agentFiles, fileTool, throwIfStopped } from './workspace/file-tool.ts';
+import { contentOf, counted, readTextFile } from './workspace/file-bytes.ts';
+import { agentFiles, fileTool, requireApproved, throwIfStopped } from './workspace/file-tool.ts';
 import { suggestNames } from './workspace/similar-names.ts';
 import type { Change } from './workspace/unified-diff.ts';
 import { changeOf } from './workspace/unified-diff.ts';
@@ -45,11 +45,15 @@ export function editFile(workspace: Workspace): Tool {
     pathOf: ({ path }) => path,
     subject: ({ path }) => workspace.subject(path),
     mustAsk: ({ path }) => workspace.mustAsk(path, agentFiles),
-    preview: async (args) => (await applyEdit(workspace, args)).change,
-    async execute(args, { signal }) {
-      const { file, text, count, change } = await applyEdit(workspace, args);
+    async preview(args, context) {
+      const { change, planned } = await applyEdit(workspace, args, context?.earlier);
+      return { ...change, changes: [planned] };
+    },
+    async execute(args, { signal, approved }) {
+      const { file, count, change, planned } = await applyEdit(workspace, args);
+      requireApproved(args.path, planned, approved);
       throwIfStopped(signal);
-      await workspace.write(args.path, text, { unchangedSince: file.stat });
+      await workspace.write(args.path, planned.after, { unchangedSince: file.stat });
       const content = `Replaced ${counted(count, 'passage')} in ${quotePath(args.path)} (${change.summary}).`;
       return toolOutput({ content, ...change });
     },
@@ -58,20 +62,25 @@ export function editFile(workspace: Workspace): Tool {
 
 interface EditResult {
   readonly file: TextFile;
-  readonly text: string;
   readonly count: number;
   readonly change: Change;
+  readonly planned: PlannedChange & { readonly after: string };
 }
 
-async function applyEdit(workspace: Workspace, args: EditFileArgs): Promise<EditResult> {
+async function applyEdit(
+  workspace: Workspace,
+  args: EditFileArgs,
+  earlier: readonly PlannedChange[] = [],
+): Promise<EditResult> {
   const { path } = args;
-  const file = await suggestNames(workspace, path, () => readTextFile(workspace, path, maxBytes));
+  const file = await suggestNames(workspace, path, () => readTextFile(workspace, path, maxBytes, earlier));
   const replacement = replacePassage(file.text, args);
   if (!replacement.ok) {
     const message = `${quotePath(path)} was not changed: ${replacement.problem}`;
     throw new AgentError({ kind: 'tool', code: 'no_match', message });
   }
-  const text = (file.hasMark ? '\uFEFF' : '') + replacement.text;
+  const after = contentOf({ ...file, text: replacement.text });
   const change = await changeOf(file.name, file.text, replacement.text);
-  return { file, text, count: replacement.count, change };
+  const planned = { target: file.name, before: contentOf(file), after };
+  return { file, count: replacement.count, change, planned };
 }

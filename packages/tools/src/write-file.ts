@@ -1,9 +1,11 @@
-import type { Tool } from '@cobbler/agent';
+import type { Stats } from 'node:fs';
+import type { PlannedChange, Tool } from '@cobbler/agent';
 import { AgentError, toolOutput } from '@cobbler/agent';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
-import { counted, lineCount, readTextFile, sizeOf } from './workspace/file-bytes.ts';
-import { agentFiles, fileTool, throwIfStopped } from './workspace/file-tool.ts';
+import type { TextFile } from './workspace/file-bytes.ts';
+import { contentOf, counted, lineCount, readTextFile, sizeOf } from './workspace/file-bytes.ts';
+import { agentFiles, fileTool, requireApproved, throwIfStopped } from './workspace/file-tool.ts';
 import type { Change } from './workspace/unified-diff.ts';
 import { changeOf } from './workspace/unified-diff.ts';
 
@@ -39,11 +41,15 @@ export function writeFile(workspace: Workspace): Tool {
     pathOf: ({ path }) => path,
     subject: ({ path }) => workspace.subject(path),
     mustAsk: ({ path }) => workspace.mustAsk(path, agentFiles),
-    preview: async ({ path, content }) => await changeTo(workspace, path, content),
-    async execute({ path, content }, { signal }) {
-      const change = await changeTo(workspace, path, content);
+    async preview({ path, content }, context) {
+      const { change, planned } = await changeTo(workspace, path, content, context?.earlier);
+      return { ...change, ...(planned !== undefined && { changes: [planned] }) };
+    },
+    async execute({ path, content }, { signal, approved }) {
+      const { change, planned, unchangedSince } = await changeTo(workspace, path, content);
+      requireApproved(path, planned, approved);
       throwIfStopped(signal);
-      const { created } = await workspace.write(path, content);
+      const { created } = await workspace.write(path, content, approved && { unchangedSince });
       const size = `${counted(lineCount(content), 'line')}, ${sizeOf(Buffer.byteLength(content))}`;
       const what = created ? 'Created' : 'Replaced';
       return toolOutput({ content: `${what} ${quotePath(path)} (${size}).`, ...change });
@@ -51,14 +57,32 @@ export function writeFile(workspace: Workspace): Tool {
   });
 }
 
-async function changeTo(workspace: Workspace, path: string, content: string): Promise<Change> {
+interface WriteResult {
+  readonly change: Change;
+  /** Undefined if the present content is not read: it is not text, or too long. */
+  readonly planned: PlannedChange | undefined;
+  readonly unchangedSince: Stats | 'absent' | undefined;
+}
+
+async function changeTo(
+  workspace: Workspace,
+  path: string,
+  content: string,
+  earlier: readonly PlannedChange[] = [],
+): Promise<WriteResult> {
+  let file: TextFile | undefined;
   try {
-    const before = await readTextFile(workspace, path, maxComparedBytes);
-    return await changeOf(before.name, (before.hasMark ? '\uFEFF' : '') + before.text, content);
+    file = await readTextFile(workspace, path, maxComparedBytes, earlier);
   } catch (error) {
-    if (AgentError.is(error) && error.code === 'not_found')
-      return await changeOf(workspace.subject(path), undefined, content);
-    if (AgentError.is(error) && error.code === 'unsuited') return { summary: `+${lineCount(content)}` };
-    throw error;
+    if (AgentError.is(error) && error.code === 'unsuited')
+      return { change: { summary: `+${lineCount(content)}` }, planned: undefined, unchangedSince: undefined };
+    if (!AgentError.is(error) || error.code !== 'not_found') throw error;
   }
+  const target = file?.name ?? workspace.subject(path);
+  const before = file && contentOf(file);
+  return {
+    change: await changeOf(target, before, content),
+    planned: { target, before, after: content },
+    unchangedSince: file === undefined ? 'absent' : file.stat,
+  };
 }

@@ -172,6 +172,7 @@ describe('edit_file', () => {
     expect(preview).toEqual({
       summary: '+1 -1',
       diff: '--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-old\n+new\n',
+      changes: [{ target: 'a.txt', before: 'old\n', after: 'new\n' }],
     });
     expect(box.read('a.txt')).toBe('old\n');
     await expect(tool.preview?.({ path: 'a.txt', old_text: 'none', new_text: 'x' })).rejects.toThrow(

@@ -46,7 +46,7 @@ export interface Called {
   readonly progress: readonly string[];
 }
 
-export interface CallOptions {
+export interface CallOptions extends Pick<ToolContext, 'approved'> {
   readonly signal?: AbortSignal;
   readonly onProgress?: (text: string) => void;
 }
@@ -63,6 +63,7 @@ export async function call(
     callId: 'call-1',
     idempotencyKey: 'key-1',
     budget: new Budget(),
+    approved: options.approved,
     progress(text) {
       progress.push(text);
       options.onProgress?.(text);

@@ -261,7 +261,8 @@ function subjectOf(request: ApprovalRequestedEvent): string {
 /** Maximum length of the arguments that the question itself shows, in characters. */
 const maxQuestion = 200;
 
-function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent): boolean {
+function isInQuestion({ subject = '', arguments: given, ...more }: ApprovalRequestedEvent): boolean {
+  if (more.after !== undefined || more.isRepeated === true) return false;
   const json = JSON.stringify(given);
   return subject === '' && json.length <= maxQuestion && verbatimText(json) !== '';
 }

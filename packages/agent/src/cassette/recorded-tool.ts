@@ -30,7 +30,7 @@ export function recordedTool(ports: Ports, tool: Tool): Tool {
       waitUntil: waitUntil?.bind(tool),
     }),
     ...(preview !== undefined && {
-      preview: (args) => previewOf(ports, tool, () => preview.call(tool, args), args),
+      preview: (args, context) => previewOf(ports, tool, () => preview.call(tool, args, context), args),
     }),
   };
 }

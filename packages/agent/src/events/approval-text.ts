@@ -5,7 +5,7 @@ import { visibleText } from './visible-text.ts';
 /** The fields of a call that the user sees before allowing it. */
 export type ShownCall = Pick<
   ApprovalRequestedEvent,
-  'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk' | 'subject'
+  'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk' | 'subject' | 'after' | 'isRepeated'
 >;
 
 /** Arguments in which every letter matters: commands, paths and addresses. */
@@ -18,13 +18,15 @@ const longValue = 80;
 
 /**
  * Returns the arguments of a call as lines that contain only visible characters: strings after `|`, everything else
- * as JSON. Nothing is left out, but a long string that the diff contains in full is only referred to, and a string in
+ * as JSON. Before them, a line says why the user is asked again, and others name the calls that run first. Nothing is left out, but a long string that the diff contains in full is only referred to, and a string in
  * `elsewhere`, which is shown already, is omitted.
  */
 export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []): string[] {
   return withArgumentErrors('argumentLines', () => {
     const sides = call.diff === undefined ? [] : sidesOf(call.diff);
-    return Object.entries(call.arguments).flatMap(([name, value]) => {
+    const context = call.isRepeated === true ? ['It would no longer do what you allowed.'] : [];
+    for (const line of call.after ?? []) context.push(`after ${barLine(visibleText(line, 'name'))}`);
+    const given = Object.entries(call.arguments).flatMap(([name, value]) => {
       const title = visibleText(JSON.stringify(name).slice(1, -1), 'name');
       if (typeof value !== 'string') return jsonLines(title, value);
       if (elsewhere.includes(value)) return [];
@@ -37,6 +39,7 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
         ? [`${title} ${first}`]
         : [`${title}:`, ...[first, ...rest].map((line) => `  ${line}`)];
     });
+    return [...context, ...given];
   });
 }
 

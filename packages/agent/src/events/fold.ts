@@ -112,8 +112,19 @@ function reopen(state: State): void {
 /** Keeps the usage of a resumed run. If the run had ended, clears the reason for its end. */
 function foldResumed(state: State, runId: string): void {
   state.runId = runId;
-  state.calls = state.calls.map((call) => ({ ...call, orphaned: call.started && call.result === undefined }));
+  state.calls = state.calls.map(resumedCall);
   if (state.finished !== undefined) reopen(state);
+}
+
+/**
+ * A call that had started may or may not have done its work, so its approval is used up: if it runs again, it is asked
+ * about again. A call that only waited has done nothing yet.
+ */
+function resumedCall(call: OpenCall): OpenCall {
+  const orphaned = call.started && call.result === undefined;
+  if (!orphaned || call.waitUntil !== undefined) return { ...call, orphaned };
+  const { approval: _, ...rest } = call;
+  return { ...rest, orphaned };
 }
 
 /** Returns the same array if nothing has to change: providers find cached data of a message by its identity. */

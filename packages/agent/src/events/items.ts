@@ -48,7 +48,7 @@ export interface CallItem extends CallPosition {
   /** True if the process that ran it has ended, so that its outcome is unknown. */
   readonly orphaned?: boolean;
   readonly approval?: StoredEvent<'approval_requested'>;
-  readonly decision?: StoredEvent<'approval_decided'>;
+  readonly decision?: StoredEvent<'approval_decided'> | undefined;
   /** The output of its tool, or the reason for its denial. */
   readonly report?: StoredEvent<'tool_result'>;
   /** The result for the model, once all calls of the response have results. */
@@ -225,7 +225,7 @@ function noteCall(view: ConversationItems, event: Event): void {
     case 'tool_result':
       return changeOpen(view, event, { report: { ...event, content: currentParts(event.content) } });
     case 'approval_requested':
-      return changeOpen(view, event, { approval: event });
+      return changeOpen(view, event, { approval: event, decision: undefined });
     case 'approval_decided':
       return noteDecision(view, event);
     case 'resumed':

@@ -141,8 +141,36 @@ const bodies = [
       hash: z
         .string()
         .describe(
-          'Hash of the tool and its arguments, which ensures that only the approved call is executed.',
+          'Hash of the tool, its arguments, `changes` and `after`, which ensures that only the approved call is executed.',
         ),
+      changes: z
+        .array(
+          withTypeName(
+            'ChangeDigest',
+            'A change that a call would make: its target, and the SHA-256 hashes of the content before and after it.',
+            z.looseObject({
+              target: z
+                .string()
+                .describe('What is changed; for a file, its real path relative to the workspace.'),
+              before: words.describe('Absent if the target does not exist.'),
+              after: words.describe('Absent if the target is removed.'),
+            }),
+          ),
+        )
+        .optional()
+        .describe(
+          'Everything that the call would change, if its tool knows. If it differs when the call is about to run, the user is asked again.',
+        ),
+      after: z
+        .array(z.string())
+        .optional()
+        .describe(
+          'The calls of the same response that run first, if `changes` is absent: they can change what this call does.',
+        ),
+      isRepeated: z
+        .boolean()
+        .optional()
+        .describe('True if the user allowed the call before, but it would no longer do what was shown then.'),
       expiresAt: z
         .number()
         .optional()

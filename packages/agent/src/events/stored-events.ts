@@ -1,6 +1,7 @@
 // Generated from events/schema.ts by `npm run generate -- events`. Change the schema, not this file.
 import type {
   AssistantPart,
+  ChangeDigest,
   ErrorData,
   ExecutionMetrics,
   LimitName,
@@ -137,8 +138,23 @@ export interface ApprovalRequestedEvent {
   readonly type: 'approval_requested';
   readonly approvalId: string;
   readonly arguments: Record<string, unknown>;
-  /** Hash of the tool and its arguments, which ensures that only the approved call is executed. */
+  /**
+   * Hash of the tool, its arguments, `changes` and `after`, which ensures that only the approved call is
+   * executed.
+   */
   readonly hash: string;
+  /**
+   * Everything that the call would change, if its tool knows. If it differs when the call is about to run,
+   * the user is asked again.
+   */
+  readonly changes?: readonly ChangeDigest[];
+  /**
+   * The calls of the same response that run first, if `changes` is absent: they can change what this call
+   * does.
+   */
+  readonly after?: readonly string[];
+  /** True if the user allowed the call before, but it would no longer do what was shown then. */
+  readonly isRepeated?: boolean;
   /** Wall clock time in milliseconds since 1970. Absent if it does not expire. */
   readonly expiresAt?: number;
   readonly subject?: string;

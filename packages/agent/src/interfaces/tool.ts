@@ -51,6 +51,11 @@ export interface ToolContext {
   readonly budget: Budget;
   /** The wait before this call; absent if its tool has no `waitUntil`. */
   readonly wait?: ToolWait | undefined;
+  /**
+   * The changes that a user allowed, if the preview of the call contained changes. A tool must make exactly these changes,
+   * or throw without changing anything.
+   */
+  readonly approved?: readonly PlannedChange[] | undefined;
 }
 
 /** The start of a call that may wait. */
@@ -80,6 +85,27 @@ export interface ToolPreview {
   readonly summary?: string;
   /** A unified diff of the planned changes. */
   readonly diff?: string;
+  /**
+   * Everything that the call would change. An approval is then valid for exactly these changes: if one of them is
+   * different when the call is about to run, the user is asked again. Absent if the tool cannot know, as for a command.
+   */
+  readonly changes?: readonly PlannedChange[];
+}
+
+/** A change that a call would make. */
+export interface PlannedChange {
+  /** What is changed; for a file, its real path relative to the workspace. */
+  readonly target: string;
+  /** The content before the change; absent if the target does not exist. */
+  readonly before?: string | undefined;
+  /** The content after the change; absent if the target is removed. */
+  readonly after?: string | undefined;
+}
+
+/** The context of a preview. */
+export interface PreviewContext {
+  /** The changes of calls that run before this one, in order. The preview must assume that they are made. */
+  readonly earlier: readonly PlannedChange[];
 }
 
 /**
@@ -124,7 +150,7 @@ export interface Tool<Name extends string = string, Input = Record<string, unkno
    */
   waitUntil?(args: Record<string, unknown>, start: WaitStart): number | undefined;
   /** Returns what the call would do, for an approval. Must not change anything. */
-  preview?(args: Record<string, unknown>): Promise<ToolPreview>;
+  preview?(args: Record<string, unknown>, context?: PreviewContext): Promise<ToolPreview>;
   /** Validates arguments and may convert them. Absent: they are validated against `parameters`. */
   validate?(args: Record<string, unknown>): Validation | Promise<Validation>;
   /** The types of its calls in events. Exists only for the compiler: no tool has this field. */
@@ -190,7 +216,7 @@ export interface ToolDefinition<
   subject?(args: ArgsOf<Args, Fields>): string;
   mustAsk?(args: ArgsOf<Args, Fields>): string | undefined;
   waitUntil?(args: ArgsOf<Args, Fields>, start: WaitStart): number | undefined;
-  preview?(args: ArgsOf<Args, Fields>): Promise<ToolPreview>;
+  preview?(args: ArgsOf<Args, Fields>, context?: PreviewContext): Promise<ToolPreview>;
   /** Converts a schema to JSON Schema. Needed for a library that does not provide this conversion. */
   toJsonSchema?(schema: unknown): unknown;
 }

@@ -5,7 +5,7 @@ import { AgentError } from '../values/errors.ts';
 import { shown } from '../values/invalid-value.ts';
 import { maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
-import { askUser } from './ask-user.ts';
+import { askUser, confirmedPlan } from './ask-user.ts';
 import { changedOutput } from './hooks.ts';
 import type { Job, Plan } from './plan.ts';
 import { mustAskOf, refusal } from './plan.ts';
@@ -99,9 +99,19 @@ function callGroup(
     else waiting.push(plan);
   }
   if (run.isStopping || run.state.calls.length === 0) return false;
+  const [only] = group;
+  if (only?.type === 'run' && only.call.approval?.request.changes !== undefined)
+    return callConfirmed(run, only);
   const started = start(run, group);
   if (started instanceof Promise) return started.then((isFine) => isFine && settleAll(run, group, waiting));
   return started && settleAll(run, group, waiting);
+}
+
+/** Performs a call that a user allowed, if it still does what was shown. Returns false if the batch ends here. */
+async function callConfirmed(run: RunContext, job: Job): Promise<boolean> {
+  const plan = await confirmedPlan(run, job);
+  if (plan === undefined || run.isStopping) return false;
+  return (await start(run, [plan])) && (await settleAll(run, [plan], []));
 }
 
 /**

@@ -41,6 +41,7 @@ function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validatio
     valid: valid.value,
     mustAsk: tool.mustAsk && mustAskOf(tool, valid.value),
     waitUntil: undefined,
+    approved: undefined,
   };
   const { gate, hooks } = run.config;
   if (call.approval !== undefined) return planSubmitted(run, job, call.approval);

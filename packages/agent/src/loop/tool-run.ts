@@ -1,6 +1,6 @@
 import type { CallPosition } from '../events/event.ts';
 import { Budget } from '../interfaces/budget.ts';
-import type { Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
+import type { PlannedChange, Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, readOutput } from '../interfaces/tool-output.ts';
 import { defined } from '../values/defined.ts';
@@ -41,6 +41,8 @@ export interface ToolJob {
   readonly tool: Tool;
   /** The arguments that are passed to the tool. */
   readonly valid: Record<string, unknown>;
+  /** The changes that a user allowed; undefined if there was no approval, or if the tool does not know its changes. */
+  readonly approved: readonly PlannedChange[] | undefined;
 }
 
 /** The end of a tool: its context and the wait for it share it. */
@@ -177,7 +179,7 @@ function callBudget(run: RunContext, { call, tool }: ToolJob): Budget {
 
 function contextOf(
   run: RunContext,
-  { call, tool }: ToolJob,
+  { call, tool, approved }: ToolJob,
   stop: ToolStop,
   wait: ToolWait | undefined,
 ): ToolContext {
@@ -185,6 +187,7 @@ function contextOf(
   const callId = call.part.id;
   const context: Omit<ToolContext, 'signal' | 'budget'> & { [stopKey]?: ToolStop } = {
     wait,
+    approved,
     callId,
     idempotencyKey: `${sessionId}:${call.turn}.${call.index}`,
     progress(text) {

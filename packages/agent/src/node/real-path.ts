@@ -35,8 +35,8 @@ export interface WorkspaceOptions {
 
 /** Conditions of a write. */
 export interface WriteOptions {
-  /** Stats of the file when it was read; a file that has changed since then is not written. */
-  readonly unchangedSince?: Stats;
+  /** Stats of the file when it was read, or `absent`: a file that has changed or appeared since then is not written. */
+  readonly unchangedSince?: Stats | 'absent' | undefined;
 }
 
 /** A resolved path: the real path of the part that exists, and the names that do not exist yet. */
@@ -354,7 +354,8 @@ function requireFile(stat: Stats | undefined, path: string): void {
   throw problem('special', `${quotePath(path)} is not a regular file but ${kind}.`);
 }
 
-function isSameVersion(now: Stats | undefined, then: Stats): boolean {
+function isSameVersion(now: Stats | undefined, then: Stats | 'absent'): boolean {
+  if (then === 'absent') return now === undefined;
   return now !== undefined && now.ino === then.ino && now.size === then.size && now.mtimeMs === then.mtimeMs;
 }
 

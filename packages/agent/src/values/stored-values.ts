@@ -202,6 +202,16 @@ export interface CauseSummary {
   readonly code?: string;
 }
 
+/** A change that a call would make: its target, and the SHA-256 hashes of the content before and after it. */
+export interface ChangeDigest {
+  /** What is changed; for a file, its real path relative to the workspace. */
+  readonly target: string;
+  /** Absent if the target does not exist. */
+  readonly before?: string;
+  /** Absent if the target is removed. */
+  readonly after?: string;
+}
+
 /** The usage of one model response, or the sum of several. */
 export interface RequestUsage {
   readonly usage: Usage;

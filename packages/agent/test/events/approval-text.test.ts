@@ -63,4 +63,15 @@ describe('the text of an approval [P21]', () => {
     expect(argumentLines(call, ['npm test'])).toEqual(['command | npm test\\u{20}', 'cwd | src']);
     expect(argumentLines(call, ['npm test '])).toEqual(['cwd | src']);
   });
+
+  it('says first why it asks again, and which calls run before this one', () => {
+    const after = ['edit_file build\u{202e}.sh', 'run_command npm ci'];
+    const call = { toolName: 'run_command', arguments: { command: './build.sh' }, after, isRepeated: true };
+    expect(argumentLines(call)).toEqual([
+      'It would no longer do what you allowed.',
+      'after | edit_file build\\u{202e}.sh',
+      'after | run_command npm ci',
+      'command | ./build.sh',
+    ]);
+  });
 });

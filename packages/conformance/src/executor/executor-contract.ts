@@ -18,6 +18,7 @@ import { metricCases } from './metrics.ts';
 import { outputCases } from './output.ts';
 import { partialCases } from './partial.ts';
 import { progressCases } from './progress.ts';
+import { proposalCases } from './proposal.ts';
 import { resumeCases, writerCases } from './resume.ts';
 import { schedulingCases, stopBatchCases } from './scheduling.ts';
 import type { ExecutorCase } from './setup/case.ts';
@@ -56,6 +57,7 @@ const definitions: readonly ExecutorCase[] = [
   ...schedulingCases,
   ...stopBatchCases,
   ...gateCases,
+  ...proposalCases,
   ...hookCases,
   ...approvalWaitCases,
   ...toolWaitCases,

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import type { PlannedChange } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { OpenFile, Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
@@ -15,7 +16,8 @@ export interface TextFile {
   /** The text without the byte order mark. */
   readonly text: string;
   readonly hasMark: boolean;
-  readonly stat: Stats;
+  /** Stats of the file; undefined if the text is what an earlier call would write. */
+  readonly stat: Stats | undefined;
   /** The real path, relative to the workspace. */
   readonly name: string;
 }
@@ -59,9 +61,18 @@ export function isBinary(bytes: Uint8Array): boolean {
 
 /**
  * Reads a text file for a change, so that unchanged parts can be written back as they were.
+ * @param earlier changes that are assumed to be made already.
  * @throws AgentError `tool` if the file is binary, is not UTF-8, or is larger than `limit` bytes.
  */
-export async function readTextFile(workspace: Workspace, path: string, limit: number): Promise<TextFile> {
+export async function readTextFile(
+  workspace: Workspace,
+  path: string,
+  limit: number,
+  earlier: readonly PlannedChange[] = [],
+): Promise<TextFile> {
+  const subject = workspace.subject(path);
+  const planned = earlier.findLast(({ target }) => target === subject)?.after;
+  if (planned !== undefined) return { ...withoutMark(planned), stat: undefined, name: subject };
   const file = await workspace.openFile(path);
   const { handle, stat, name } = file;
   try {
@@ -70,12 +81,20 @@ export async function readTextFile(workspace: Workspace, path: string, limit: nu
       throw unsuitableFile(path, `is too large (${sizeOf(stat.size)}); the limit is ${sizeOf(limit)}.`);
     if (isBinary(bytes)) throw unsuitableFile(path, 'is a binary file.');
     if (!isUtf8(bytes)) throw unsuitableFile(path, 'is not UTF-8 text; changing it would damage it.');
-    const text = bytes.toString('utf8');
-    const hasMark = text.startsWith('\uFEFF');
-    return { text: hasMark ? text.slice(1) : text, hasMark, stat, name };
+    return { ...withoutMark(bytes.toString('utf8')), stat, name };
   } finally {
     await handle.close();
   }
+}
+
+function withoutMark(text: string): Pick<TextFile, 'text' | 'hasMark'> {
+  const hasMark = text.startsWith('\uFEFF');
+  return { text: hasMark ? text.slice(1) : text, hasMark };
+}
+
+/** Returns the content of a file as it is stored. */
+export function contentOf({ text, hasMark }: Pick<TextFile, 'text' | 'hasMark'>): string {
+  return (hasMark ? '\uFEFF' : '') + text;
 }
 
 /** Formats a number of bytes. */

@@ -1,9 +1,10 @@
-import type { Tool, ToolDefinition } from '@cobbler/agent';
+import { isDeepStrictEqual } from 'node:util';
+import type { PlannedChange, PreviewContext, Tool, ToolDefinition } from '@cobbler/agent';
 import { AgentError, defineTool } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
 import { read, withMethods } from '@cobbler/agent/input';
 import type { Workspace } from '@cobbler/agent/node';
-import { fileError } from '@cobbler/agent/node';
+import { fileError, quotePath } from '@cobbler/agent/node';
 
 /** Instruction files of other agents. Writing to them requires approval. */
 export const agentFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];
@@ -36,9 +37,25 @@ export function fileTool<Args>(workspace: Workspace, definition: FileToolDefinit
     ...rest,
     execute: async (args, context) => await withPath(pathOf(args), async () => execute(args, context)),
     ...(preview !== undefined && {
-      preview: async (args: Args) => await withPath(pathOf(args), async () => await preview(args)),
+      preview: async (args: Args, context?: PreviewContext) =>
+        await withPath(pathOf(args), async () => await preview(args, context)),
     }),
   });
+}
+
+/** Throws if a user allowed another change than this one. */
+export function requireApproved(
+  path: string,
+  planned: PlannedChange | undefined,
+  approved: readonly PlannedChange[] | undefined,
+): void {
+  if (approved === undefined || isDeepStrictEqual(approved.map(contents), [planned].map(contents))) return;
+  const message = `${quotePath(path)} has changed since a person allowed the call, so nothing was written. Read it again.`;
+  throw new AgentError({ kind: 'tool', code: 'changed', message });
+}
+
+function contents(change: PlannedChange | undefined): unknown {
+  return [change?.target, change?.before, change?.after];
 }
 
 /** Throws if the call was cancelled. */
