@@ -49,6 +49,11 @@ const functions: Readonly<Record<string, (value: unknown) => object>> = {
   preview: (value) => ({ ...tool({ preview: () => value }), gate: () => 'ask' }),
   'preview: summary': (summary) => ({ ...tool({ preview: () => ({ summary }) }), gate: () => 'ask' }),
   'preview: diff': (diff) => ({ ...tool({ preview: () => ({ diff }) }), gate: () => 'ask' }),
+  'preview: changes': (changes) => ({ ...tool({ preview: () => ({ changes }) }), gate: () => 'ask' }),
+  'preview: changes[0]': (change) => ({
+    ...tool({ preview: () => ({ changes: [change] }) }),
+    gate: () => 'ask',
+  }),
   'preview that throws': (value) => ({ ...tool({ preview: refused(value) }), gate: () => 'ask' }),
   validate: (value) => tool({ validate: () => value }),
   'validate: value': (value) => tool({ validate: () => ({ ok: true, value }) }),
