@@ -38,17 +38,18 @@ const storeOptions = record<MemoryStoreOptions>({
   maxBytes: amount,
 });
 
-const listFields = record<ListOptions>({
-  limit: when((value) => typeof value === 'number', 'a number'),
-  after: text,
-});
+const number = when<number>((value) => typeof value === 'number', 'a number');
+
+const listFields = record<ListOptions>({ limit: number, after: text });
 
 const readOrigin = record<Origin>({
   parent: record<Parent>({ sessionId: text, seq: amount }, ['sessionId', 'seq']),
 });
 
+const retentionFields = record<Retention>({ olderThanMs: number, keepLast: number });
+
 const readRetention: Reader<Retention> = (value) => {
-  const own: Retention = { ...(value as Retention) };
+  const own = retentionFields(value);
   checkRetention(own);
   return own;
 };
