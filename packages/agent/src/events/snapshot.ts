@@ -7,7 +7,7 @@ import { emptyState } from './state.ts';
  * Version of the states that `fold` computes. A snapshot with a different version is not used; its events are folded
  * again. Increase it whenever a log folds to a different state than before. A test detects when that happens.
  */
-export const foldVersion = 3;
+export const foldVersion = 4;
 
 /**
  * Returns a state as text, without its messages, which are stored separately because they never change and only grow

@@ -10,8 +10,8 @@ import { emptyState } from '../../src/events/state.ts';
 import { isObject } from '../../src/values/json.ts';
 import { place, story } from '../support/fold-story.ts';
 
-/** Logs with events of every type, the later ones with partial responses. Never regenerated. */
-const stories = ['stories', 'partial'].flatMap((name) =>
+/** Logs with events of every type, then ones with partial responses, then one with a crash after an approval. Never regenerated. */
+const stories = ['stories', 'partial', 'approval'].flatMap((name) =>
   readFileSync(new URL(`../fixtures/fold/${name}.jsonl`, import.meta.url), 'utf8')
     .trimEnd()
     .split('\n')
@@ -23,7 +23,9 @@ const digests: Readonly<Record<number, string>> = {
   // Only of the logs without partial responses.
   1: 'b159e0cdfde24fff',
   2: 'dbd40c6dc54dd806',
+  // Of the logs without the approval.
   3: '9f1abbc98fab763f',
+  4: 'f050baf4af79e73d',
 };
 
 /** Returns a text that does not depend on the order of the fields. */
