@@ -120,7 +120,7 @@ async function runWork(
 
 async function rememberChat(
   dependencies: AssistantDependencies,
-  { chatId }: RememberWork,
+  { chatId, userId: user }: RememberWork,
   steps: Steps,
 ): Promise<Json> {
   const { memory, messages, agent, remember: rule } = dependencies;
@@ -129,7 +129,7 @@ async function rememberChat(
     'remember',
     async ({ signal }) => {
       const { runId } = steps;
-      const onSpent = recordSpending(dependencies, { sessionId: turnSession(chatId, runId), runId });
+      const onSpent = recordSpending(dependencies, { sessionId: turnSession(chatId, runId), runId, user });
       const { count } = await remember({ messages, memory, agent, chatId, signal, onSpent, ...rule });
       return count;
     },

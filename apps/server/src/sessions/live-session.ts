@@ -15,6 +15,12 @@ import type { TokenBudgets } from './token-budgets.ts';
 /** A conversation; if its runs may execute elsewhere, it can follow runs that it did not start. */
 export type JoinableHarness = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
 
+/** A conversation and the user of its settings. */
+export interface OpenSession {
+  readonly harness: JoinableHarness;
+  readonly user: string | undefined;
+}
+
 /** A started run and its first event. */
 export interface Accepted {
   readonly sessionId: string;
@@ -42,6 +48,7 @@ export class LiveSession {
   usedAt = 0;
   readonly #store: SessionStore;
   readonly #harness: JoinableHarness;
+  readonly #user: string | undefined;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
@@ -60,7 +67,7 @@ export class LiveSession {
   constructor(
     id: string,
     store: SessionStore,
-    open: (onEvent: (event: RunEvent) => void) => JoinableHarness,
+    open: (onEvent: (event: RunEvent) => void) => OpenSession,
     onEvent: (event: RunEvent) => void,
     budgets: TokenBudgets,
   ) {
@@ -71,7 +78,7 @@ export class LiveSession {
     const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
-    this.#harness = open((event) => this.#handle(event));
+    ({ harness: this.#harness, user: this.#user } = open((event) => this.#handle(event)));
   }
 
   /** Returns the active run. */
@@ -122,9 +129,11 @@ export class LiveSession {
   }
 
   async #start(content: PromptContent, token: TokenInfo | undefined, runId?: string): Promise<Accepted> {
+    // The settings know the user if one token is for several.
+    const user = this.#user ?? (token?.name || undefined);
     // While a run is active, this one is refused, and the budget of the session must stay.
     const budget = this.#run === undefined ? await this.#budgets.ofPrompt(this.id, token) : undefined;
-    return await this.#accept(this.#harness.prompt(content, defined({ runId, budget })));
+    return await this.#accept(this.#harness.prompt(content, defined({ runId, budget, user })));
   }
 
   /** Follows the active run of another process, if runs can execute there. */

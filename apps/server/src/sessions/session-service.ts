@@ -9,7 +9,7 @@ import { Problem } from '../requests/problem.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 import { RunSpans } from '../telemetry/run-spans.ts';
-import type { Accepted, JoinableHarness } from './live-session.ts';
+import type { Accepted, OpenSession } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { sessionsWithStatus } from './session-index.ts';
 import type { SessionSettings } from './session-work.ts';
@@ -243,8 +243,10 @@ export class SessionService {
     this.#live.delete(oldest.id);
   }
 
-  #harness(sessionId: string, onSessionEvent: (event: RunEvent) => void): JoinableHarness {
-    const { store, settings, elsewhere, logger, meters } = this.#options;
+  #harness(sessionId: string, onSessionEvent: (event: RunEvent) => void): OpenSession {
+    const { store, elsewhere, logger, meters } = this.#options;
+    const settings = this.#options.settings(sessionId);
+    const { user } = settings;
     const spans = new RunSpans(sessionId);
     const handler: HarnessHandler = {
       onEvent: (event) => {
@@ -259,7 +261,8 @@ export class SessionService {
     const report = (error: AgentError) =>
       logger.note('error', 'an event could not be displayed', { reason: error.message });
     const common = { store, sessionId, handler, report };
-    if (elsewhere === undefined) return createHarness({ ...settings(sessionId), ...common });
-    return runnerHarness({ ...elsewhere, ...common, executor: sessionExecutor(settings(sessionId), store) });
+    if (elsewhere === undefined) return { harness: createHarness({ ...settings, ...common }), user };
+    const executor = sessionExecutor(settings, store);
+    return { harness: runnerHarness({ ...elsewhere, ...common, executor }), user };
   }
 }

@@ -1,5 +1,10 @@
+import { memoryStore } from '@cobbler/agent';
+import { memoryRunner } from '@cobbler/agent/runner';
 import { answered, eventsOf } from '@cobbler/agent/testing';
+import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
+import { sessionWork } from '../../src/index.ts';
+import type { Rig } from '../support/rig.ts';
 import { rig } from '../support/rig.ts';
 
 /** Starts a server whose store has two responses, of which one has a price. */
@@ -39,5 +44,54 @@ describe('GET /v1/costs', () => {
     expect(narrow.status).toBe(403);
     for (const query of ['by=colour', 'since=monday', 'timeZone=Nowhere', 'colour=red'])
       expect((await ask('GET', `/v1/costs?${query}`)).status).toBe(400);
+  });
+});
+
+/** Sends a prompt with a new token of this name. */
+async function promptAs({ ask, tokens, idle }: Rig, name: string, sessionId: string, content: string) {
+  const { token } = tokens.add({ name, scopes: ['prompt'] });
+  await ask('POST', '/v1/sessions', { id: sessionId });
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await ask('POST', `/v1/sessions/${sessionId}/prompt`, { content }, headers)).status).toBe(202);
+  await idle(sessionId);
+}
+
+const usersOf = async ({ ask }: Rig) => {
+  const { items } = (await ask('GET', '/v1/costs?by=user')).json as {
+    items: { key: string; requests: number }[];
+  };
+  return items.map(({ key, requests }) => `${key} ${requests}`).sort();
+};
+
+describe('the user of a run', () => {
+  test('is the name of its token, also after an approval with another token and a restart', async () => {
+    const store = memoryStore();
+    const before = await rig({ store });
+    await promptAs(before, 'ann', 'one', 'use write');
+    await promptAs(before, 'bob', 'two', 'say Hi.');
+    await before.server.close();
+    const after = await rig({ store });
+    const request = (await store.read('one')).find((event) => event.type === 'approval_requested');
+    if (request?.type !== 'approval_requested') throw new Error('No approval was requested.');
+    const decision = { decision: 'allow', hash: request.hash };
+    const path = `/v1/sessions/one/approvals/${request.approvalId}`;
+    expect((await after.ask('POST', path, decision)).status).toBe(202);
+    await after.idle('one');
+    expect(await usersOf(after)).toEqual(['ann 2', 'bob 1']);
+  });
+
+  test('is the name of its token if a runner executes it', async () => {
+    const store = memoryStore();
+    const runner = memoryRunner({ workflow: sessionWork(store, () => harnessFixture()) });
+    const server = await rig({ store, elsewhere: { runner } });
+    await promptAs(server, 'ann', 'one', 'use look');
+    expect(await usersOf(server)).toEqual(['ann 2']);
+    await runner.close();
+  });
+
+  test('is the one of the settings if they name one', async () => {
+    const server = await rig({ settings: () => ({ ...harnessFixture(), user: 'eve' }) });
+    await promptAs(server, 'ann', 'one', 'say Hi.');
+    expect(await usersOf(server)).toEqual(['eve 1']);
   });
 });

@@ -45,6 +45,7 @@ export function fold(state: State, event: Event): void {
   try {
     state.seq = event.seq;
     state.time = event.time;
+    if (event.user !== undefined) state.user = event.user;
     foldUnstored(state, event);
   } catch (thrown) {
     throw argumentError('fold', thrown);

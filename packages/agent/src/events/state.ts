@@ -41,6 +41,8 @@ export interface State {
   time: string;
   /** The run that the last folded event belongs to. */
   runId: string;
+  /** The user of the last run that had one. Runs without a user are for this one. */
+  user: string | undefined;
   messages: Message[];
   calls: OpenCall[];
   /** Messages sent during the run that are not placed yet. */
@@ -81,6 +83,7 @@ export function emptyState(): State {
     seq: 0,
     time: '',
     runId: '',
+    user: undefined,
     messages: [],
     calls: [],
     steering: [],

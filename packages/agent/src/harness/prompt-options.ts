@@ -10,6 +10,8 @@ export interface PromptOptions {
   readonly signal?: AbortSignal;
   /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
+  /** The user that the run is for. A remote harness ignores it: the server knows who sends the prompt. */
+  readonly user?: string;
 }
 
 /** Options for resuming a conversation. */
@@ -31,7 +33,7 @@ export const harnessReaders: Readers<HarnessConfig> = {
   report: callable,
 };
 
-const promptFields: Readers<PromptOptions> = { signal, runId: text };
+const promptFields: Readers<PromptOptions> = { signal, runId: text, user: text };
 
 /** Reads the options of a prompt. */
 export const promptOptions: Reader<PromptOptions> = record<PromptOptions>(promptFields);

@@ -42,6 +42,8 @@ export interface ToolContext {
   readonly callId: string;
   /** The same for every attempt at this call, and different for every other call. */
   readonly idempotencyKey: string;
+  /** The user that the run is for, if it is known. */
+  readonly user?: string | undefined;
   /** Reports progress to users; never reaches the model. */
   progress(text: string): void;
   /**

@@ -161,14 +161,14 @@ export class Executor<Tools extends Tool = Tool> {
       parameters: subAgentParameters,
       subject: (args: Record<string, unknown>) => promptOf(args),
       execute: async (args: Record<string, unknown>, context: ToolContext) => {
-        const { signal, budget } = context;
+        const { signal, budget, user } = context;
         const start = {
           session: 'new',
           open: openPrompt(promptOf(args)),
           callsPerStep,
           attended: false,
         } as const;
-        const options = { signal, budget, onEvent: reportTo(context), ...defined({ output }) };
+        const options = { signal, budget, onEvent: reportTo(context), ...defined({ output, user }) };
         return await responseOf(startRun(this.#configOf(start, options)));
       },
     };

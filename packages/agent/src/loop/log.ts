@@ -230,8 +230,9 @@ export class Log {
   }
 
   #stamp(bodies: readonly EventBody[], after: number): Event[] {
-    const { sessionId, runId, runtime, user } = this.#config;
+    const { sessionId, runId, runtime } = this.#config;
     const time = isoTime(runtime.now());
+    const user = this.#config.user ?? this.#owner.state.user;
     const head = user === undefined ? {} : { user };
     const events: Event[] = [];
     for (const body of bodies) {

@@ -189,6 +189,7 @@ function contextOf(
     wait,
     approved,
     callId,
+    user: run.state.user,
     idempotencyKey: `${sessionId}:${call.turn}.${call.index}`,
     progress(text) {
       if (stop.isOver || stop.reason !== undefined) return;

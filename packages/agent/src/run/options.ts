@@ -51,7 +51,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   /** Options that keep the conversation small enough. Default: none. */
   readonly context?: ContextPolicy;
   readonly pricing?: Pricing;
-  /** The user that the runs are for; every event contains this name. Default: none. */
+  /** The user that the runs are for; every event contains this name. Default: the user of the session's last run. */
   readonly user?: string;
   /** Allows a money limit although the price of the model is unknown. Default false. */
   readonly allowUnpriced?: boolean;
@@ -73,7 +73,7 @@ export interface RunOptions<Output = unknown> {
   readonly sessionId?: string;
   /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
-  /** The user that the run is for. Default: the one of the executor. */
+  /** The user that the run is for. Default: the one of the executor, or else of the session's last run. */
   readonly user?: string;
   /** The budget of the work that this run is a part of. The limits of the executor apply too. Default: the one of the executor. */
   readonly budget?: Budget;

@@ -161,13 +161,13 @@ class FollowingHarness implements RunnerHarness {
   }
 
   #take(options: PromptOptions, wanted: () => SessionWork): Run {
-    const { signal, runId = this.#runtime.id() } = read(options, promptOptions);
+    const { signal, user, runId = this.#runtime.id() } = read(options, promptOptions);
     const ids = { id: runId, sessionId: this.sessionId };
     if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
     if (signal?.aborted) return refusedRun(ids, cancelled(), this.#runtime);
     let work: SessionWork;
     try {
-      work = wanted();
+      work = { ...wanted(), ...defined({ user }) };
     } catch (thrown) {
       return refusedRun(ids, AgentError.from(thrown), this.#runtime);
     }
@@ -320,12 +320,12 @@ class FollowingHarness implements RunnerHarness {
    * Records the end of a run that was cancelled between two actions or before the first: no other process records it.
    */
   async #writeEnd({ runId, work }: FollowedRun): Promise<void> {
-    const { content, answers } = work;
+    const { user, content, answers } = work;
     await this.#options.executor.advance({
       sessionId: this.sessionId,
       runId,
       signal: AbortSignal.abort(runCancelled(runId)),
-      ...defined({ prompt: content, answers }),
+      ...defined({ user, prompt: content, answers }),
     });
   }
 

@@ -11,6 +11,7 @@ import { runInSteps } from './stepped-run.ts';
 /** The next task of a session: process a prompt, or continue. Plain data. */
 export interface SessionWork {
   readonly sessionId: string;
+  readonly user?: string;
   readonly content?: string | readonly UserPart[];
   readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
@@ -33,13 +34,13 @@ export function sessionWorkflow(given: SessionWorkflowOptions): Workflow {
     const { store, executor, settings } = given;
     return async (input, steps) => {
       // Only a harness starts runs.
-      const { sessionId, content, answers } = input as unknown as SessionWork;
+      const { sessionId, user, content, answers } = input as unknown as SessionWork;
       const result = await runInSteps(steps, {
         executor: executor(sessionId),
         store,
         sessionId,
         whenAsked: 'end',
-        ...defined({ prompt: content, answers, settings }),
+        ...defined({ user, prompt: content, answers, settings }),
       });
       return result.status satisfies Json;
     };

@@ -25,6 +25,8 @@ export interface SteppedTask {
   /** The store of the executor. */
   readonly store: Store;
   readonly sessionId: string;
+  /** The user that the run is for. Default: the one of the executor, or else of the session's last run. */
+  readonly user?: string;
   /**
    * The first input of the run, or a function that returns it; the function is called in each step, and its
    * result is ignored after the run has started.
@@ -74,6 +76,7 @@ const steppedTask = record<SteppedTask>(
     executor: withMethods('advance'),
     store: readStore,
     sessionId: text,
+    user: text,
     // The executor and the steps read these.
     ...{ prompt: any, answers: any, settings: any },
     onEvent: callable,
@@ -136,11 +139,15 @@ interface ActionResult {
 
 /** Performs the next action. */
 async function advance(
-  { executor, sessionId, prompt, onEvent }: SteppedTask,
+  { executor, sessionId, user, prompt, onEvent }: SteppedTask,
   options: Pick<AdvanceOptions, 'runId' | 'signal'> & Next,
 ): Promise<ActionResult> {
   const begins = typeof prompt === 'function' ? await prompt() : prompt;
-  const advanced = await executor.advance({ ...options, ...defined({ onEvent, prompt: begins }), sessionId });
+  const advanced = await executor.advance({
+    ...options,
+    ...defined({ user, onEvent, prompt: begins }),
+    sessionId,
+  });
   if (advanced.over) return { isOver: true, seq: 0 };
   const { seq, waitUntil } = advanced;
   return { isOver: false, seq, ...defined({ waitUntil }) };

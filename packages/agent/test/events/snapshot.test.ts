@@ -25,6 +25,7 @@ const digests: Readonly<Record<number, string>> = {
   2: 'dbd40c6dc54dd806',
   // Of the logs without the approval.
   3: '9f1abbc98fab763f',
+  // Also adds the user, whom no event of the logs names.
   4: 'f050baf4af79e73d',
 };
 

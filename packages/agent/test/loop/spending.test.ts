@@ -104,10 +104,15 @@ describe('the log of a run', () => {
     expect(metrics.usd).toBeCloseTo(3 * each, 12);
   });
 
-  it('names the user of the run in every event', async () => {
+  it('names the user of the run in every event, also of sub-agents', async () => {
     const store = memoryStore();
-    await play(store, [subAgent('helper', [])], { user: 'ada' });
-    const users = new Set((await store.read('parent')).map(({ user }: Event) => user));
-    expect([...users]).toEqual(['ada']);
+    const inside = memoryStore();
+    await play(store, [subAgent('helper', [subAgent('inner', [], inside)], inside)], { user: 'ada' });
+    for (const each of [store, inside]) {
+      const ids = await each.sessions();
+      const events = await Promise.all(ids.map((id) => each.read(id)));
+      expect([...new Set(events.flat().map(({ user }: Event) => user))]).toEqual(['ada']);
+    }
+    expect(await inside.sessions()).toHaveLength(2);
   });
 });

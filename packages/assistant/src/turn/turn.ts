@@ -174,7 +174,7 @@ async function recallTexts(
 ): Promise<readonly string[]> {
   const { memory, runtime } = dependencies;
   if (memory === undefined) return [];
-  const { chatId, text } = work;
+  const { chatId, userId: user, text } = work;
   return await runNotedStep<string[]>(dependencies, steps, {
     name: 'recall',
     chatId,
@@ -182,7 +182,7 @@ async function recallTexts(
       const report = (error: Parameters<AssistantDependencies['report']>[0]) =>
         dependencies.report(error, `recall in ${steps.runId}`);
       const runId = `${steps.runId}-recall`;
-      const onSpent = recordSpending(dependencies, { sessionId: turnSession(chatId, runId), runId });
+      const onSpent = recordSpending(dependencies, { sessionId: turnSession(chatId, runId), runId, user });
       const found = await recallFor(memory, chatId, text, { signal, runtime, report, onSpent });
       return found.map((memory) => memory.text);
     },
@@ -253,7 +253,7 @@ async function finish(
           createdAt: isoTime(runtime.now()),
         });
       await chats.setRun(chatId, null, steps.runId);
-      if (memory !== undefined && isAnswer) await rememberLater(dependencies, runner(), chatId, steps.runId);
+      if (memory !== undefined && isAnswer) await rememberLater(dependencies, runner(), work, steps.runId);
     },
     keeping,
   );
@@ -263,11 +263,11 @@ async function finish(
 async function rememberLater(
   dependencies: AssistantDependencies,
   runner: ReturnType<AssistantDependencies['runner']>,
-  chatId: string,
+  { chatId, userId }: TurnWork,
   runId: string,
 ): Promise<void> {
   try {
-    const input: Json = { type: 'remember', chatId };
+    const input: Json = { type: 'remember', chatId, userId };
     await runner.start(input, { runId: `${runId}-remember`, key: `memory:${chatId}` });
   } catch (thrown) {
     dependencies.report(rethrowStop(thrown), `remembering after ${runId}`);

@@ -43,6 +43,8 @@ export interface NoticeWork extends WorkMetadata {
 export interface RememberWork {
   readonly type: 'remember';
   readonly chatId: string;
+  /** The user whose message started it. */
+  readonly userId?: string;
 }
 
 /** The input of an assistant's workflow. Plain data: it is stored until the run ends. */

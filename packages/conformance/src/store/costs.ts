@@ -1,4 +1,5 @@
 import type { Event, SessionStore } from '@cobbler/agent';
+import { defineTool, Executor } from '@cobbler/agent';
 import type { EventBody } from '@cobbler/agent/events';
 import { spendingOf } from '@cobbler/agent/events';
 import { forkSession } from '@cobbler/agent/fork';
@@ -11,6 +12,7 @@ import {
   expect,
   expectEqual,
   said,
+  scriptedAgent,
   wholeRun,
   write,
 } from '@cobbler/agent/testing';
@@ -277,5 +279,27 @@ export const costCases: readonly StoreCase[] = [
     await expectComplete(setup);
     await write(setup.store, 'one', [said('More.'), priced, ended()]);
     await expectComplete(setup);
+  }),
+  afterReopening('a run that another process continues, and a fork, count for its user', async (setup) => {
+    const look = defineTool({
+      ...{ name: 'look', description: 'Looks.', parameters: {}, effect: 'read' },
+      execute: (_args, { user }) => `for ${user}`,
+    });
+    const agent = scriptedAgent([{ calls: [{ name: 'look', arguments: {} }] }, 'Done.'], { repeat: true });
+    const executor = () => new Executor({ agent, tools: [look], store: setup.store });
+    const ids = { sessionId: 'one', runId: 'run' };
+    await executor().advance({ ...ids, prompt: 'Go.', user: 'ann' });
+    await setup.reopen();
+    const { messages } = await executor().resume('one').result;
+    expect(JSON.stringify(messages).includes('for ann'), 'a tool that knows the user');
+    await forkSession(setup.store, { from: 'one', to: 'two' }, clock);
+    await executor().run('More.', { sessionId: 'two' }).result;
+    await executor().run('Go.', { sessionId: 'two', user: 'bob' }).result;
+    const users = await costs(setup.store, { by: 'user' });
+    expectEqual(
+      users.map(({ key, requests }) => `${key} ${requests}`).sort(),
+      ['ann 4', 'bob 2'],
+      'the requests of each user',
+    );
   }),
 ];
