@@ -17,4 +17,6 @@ export interface Env {
   readonly ANTHROPIC_BASE_URL?: string;
   readonly TIME_ZONE?: string;
   readonly WEBHOOK_URL?: string;
+  /** The budget of each user, as JSON, such as `{"per":"day","limits":{"usd":0.5}}`. */
+  readonly USER_BUDGET?: string;
 }

@@ -1,5 +1,7 @@
 import type { AgentError, Tool } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import { BudgetClient } from '@cobbler/agent/budgets';
+import { defined } from '@cobbler/agent/values';
 import type { Assistant, MemoryIndex, Sql } from '@cobbler/assistant';
 import {
   createAssistant,
@@ -12,6 +14,7 @@ import {
 import type { CloudflareRunner } from '@cobbler/assistant/cloudflare';
 import {
   cloudflareRunner,
+  d1Budgets,
   d1Memory,
   d1Sql,
   vectorizeMemory,
@@ -20,6 +23,7 @@ import {
 import { telegramApi, telegramChannel } from '@cobbler/assistant/telegram';
 import { createAiSdk } from '@cobbler/provider-ai-sdk';
 import { anthropicModel } from '@cobbler/provider-ai-sdk/anthropic';
+import { claudePrice } from '@cobbler/provider-claude';
 import type { Env } from './env.ts';
 import type { WorkerSettings } from './settings.ts';
 import { settingsOf } from './settings.ts';
@@ -39,6 +43,8 @@ export interface WorkerParts {
   readonly api: ReturnType<typeof telegramApi>;
   readonly outbox: ReturnType<typeof sqlOutbox>;
   readonly turns: ReturnType<typeof sqlEvents>;
+  /** Settles what turns have reserved. Call it before the Worker ends. */
+  flush(): Promise<void>;
 }
 
 /**
@@ -53,6 +59,7 @@ export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
   const api = telegramApi({ token: settings.token, ...(apiRoot !== '' && { apiRoot }) });
   const outbox = sqlOutbox(sql);
   const turns = sqlEvents(sql);
+  const budgets = userBudgets(sql, settings);
   const assistant = createAssistant({
     agent: createAiSdk(anthropicModel({ env: textsOf(env) })),
     channel: telegramChannel({ token: settings.token, api }),
@@ -65,8 +72,10 @@ export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
     runner: () => runner,
     tools,
     report,
+    pricing: (_provider, model, inputTokens) => claudePrice(model, inputTokens),
+    ...defined({ budget: budgets?.ofUser }),
   });
-  return { settings, assistant, runner, sql, api, outbox, turns };
+  return { settings, assistant, runner, sql, api, outbox, turns, flush: async () => await budgets?.flush() };
 }
 
 /** Writes an error to the worker's log. Errors of the channel and of the model contain no secrets. */
@@ -75,6 +84,23 @@ export function report(error: AgentError, where: string): void {
   console.error(
     JSON.stringify({ at: new Date(systemRuntime.now()).toISOString(), where, kind, code, message }),
   );
+}
+
+/** Returns the budgets of the users in D1; undefined if the settings limit no user. */
+function userBudgets(sql: Sql, { userBudget, timeZone }: WorkerSettings) {
+  if (userBudget === undefined) return undefined;
+  const store = d1Budgets({ sql });
+  const onAlert = (alert: object) =>
+    console.warn(JSON.stringify({ message: 'a budget reached a share', ...alert }));
+  const client = new BudgetClient({ store, onAlert });
+  return {
+    async ofUser(userId: string) {
+      const name = `assistant:user:${userId}`;
+      await store.define({ timeZone, ...userBudget, name });
+      return await client.budget(name);
+    },
+    flush: () => client.flush(),
+  };
 }
 
 function memoryOf({ AI: ai, VECTORIZE: index }: Env, sql: Sql): MemoryIndex {

@@ -1,4 +1,7 @@
 import { AgentError } from '@cobbler/agent';
+import type { Amounts, BudgetDefinition } from '@cobbler/agent/budgets';
+import { amount, listOf, oneOf, read, record, text } from '@cobbler/agent/input';
+import { defined } from '@cobbler/agent/values';
 import { isTimeZone } from '@cobbler/assistant';
 import { secretPattern } from '@cobbler/assistant/telegram';
 import type { Env } from './env.ts';
@@ -9,7 +12,21 @@ export interface WorkerSettings {
   readonly secret: string;
   readonly allowed: ReadonlySet<string>;
   readonly timeZone: string;
+  /** The budget of each user. */
+  readonly userBudget?: UserBudget;
 }
+
+type UserBudget = Pick<BudgetDefinition, 'per' | 'timeZone' | 'limits' | 'alerts'>;
+
+const readBudget = record<UserBudget>(
+  {
+    per: oneOf('total', 'hour', 'day', 'month'),
+    timeZone: text,
+    limits: record<Partial<Amounts>>({ usd: amount, tokens: amount, requests: amount }),
+    alerts: listOf(amount),
+  },
+  ['limits'],
+);
 
 /**
  * Reads the settings from the environment.
@@ -21,7 +38,8 @@ export function settingsOf(env: Env): WorkerSettings {
   secretIn(env, 'ANTHROPIC_API_KEY');
   if (!secretPattern.test(secret))
     throw invalidSetting('TELEGRAM_WEBHOOK_SECRET must consist of 1 to 256 letters, digits, _ and -.');
-  return { token, secret, allowed: peopleIn(env), timeZone: timeZoneIn(env) };
+  const allowed = peopleIn(env);
+  return { token, secret, allowed, timeZone: timeZoneIn(env), ...defined({ userBudget: budgetIn(env) }) };
 }
 
 function secretIn(
@@ -51,6 +69,18 @@ function timeZoneIn({ TIME_ZONE: zone = '' }: Env): string {
       `TIME_ZONE is ${JSON.stringify(zone)}, which is not a time zone such as Europe/Berlin.`,
     );
   return zone;
+}
+
+function budgetIn({ USER_BUDGET: given = '' }: Env): UserBudget | undefined {
+  if (given.trim() === '') return undefined;
+  try {
+    return read(JSON.parse(given), readBudget, 'USER_BUDGET');
+  } catch (thrown) {
+    const example = '{"per":"day","limits":{"usd":0.5}}';
+    throw invalidSetting(
+      `USER_BUDGET is not a budget such as ${example}: ${AgentError.from(thrown).message}`,
+    );
+  }
 }
 
 function invalidSetting(message: string): AgentError {

@@ -37,8 +37,12 @@ export async function work(
   step: WorkflowStep,
   additions: Additions = {},
 ): Promise<void> {
-  const { assistant, sql } = partsOf(env, additions);
-  await runWorkflow({ params, step, workflow: assistant.workflow, sql, binding: env.TURNS });
+  const { assistant, sql, flush } = partsOf(env, additions);
+  try {
+    await runWorkflow({ params, step, workflow: assistant.workflow, sql, binding: env.TURNS });
+  } finally {
+    await flush();
+  }
 }
 
 /** Returns the parts; undefined if a setting is wrong. Only the log says which one, not the response. */

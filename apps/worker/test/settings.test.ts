@@ -34,6 +34,14 @@ describe('the worker settings', () => {
     expect(() => settings({ TIME_ZONE: 'Nowhere/At_all' })).toThrow('not a time zone');
   });
 
+  it('read the budget of each user, and name what is wrong with it', () => {
+    expect(settings().userBudget).toBeUndefined();
+    const budget = { per: 'day', limits: { usd: 0.5 }, alerts: [80] };
+    expect(settings({ USER_BUDGET: JSON.stringify(budget) }).userBudget).toEqual(budget);
+    for (const wrong of ['0.5', '{"per":"week","limits":{}}', '{"per":"day"}', '{"limits":{"usd":-1}}', '{'])
+      expect(() => settings({ USER_BUDGET: wrong })).toThrow('USER_BUDGET is not a budget such as {"per"');
+  });
+
   it('use UTC if no time zone is set', () => {
     expect(settings().timeZone).toBe('UTC');
     expect(settings({ TIME_ZONE: 'Europe/Berlin' }).timeZone).toBe('Europe/Berlin');

@@ -87,6 +87,7 @@ export class Town {
         ANTHROPIC_BASE_URL: claude.url,
         COUNTER: counter.url,
         TIME_ZONE: 'Europe/Berlin',
+        USER_BUDGET: '{"per":"day","limits":{"requests":20}}',
       },
       ...(hasVectors && {
         serviceBindings: {

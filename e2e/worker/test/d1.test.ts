@@ -1,5 +1,7 @@
-import { describeContract } from '@cobbler/conformance';
+import { systemRuntime } from '@cobbler/agent';
+import { budgetStoreContract, describeContract } from '@cobbler/conformance';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { d1Budgets } from '../../../packages/assistant/src/cloudflare/d1-budgets.ts';
 import { vectorizeMemory } from '../../../packages/assistant/src/cloudflare/vectorize-memory.ts';
 import { sqliteMemory } from '../../../packages/assistant/src/sqlite/sqlite-memory.ts';
 import { sqlChats } from '../../../packages/assistant/src/storage/chat-store.ts';
@@ -47,6 +49,20 @@ describe('memories in D1 alone', () => {
     describe,
     it,
   });
+});
+
+describe('budgets in D1', () => {
+  describeContract(
+    budgetStoreContract({
+      name: 'd1',
+      async place(now) {
+        const sql = await d1.sql();
+        await empty(sql);
+        return { open: () => d1Budgets({ sql, runtime: { ...systemRuntime, now } }) };
+      },
+    }),
+    { describe, it },
+  );
 });
 
 describe('turns in D1', () => {

@@ -103,6 +103,23 @@ describe('a turn on Workflows', () => {
     expect(saved).toEqual([{ role: 'user', content: 'Hello.' }]);
   });
 
+  it('names the time at which the next period starts if the budget of the user is reached', async () => {
+    await town.ask(person, 'Hello.');
+    await town.quiet();
+    const [balance] = await town.sql(
+      `SELECT requests, usd FROM balances WHERE budget = 'assistant:user:${person}'`,
+    );
+    expect(balance).toMatchObject({ requests: 1, usd: expect.any(Number) });
+    expect(Number(balance?.['usd'])).toBeGreaterThan(0);
+    await town.sql(`UPDATE balances SET requests = 20 WHERE budget = 'assistant:user:${person}'`);
+    const asked = town.claude.exchanges.length;
+    const reply = await town.ask(person, 'Hello again.');
+    expect(reply).toMatch(/^Sorry, the budget for my answers is used up\. .*00:00/);
+    expect(town.claude.exchanges.length).toBe(asked);
+    await town.quiet();
+    expect(await town.sql('SELECT id FROM holds')).toEqual([]);
+  });
+
   it('runs once and sends one reply if the same update arrives five times [S3.2]', async () => {
     const asked = town.claude.exchanges.length;
     const same = town.telegram.say(person, 'Hello.');

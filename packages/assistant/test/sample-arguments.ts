@@ -160,6 +160,7 @@ const samples: Readonly<Record<string, () => readonly unknown[] | Promise<readon
   'sqliteMemory().search': () => ['chat-9', 'tea', { limit: 1, floor: 0, signal: signal() }],
   'sqliteMemory().list': () => ['chat-1'],
   'sqliteMemory().forget': () => ['chat-2'],
+  d1Budgets: () => [{ sql, runtime: fakeRuntime(), leaseMs: 1000 }],
   sqliteSql: () => [{ file: newFile(), runtime: fakeRuntime() }],
   'sqliteSql().run': () => ['SELECT ?1', [1]],
   'sqliteSql().batch': () => [[{ text: 'SELECT ?1', params: [1] }]],

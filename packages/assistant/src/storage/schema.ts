@@ -1,3 +1,5 @@
+import { budgetSchema } from '@cobbler/agent/budgets';
+
 /** The migration from one version of the schema to the next. */
 export interface Migration {
   /** The name of its file in `migrations/`, by which D1 tracks applied migrations. */
@@ -148,6 +150,18 @@ export const migrations: readonly Migration[] = [
       'CREATE INDEX notes_of_chat ON notes (chat_id)',
       'CREATE INDEX notes_by_age ON notes (created_at)',
       'ALTER TABLE runs ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0',
+    ],
+  },
+  {
+    // Budgets in D1. On a single machine they are in a file of their own, which all programs share.
+    name: '0005_budgets',
+    statements: [
+      ...budgetSchema('', 'INTEGER PRIMARY KEY AUTOINCREMENT').trim().replace(/;$/, '').split(/;\s*/),
+      `CREATE TABLE budget_lock (
+  id INTEGER PRIMARY KEY, -- 1
+  holder TEXT NOT NULL,
+  until REAL NOT NULL -- seconds since 1970, by the clock of the database
+) STRICT`,
     ],
   },
 ];
