@@ -195,7 +195,8 @@ function rowsOf(sums: readonly CostSum[], { by, timeZone }: CostQuery): CostRow[
       last: Math.max(last, sum?.last ?? last),
     });
   }
-  return [...rows.values()];
+  // The event of a request that a limit refused has neither requests nor costs.
+  return [...rows.values()].filter(({ requests, usd }) => requests > 0 || usd > 0);
 }
 
 function sorted(rows: CostRow[], { by }: CostQuery): CostRow[] {

@@ -189,6 +189,11 @@ export const costCases: readonly StoreCase[] = [
       'the tools',
     );
   }),
+  the('a request that a limit refused is in no group', async ({ store }) => {
+    const error = { kind: 'limit', message: 'The limit is reached.' } as const;
+    await append(store, 'one', eventsOf('one', [said('Go.'), { type: 'ask_failed', error, durationMs: 0 }]));
+    for (const by of groups) expectEqual(await costs(store, { by }), [], `the costs by ${by}`);
+  }),
   the('requests that a fork copied are counted once', async (setup) => {
     const { store } = setup;
     await append(store, 'one', eventsOf('one', paid));
