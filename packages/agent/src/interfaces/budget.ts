@@ -33,7 +33,13 @@ const countable = oneOf('turns', 'toolCalls');
 
 const amounts = { tokens: amount, usd: amount, turns: amount, toolCalls: amount };
 
-const budgetLimits = record<BudgetLimits>(amounts);
+/** A limit on what is counted: with half a turn left, a run could neither continue nor report the limit. */
+export const countLimit: Reader<number> = when(
+  (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 0),
+  'a whole number of at least 0',
+);
+
+const budgetLimits = record<BudgetLimits>({ ...amounts, turns: countLimit, toolCalls: countLimit });
 
 const usedAmounts = record<Required<BudgetLimits>>(amounts, ['tokens', 'usd', 'turns', 'toolCalls']);
 

@@ -3,6 +3,7 @@ import type { Offload } from '../context/offload.ts';
 import type { RequestConfig } from '../interfaces/agent.ts';
 import { readAgent } from '../interfaces/agent.ts';
 import type { Budget } from '../interfaces/budget.ts';
+import { countLimit } from '../interfaces/budget.ts';
 import type { Limits } from '../interfaces/limits.ts';
 import { readTool } from '../interfaces/tool.ts';
 import { readStore } from '../store/open-session.ts';
@@ -67,11 +68,11 @@ const executorFields: Readers<ExecutorOptions> = {
   system: systemText,
   request: requestConfig,
   limits: record<Limits>({
-    turns: amount,
-    toolCalls: amount,
+    turns: countLimit,
+    toolCalls: countLimit,
     tokens: amount,
     usd: amount,
-    repeats: amount,
+    repeats: countLimit,
     ms: amount,
   }),
   budget: readBudget,

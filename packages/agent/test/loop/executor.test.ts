@@ -35,6 +35,10 @@ describe('creating an executor', () => {
     ],
     [{ agent: scriptedModel([]), tools: [null] }, 'options.tools[0] is invalid: it is null. Use a tool'],
     [{ agent: scriptedModel([]), limits: { turns: '3' } }, 'options.limits.turns is invalid: it is "3".'],
+    [
+      { agent: scriptedModel([]), limits: { turns: 1.5 } },
+      'options.limits.turns is invalid: it is 1.5. Use a whole number of at least 0.',
+    ],
     [{ agent: scriptedModel([]), onLimit: 'stop' }, 'Use "return" or "finalize".'],
   ])('names the invalid option: case %#', (options, words) => {
     const make = () => new Executor(options as never);
