@@ -72,15 +72,16 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'steering dropped',
     file: drive,
-    find: 'if (!this.#log.busy && this.state.seq === seq) this.#end(finish);',
+    find: 'if (!this.log.busy && this.state.seq === seq) this.#end(finish);',
     replace: 'this.#end(finish);',
     why: 'a message sent during the decision about the end never gets a response',
   },
   {
     name: 'usage added twice on retry',
-    file: 'src/provider/model-call.ts',
-    find: 'attempts: attempts + 1, wasted }',
-    replace: 'attempts: attempts + 1, wasted, usage: addUsage(outcome.response.usage, wasted) }',
+    file: 'src/provider/response/complete-response.ts',
+    find: 'usage: Object.freeze(usage.total()),',
+    replace:
+      'usage: Object.freeze({ ...usage.total(), inputTokens: usage.total().inputTokens + wasted.inputTokens }),',
     why: 'tokens wasted by failed attempts are also counted as used',
   },
   {
@@ -129,7 +130,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'late end',
     file: drive,
-    find: 'this.#log.leave();',
+    find: 'this.log.leave();',
     replace: 'await this.#written;',
     why: 'a slow store delays the end of a run whose time limit has passed',
   },

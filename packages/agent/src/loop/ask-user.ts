@@ -30,7 +30,7 @@ async function askFor(
   asking: readonly Job[],
   requests: readonly ApprovalRequestedEvent[],
 ): Promise<boolean> {
-  if (requests.length > 0 && !(await run.record(requests))) return false;
+  if (requests.length > 0 && !(await run.log.record(requests))) return false;
   if (!run.config.attended) return false;
   run.emit({ type: 'status', state: 'waiting' });
   const startClock = run.clock.hold();

@@ -177,7 +177,7 @@ function start(run: RunContext, group: readonly Plan[]): boolean | Promise<boole
     events.push(plan.waitUntil === undefined ? event : { ...event, waitUntil: plan.waitUntil });
   }
   if (events.length === 0) return true;
-  const recorded = run.record(events, { durable });
+  const recorded = run.log.record(events, { durable });
   return recorded instanceof Promise
     ? recorded.then((isRecorded) => isRecorded && !run.isStopping)
     : recorded && !run.isStopping;
@@ -208,7 +208,7 @@ function settle(
   if (event === undefined) return undefined;
   const stopsBatch = event.isError && run.config.toolErrors === 'stop-batch';
   if (stopsBatch) waiting.length = 0;
-  const recorded = run.record([stopsBatch ? { ...event, stopsBatch: true } : event]);
+  const recorded = run.log.record([stopsBatch ? { ...event, stopsBatch: true } : event]);
   return recorded instanceof Promise || waiting.length > 0 ? settleNext(run, recorded, waiting) : undefined;
 }
 

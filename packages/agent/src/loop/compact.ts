@@ -25,7 +25,7 @@ import { askWithin } from './send-request.ts';
  */
 export async function compact(run: RunContext): Promise<void> {
   run.cached = undefined;
-  await run.record([await compacted(run)]);
+  await run.log.record([await compacted(run)]);
 }
 
 async function compacted(run: RunContext): Promise<EventBody> {

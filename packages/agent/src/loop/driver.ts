@@ -1,10 +1,4 @@
-import type {
-  ApprovalDecidedEvent,
-  ApprovalRequestedEvent,
-  Event,
-  EventBody,
-  UnstoredEnd,
-} from '../events/event.ts';
+import type { ApprovalDecidedEvent, ApprovalRequestedEvent, Event, UnstoredEnd } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, openRequests, waitingUntil } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
@@ -28,7 +22,7 @@ import { compact } from './compact.ts';
 import { decide } from './decide.ts';
 import { finishAsFailed, finishedEvent, stuck } from './ending-error.ts';
 import { changedEnd } from './hooks.ts';
-import type { AppendOptions, Claim, LogOwner } from './log.ts';
+import type { Claim, LogOwner } from './log.ts';
 import { isTemporary, Log } from './log.ts';
 import { claimSession } from './opening.ts';
 import { toolsByName } from './plan.ts';
@@ -71,7 +65,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   cached: CachedPrefix | undefined;
   lastResponse: ModelResponse | undefined;
   readonly #policy: ReturnType<typeof policyOf>;
-  readonly #log: Readonly<Log>;
+  readonly log: Readonly<Log>;
   #controller: AbortController | undefined;
   #stopReason: unknown;
   /** Replaced and never changed. */
@@ -96,7 +90,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     this.tools = toolsByName(tools);
     this.#policy = policyOf(config);
     this.#began = runtime.monotonic();
-    this.#log = new Log(config, this);
+    this.log = new Log(config, this);
     this.clock = new Stopwatch(runtime, limits.ms, () => this.stop('timeout'));
   }
 
@@ -123,7 +117,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     );
     await this.#inTime(this.#runOpened(true));
     await this.#settle(stopListening);
-    const { failure } = this.#log;
+    const { failure } = this.log;
     // Recorded events stay recorded, so a retry is safe.
     if (failure !== undefined) throw new AgentError({ ...failure.toJSON(), retryable: isTemporary(failure) });
     if (this.#leftFor !== undefined) throw this.#leftFor;
@@ -138,8 +132,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
 
   /** Asks the run to end. Returns false if it has already ended. */
   stop(reason: 'cancelled' | 'timeout'): boolean {
-    const isOpen = !this.#log.closed;
-    if (isOpen && !this.isStopping) void this.#log.append([{ type: 'stop_requested', reason }]);
+    const isOpen = !this.log.closed;
+    if (isOpen && !this.isStopping) void this.log.append([{ type: 'stop_requested', reason }]);
     // The end of a closed run cannot be changed anymore, but waiting for a slow store can be stopped.
     if (!this.#isOver) this.#abort(errorOf(reason, undefined));
     return isOpen;
@@ -150,17 +144,17 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    * run has ended, is stopping or is at its closing response.
    */
   steer(content: readonly UserPart[]): boolean {
-    const isEnding = this.#log.closed || this.isStopping || this.state.closing !== undefined;
+    const isEnding = this.log.closed || this.isStopping || this.state.closing !== undefined;
     if (isEnding || !saysSomething(content)) return false;
     checkWaiting([...this.state.steering, ...this.#steered, content], 'messages to the run');
     this.#steered.push(content);
-    void this.#log.append([{ type: 'user', content: wellFormedParts(content), steer: true }]);
+    void this.log.append([{ type: 'user', content: wellFormedParts(content), steer: true }]);
     return true;
   }
 
   /** Decides an approval once. Returns false if it is not open. */
   decide(approvalId: string, { decision, message }: ApprovalDecision): boolean {
-    if (this.#log.closed || this.isStopping) return false;
+    if (this.log.closed || this.isStopping) return false;
     const isOpen = openRequests(this.state).some((request) => request.approvalId === approvalId);
     return isOpen && this.#recordDecision(approvalId, { decision, ...defined({ message }) });
   }
@@ -174,7 +168,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   #recordDecision(approvalId: string, given: Pick<ApprovalDecidedEvent, 'decision' | 'message'>): boolean {
     if (!this.#asked.take(approvalId)) return false;
     const waitedMs = this.#asked.waitedMs(approvalId);
-    void this.#log.append([{ type: 'approval_decided', approvalId, ...given, waitedMs }]);
+    void this.log.append([{ type: 'approval_decided', approvalId, ...given, waitedMs }]);
     return true;
   }
 
@@ -191,10 +185,6 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     };
   }
 
-  record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean> {
-    return this.#log.record(events, options);
-  }
-
   responseSoFar(): readonly AssistantPart[] {
     return this.feed.soFar.content;
   }
@@ -202,7 +192,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   /** Leaves the run as it is. Running work is asked to stop and is not recorded. */
   #leave(reason: AgentError): void {
     this.#leftFor = reason;
-    this.#log.close();
+    this.log.close();
     this.#abort(reason);
   }
 
@@ -211,7 +201,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     const { signal, onEvent, sessionId, runId } = this.config;
     if (onEvent !== undefined) this.feed.listen(onEvent);
     this.feed.publish({ type: 'started', v: 1, sessionId, runId });
-    this.#log.open();
+    this.log.open();
     if (signal === undefined) return nothing;
     const abort = () => onAbort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
@@ -221,9 +211,9 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
 
   /** Ends a run that its work has not ended, and waits, for a limited time, until everything is written. */
   async #settle(stopListening: () => void): Promise<void> {
-    if (!this.#log.closed) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
+    if (!this.log.closed) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
     await this.#inTime(this.#written);
-    this.#log.leave();
+    this.log.leave();
     this.#isOver = true;
     this.clock.stop();
     this.#stopWaiting();
@@ -250,7 +240,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    */
   async #runOpened(isStep: boolean): Promise<void> {
     try {
-      if (this.#log.busy) await this.#untilSettled();
+      if (this.log.busy) await this.#untilSettled();
       const charged = chargePast(this.config, this.state);
       if (charged !== undefined) await charged;
       const { runtime, waitEnded } = this.config;
@@ -260,9 +250,9 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
       if (isStep && this.state.finished !== undefined)
         await this.#readOutput({ type: 'finish', status: this.state.finished.status });
       else
-        while (!this.#log.closed) {
+        while (!this.log.closed) {
           const action =
-            (this.#log.failure && this.#storeFailed()) ??
+            (this.log.failure && this.#storeFailed()) ??
             decide(this.state, withLimits(this.#policy, this.config, this.state));
           if (action.type !== 'finish') left -= 1;
           if (left < 0) break;
@@ -270,13 +260,13 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
           const performed = this.#perform(action);
           // An action whose gate, tools and store answer at once has ended already.
           if (performed !== undefined) await performed;
-          if (this.#log.busy) await this.#untilSettled();
+          if (this.log.busy) await this.#untilSettled();
           const isStuck =
-            action.type !== 'finish' && this.state.seq === seq && this.#log.failure === undefined;
+            action.type !== 'finish' && this.state.seq === seq && this.log.failure === undefined;
           if (isStuck) throw stuck(action.type);
         }
-      if (!isStep || this.#log.closed) return;
-      this.#log.close();
+      if (!isStep || this.log.closed) return;
+      this.log.close();
       this.feed.end();
     } catch (thrown) {
       this.#end(finishAsFailed(thrown));
@@ -302,12 +292,12 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   async #finish(action: Finish): Promise<void> {
     const { seq } = this.state;
     const finish = await changedEnd(this, await this.#readOutput(action));
-    if (!this.#log.busy && this.state.seq === seq) this.#end(finish);
+    if (!this.log.busy && this.state.seq === seq) this.#end(finish);
   }
 
   /** Resolves when no event waits to be folded. Only then may `decide` be called. */
   async #untilSettled(): Promise<void> {
-    while (this.#log.busy) await this.#log.untilSettled();
+    while (this.log.busy) await this.log.untilSettled();
   }
 
   /**
@@ -315,7 +305,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    * did.
    */
   #storeFailed(): Finish | undefined {
-    const { failure } = this.#log;
+    const { failure } = this.log;
     return failure === undefined || this.state.stop !== undefined ? undefined : finishAsFailed(failure);
   }
 
@@ -323,18 +313,18 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    * Writes the end. After that, nothing is accepted or recorded. An earlier request to stop overrides the given end.
    */
   #end(wanted: Finish): void {
-    if (this.#log.closed) return;
+    if (this.log.closed) return;
     const durationMs = this.config.runtime.monotonic() - this.#began;
-    const event = finishedEvent(wanted, this.#log.foreseen(), durationMs);
+    const event = finishedEvent(wanted, this.log.foreseen(), durationMs);
     this.feed.muteLive();
-    this.#written = this.#log.finish(event).then(() => {
+    this.#written = this.log.finish(event).then(() => {
       this.#approvals?.release();
       this.feed.end();
     });
   }
 
   #result(): RunResult<Output> {
-    return outcomeOf(this.#log.foreseen(), {
+    return outcomeOf(this.log.foreseen(), {
       sessionId: this.config.sessionId,
       runId: this.config.runId,
       response: this.lastResponse,

@@ -184,7 +184,7 @@ export async function changedEnd(run: RunContext, finish: Finish): Promise<Finis
       record<{ continueWith?: string }>({ continueWith: limited(maxPromptBytes, text) }),
     );
     if (continueWith && status === 'complete' && run.state.closing === undefined)
-      await run.record([{ type: 'user', content: [textPart(continueWith)], steer: true }]);
+      await run.log.record([{ type: 'user', content: [textPart(continueWith)], steer: true }]);
     return finish;
   } catch (thrown) {
     // The first failure says more.

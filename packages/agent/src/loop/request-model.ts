@@ -21,7 +21,7 @@ export function requestModel(
   else if (isClosing && run.state.closing === undefined)
     first = { type: 'stop_requested', reason: 'limit', limit: closing };
   if (first === undefined) return requestTurn(run, isClosing);
-  return Promise.resolve(run.record([first])).then(() => requestTurn(run, isClosing));
+  return Promise.resolve(run.log.record([first])).then(() => requestTurn(run, isClosing));
 }
 
 /** The start of a turn. */
@@ -88,7 +88,7 @@ function recordOutcome(
       events.push({ type: 'stop_requested', reason: 'limit', limit: shortenedBy });
     events.push(answerEvent(agent, response, usd, durationMs));
   }
-  const recorded = run.record(events);
+  const recorded = run.log.record(events);
   return recorded instanceof Promise ? recorded.then(() => undefined) : undefined;
 }
 

@@ -1,10 +1,10 @@
-import type { ApprovalRequestedEvent, EventBody, LiveEvent } from '../events/event.ts';
+import type { ApprovalRequestedEvent, LiveEvent } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { RunConfig } from '../run/options.ts';
 import type { AssistantPart } from '../values/message.ts';
-import type { AppendOptions } from './log.ts';
+import type { Log } from './log.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** The beginning of a conversation in the cache of a provider. */
@@ -32,10 +32,8 @@ export interface RunContext {
    * it.
    */
   onStop(listener: (reason: unknown) => void): () => void;
-  /**
-   * Records events; the only way into the log. Returns false if the log accepts no more: no further effect may start.
-   */
-  record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean>;
+  /** Records events. If it returns false, the log accepts no more: no further effect may start. */
+  readonly log: Pick<Log, 'record'>;
   emit(event: LiveEvent): void;
   /** Measures the time limit; held while a user decides. */
   readonly clock: Pick<Stopwatch, 'hold' | 'left'>;

@@ -172,7 +172,7 @@ function callBudget(run: RunContext, { call, tool }: ToolJob): Budget {
   const { store, budget } = run.config;
   return new Budget({}, budget, ({ log, ...spending }) => {
     const event = { type: 'spent', ...spending, callId: call.part.id, toolName: tool.name } as const;
-    void run.record([log?.store === store ? { ...event, session: log.sessionId } : event]);
+    void run.log.record([log?.store === store ? { ...event, session: log.sessionId } : event]);
     return false;
   });
 }

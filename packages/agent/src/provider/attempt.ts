@@ -41,6 +41,10 @@ export interface Attempt {
   readonly owner: RequestOwner;
   /** Deadline of the whole call, on the monotonic clock. */
   readonly deadline: number;
+  /** Number of requests sent, including this one. */
+  readonly attempts: number;
+  /** Tokens of the failed attempts. */
+  readonly wasted: Usage;
 }
 
 /** An attempt without a response. */

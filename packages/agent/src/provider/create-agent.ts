@@ -27,6 +27,7 @@ import {
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
+import { noUsage } from '../values/usage.ts';
 import type { ProviderContext } from './attempt.ts';
 import { EndpointCache } from './http/address.ts';
 import { headerPicker } from './http/headers.ts';
@@ -170,6 +171,8 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
       body: bodyOf(envelope, turns, mark, keeping?.markBack ?? 0),
       began,
       deadline: began + timeouts.totalMs,
+      attempts: 1,
+      wasted: noUsage,
     };
   }
 

@@ -1,5 +1,4 @@
 import { abortError } from '../interfaces/abort-error.ts';
-import type { ModelResponse } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
@@ -41,7 +40,6 @@ type ExchangePhase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
  */
 export class HttpExchange implements PayloadSink {
   readonly #attempt: Attempt;
-  readonly #resolve: (response: ModelResponse) => void;
   readonly #reject: (failed: FailedAttempt) => void;
   #link: LazyAbortSignal | undefined;
   /** The response that is being received, and the reader of its body. */
@@ -60,13 +58,9 @@ export class HttpExchange implements PayloadSink {
   #timerAt = Number.POSITIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(
-    attempt: Attempt,
-    resolve: (response: ModelResponse) => void,
-    reject: (failed: FailedAttempt) => void,
-  ) {
+  /** @param reject receives a failure; the owner of the request receives the response. */
+  constructor(attempt: Attempt, reject: (failed: FailedAttempt) => void) {
     this.#attempt = attempt;
-    this.#resolve = resolve;
     this.#reject = reject;
   }
 
@@ -336,7 +330,8 @@ export class HttpExchange implements PayloadSink {
     const { flaw } = assembly;
     if (flaw !== undefined)
       return this.#fail(this.#networkError('garbled', `The response is invalid: ${flaw}.`));
-    const { model, rateLimits } = this.#attempt.service;
+    const { service, owner, attempts, wasted } = this.#attempt;
+    const { model, rateLimits } = service;
     const received = this.#response;
     // Response headers are logged, and a gateway may repeat the key in them.
     const redactor = this.#endpoint?.redactor;
@@ -344,11 +339,13 @@ export class HttpExchange implements PayloadSink {
     const limits = received && rateLimits?.(received);
     const response = assembly.response({
       model,
+      attempts,
+      wasted,
       requestId: requestId && redactor?.text(requestId),
       rateLimits: limits && redactor?.values(limits),
     });
     this.#finish();
-    this.#resolve(response);
+    owner.resolve(response);
   }
 
   #aborted(): void {

@@ -1,4 +1,3 @@
-import type { ModelResponse } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
 import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -35,39 +34,29 @@ interface RetryState {
  * attempts and the tokens they wasted.
  */
 export function callModel(call: ModelCall): void {
-  const { owner } = call;
-  const resolve = (response: ModelResponse) => owner.resolve(response);
   // Usually the first attempt succeeds, so the retry state is created only after a failure.
-  const again = (failed: FailedAttempt) =>
-    void askAgain(call, failed).then(resolve, (error) => owner.reject(error));
-  new HttpExchange(call, resolve, again).start(call.began);
+  new HttpExchange(call, (failed) => void askAgain(call, failed)).start(call.began);
 }
 
-async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelResponse> {
-  const since = call.service.runtime.monotonic();
-  let failed = first;
-  let account: RetryState = { failures: 0, counted: 0, since, attempts: 0, wasted: noUsage };
-  for (;;) {
-    account = {
-      ...account,
-      failures: account.failures + 1,
-      counted: account.counted + (failed.counted ? 1 : 0),
-      attempts: account.attempts + (failed.sent ? 1 : 0),
-      wasted: addUsage(account.wasted, failed.wasted),
+async function askAgain(call: ModelCall, failed: FailedAttempt, before?: RetryState): Promise<void> {
+  const { service, owner } = call;
+  const { runtime } = service;
+  try {
+    const account: RetryState = {
+      failures: (before?.failures ?? 0) + 1,
+      counted: (before?.counted ?? 0) + (failed.counted ? 1 : 0),
+      since: before?.since ?? runtime.monotonic(),
+      attempts: (before?.attempts ?? 0) + (failed.sent ? 1 : 0),
+      wasted: addUsage(before?.wasted ?? noUsage, failed.wasted),
     };
     const plan = await pauseBefore(call, failed, account);
     emitRetry(call, failed.error, account.failures, plan);
-    await pause(call.service.runtime, plan.delayMs, call.owner.stop);
-    const outcome = await new Promise<{ response: ModelResponse } | FailedAttempt>((resolve) =>
-      new HttpExchange(call, (response) => resolve({ response }), resolve).start(
-        call.service.runtime.monotonic(),
-      ),
-    );
-    if ('response' in outcome) {
-      const { attempts, wasted } = account;
-      return { ...outcome.response, attempts: attempts + 1, wasted };
-    }
-    failed = outcome;
+    await pause(runtime, plan.delayMs, owner.stop);
+    const { attempts, wasted } = account;
+    const next = { ...call, attempts: attempts + 1, wasted };
+    new HttpExchange(next, (again) => void askAgain(call, again, account)).start(runtime.monotonic());
+  } catch (error) {
+    owner.reject(error);
   }
 }
 

@@ -181,8 +181,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: modelCall,
-    find: 'wasted: addUsage(account.wasted, failed.wasted)',
-    replace: 'wasted: failed.wasted',
+    find: 'addUsage(before?.wasted ?? noUsage, failed.wasted)',
+    replace: 'failed.wasted',
     why: 'only the usage of the last failed attempt counts as wasted',
     breaks: ['P14'],
     by: 'contract: usage',

@@ -153,7 +153,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: 'if (!this.#log.busy && this.state.seq === seq) this.#end(finish);',
+    find: 'if (!this.log.busy && this.state.seq === seq) this.#end(finish);',
     replace: 'this.#end(finish);',
     why: 'a message at the last moment of a run is ignored',
     breaks: [],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Assembly } from '../../src/provider/response/assembler.ts';
 import type { ResponseSink } from '../../src/provider/wire/wire.ts';
-import { told } from '../support/assembled.ts';
+import { firstAttempt, told } from '../support/assembled.ts';
 
 const plain = { provider: 'plain' };
 
@@ -155,7 +155,7 @@ describe('blocks', () => {
     });
     assembly.text(0, 'Hello');
     assembly.end('complete');
-    expect(assembly.response({ model: 'model-1' }).content).toBe('Hello');
+    expect(assembly.response(firstAttempt).content).toBe('Hello');
   });
 
   test('are not changed after the end; only usage still counts [P14]', () => {

@@ -4,6 +4,7 @@ import { Assembly } from '../../src/provider/response/assembler.ts';
 import type { SeededRandom } from '../../src/testing/service/seeded-random.ts';
 import { seededRandom } from '../../src/testing/service/seeded-random.ts';
 import { AgentError } from '../../src/values/errors.ts';
+import { firstAttempt } from '../support/assembled.ts';
 import type { Answer, Exchange } from '../support/fake-server.ts';
 import { refuses } from '../support/fake-server.ts';
 import { frame } from '../support/plain-wire.ts';
@@ -40,7 +41,7 @@ describe('any calls of a wire in any order', () => {
       assembly.end(random.pick(stops));
       if (assembly.fault !== undefined) continue;
       read += 1;
-      const answer = assembly.response({ model: 'model-1' });
+      const answer = assembly.response(firstAttempt);
       const told = (type: 'text' | 'text_delta') =>
         events
           .filter((event) => event.type === 'text' || event.type === 'text_delta')

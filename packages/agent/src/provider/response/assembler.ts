@@ -261,7 +261,8 @@ export class Assembly implements ResponseSink {
   /** Returns the response, frozen with everything in it. Call it once, after the end. */
   response(head: ResponseHead): ModelResponse {
     return completeResponse({
-      head: this.#model === undefined ? head : { ...head, model: this.#model },
+      head,
+      model: this.#model ?? head.model,
       blocks: this.#blocks,
       usage: this.#usage,
       stopReason: this.#stopReason ?? 'unknown',

@@ -12,6 +12,10 @@ import type { TokenCounts } from './usage-count.ts';
 export interface ResponseHead {
   /** The requested model, for a service that does not report which one responded. */
   readonly model: string;
+  /** Number of requests sent until this response. */
+  readonly attempts: number;
+  /** Tokens of the failed ones. */
+  readonly wasted: Usage;
   readonly requestId?: string | undefined;
   readonly rateLimits?: Readonly<Record<string, string>> | undefined;
 }
@@ -33,6 +37,7 @@ const maxSilentTokens = 16;
 /** What was read of a response. */
 interface ReadResponse {
   readonly head: ResponseHead;
+  readonly model: string;
   readonly blocks: readonly ResponseBlock[];
   readonly usage: TokenCounts;
   readonly stopReason: StopReason;
@@ -42,8 +47,8 @@ interface ReadResponse {
 
 /** Returns a response, frozen with everything in it. */
 export function completeResponse(read: ReadResponse): ModelResponse {
-  const { blocks, usage, stopReason } = read;
-  const { model, requestId, rateLimits } = read.head;
+  const { blocks, usage, stopReason, model } = read;
+  const { attempts, wasted, requestId, rateLimits } = read.head;
   const problem = notReleased[stopReason];
   const parts: AssistantPart[] = [];
   const toolCalls: ToolCall[] = [];
@@ -66,6 +71,8 @@ export function completeResponse(read: ReadResponse): ModelResponse {
   const isStorable =
     read.isStorable &&
     usage.isStorable &&
+    // What a failed attempt reported may be impossible to store.
+    wasted === noUsage &&
     typeof model === 'string' &&
     Object.hasOwn(notReleased, stopReason);
   const message = { role: 'assistant' as const, content: isStorable ? rememberAnswer(parts) : parts };
@@ -76,8 +83,8 @@ export function completeResponse(read: ReadResponse): ModelResponse {
     stopReason,
     message: Object.freeze(message),
     model,
-    attempts: 1,
-    wasted: noUsage,
+    attempts,
+    wasted,
   };
   if (requestId !== undefined) response.requestId = requestId;
   if (rateLimits !== undefined) response.rateLimits = Object.freeze(rateLimits);
