@@ -29,6 +29,12 @@ export function verdict(size, budget) {
   return budget > Math.max(size * 1.05, size + 100) ? 'budget too large' : '';
 }
 
+/** What most programs import, bundled together. The sizes of its two entries alone contain their common code twice. */
+const usual = {
+  name: 'main entry and Claude provider together',
+  text: "export { defineTool, Executor } from '@cobbler/agent'; export { createClaude } from '@cobbler/provider-claude';",
+};
+
 /**
  * Returns the size of every entry of every published package and of the command line.
  * @param {string} root
@@ -52,6 +58,10 @@ async function sizes(root) {
     ),
   ];
   const found = new Map();
+  // Without the dependencies of the agent, which is bundled here.
+  const agent = project.packages.find(({ name }) => name === '@cobbler/agent');
+  if (agent !== undefined)
+    programs.push({ target: { ...agent, folder: 'packages/provider-claude' }, ...usual });
   for (const { target, name, text } of programs) {
     const { atStart, later } = await sizeOf(join(root, target.folder), target.manifest, text);
     found.set(name, atStart);

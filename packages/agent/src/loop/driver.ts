@@ -14,7 +14,7 @@ import { errorOf, Run } from '../run/run.ts';
 import { assertNever } from '../values/assert-never.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
-import type { AssistantPart, UserPart } from '../values/message.ts';
+import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Action, Finish } from './action.ts';
 import { callTools } from './call-tools.ts';
@@ -185,10 +185,6 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     };
   }
 
-  responseSoFar(): readonly AssistantPart[] {
-    return this.feed.soFar.content;
-  }
-
   /** Leaves the run as it is. Running work is asked to stop and is not recorded. */
   #leave(reason: AgentError): void {
     this.#leftFor = reason;
@@ -240,7 +236,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    */
   async #runOpened(isStep: boolean): Promise<void> {
     try {
-      if (this.log.busy) await this.#untilSettled();
+      if (this.log.busy) await this.log.untilSettled();
       const charged = chargePast(this.config, this.state);
       if (charged !== undefined) await charged;
       const { runtime, waitEnded } = this.config;
@@ -260,7 +256,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
           const performed = this.#perform(action);
           // An action whose gate, tools and store answer at once has ended already.
           if (performed !== undefined) await performed;
-          if (this.log.busy) await this.#untilSettled();
+          if (this.log.busy) await this.log.untilSettled();
           const isStuck =
             action.type !== 'finish' && this.state.seq === seq && this.log.failure === undefined;
           if (isStuck) throw stuck(action.type);
@@ -293,11 +289,6 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     const { seq } = this.state;
     const finish = await changedEnd(this, await this.#readOutput(action));
     if (!this.log.busy && this.state.seq === seq) this.#end(finish);
-  }
-
-  /** Resolves when no event waits to be folded. Only then may `decide` be called. */
-  async #untilSettled(): Promise<void> {
-    while (this.log.busy) await this.log.untilSettled();
   }
 
   /**

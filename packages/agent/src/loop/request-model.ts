@@ -116,7 +116,7 @@ function answerEvent(
 function failureEvent(run: RunContext, agent: Agent, error: AgentError, durationMs: number): EventBody {
   // A conversation that is too long is shortened and sent again, and a hook rejects a whole response.
   const isDropped = error.code === 'context_full' || error.code === 'hook_failed';
-  const partial = isDropped ? [] : run.responseSoFar();
+  const partial = isDropped ? [] : run.feed.soFar.content;
   return {
     type: 'ask_failed',
     error: error.toJSON(),

@@ -2,8 +2,8 @@ import type { ApprovalRequestedEvent, LiveEvent } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
+import type { Feed } from '../run/feed.ts';
 import type { RunConfig } from '../run/options.ts';
-import type { AssistantPart } from '../values/message.ts';
 import type { Log } from './log.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -39,8 +39,8 @@ export interface RunContext {
   readonly clock: Pick<Stopwatch, 'hold' | 'left'>;
   /** Resolves when this approval is decided or has expired, or the run must stop. */
   decided(request: ApprovalRequestedEvent): Promise<void>;
-  /** Returns the text and reasoning of the response that is being received, as the log can store them. */
-  responseSoFar(): readonly AssistantPart[];
+  /** Holds the response that is being received. */
+  readonly feed: Pick<Feed, 'soFar'>;
   /** Called when a message of the user has arrived, or the run must stop; for the call that waits. */
   wake: () => void;
   /** What the cache of the provider contains of the conversation; undefined if it has changed since. */

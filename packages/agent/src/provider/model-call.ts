@@ -1,8 +1,7 @@
 import { AgentError } from '../values/errors.ts';
 import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { Runtime } from '../values/runtime.ts';
-import type { Usage } from '../values/usage.ts';
-import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
+import { addUsage, isNoUsage } from '../values/usage.ts';
 import type { Attempt, FailedAttempt } from './attempt.ts';
 import { HttpExchange } from './exchange.ts';
 import type { RetryPlan } from './retry-policy.ts';
@@ -16,7 +15,7 @@ export interface ModelCall extends Attempt {
 
 type Wait = Extract<RetryPlan, { type: 'wait' }>;
 
-/** The number and cost of failed attempts so far. */
+/** The failed attempts so far, without their cost. */
 interface RetryState {
   /** Number of failed attempts, including those that sent no request. */
   readonly failures: number;
@@ -24,9 +23,6 @@ interface RetryState {
   readonly counted: number;
   /** Time of the first failure, on the monotonic clock. */
   readonly since: number;
-  /** Number of requests sent. */
-  readonly attempts: number;
-  readonly wasted: Usage;
 }
 
 /**
@@ -38,23 +34,25 @@ export function callModel(call: ModelCall): void {
   new HttpExchange(call, (failed) => void askAgain(call, failed)).start(call.began);
 }
 
-async function askAgain(call: ModelCall, failed: FailedAttempt, before?: RetryState): Promise<void> {
-  const { service, owner } = call;
+async function askAgain(
+  call: ModelCall,
+  failed: FailedAttempt,
+  before: Partial<RetryState> = {},
+): Promise<void> {
+  const { owner, service } = call;
   const { runtime } = service;
   try {
-    const account: RetryState = {
-      failures: (before?.failures ?? 0) + 1,
-      counted: (before?.counted ?? 0) + (failed.counted ? 1 : 0),
-      since: before?.since ?? runtime.monotonic(),
-      attempts: (before?.attempts ?? 0) + (failed.sent ? 1 : 0),
-      wasted: addUsage(before?.wasted ?? noUsage, failed.wasted),
+    const { failures = 0, counted = 0, since = runtime.monotonic() } = before;
+    const account = { failures: failures + 1, counted: counted + (failed.counted ? 1 : 0), since };
+    const next = {
+      ...call,
+      attempts: call.attempts + (failed.sent ? 1 : 0),
+      wasted: addUsage(call.wasted, failed.wasted),
     };
-    const plan = await pauseBefore(call, failed, account);
+    const plan = await pauseBefore(next, failed, account);
     emitRetry(call, failed.error, account.failures, plan);
     await pause(runtime, plan.delayMs, owner.stop);
-    const { attempts, wasted } = account;
-    const next = { ...call, attempts: attempts + 1, wasted };
-    new HttpExchange(next, (again) => void askAgain(call, again, account)).start(runtime.monotonic());
+    new HttpExchange(next, (again) => void askAgain(next, again, account)).start(runtime.monotonic());
   } catch (error) {
     owner.reject(error);
   }
@@ -76,12 +74,12 @@ async function pauseBefore(
     remainingMs: call.deadline - runtime.monotonic(),
     random: retry ? runtime.random() : 0,
   });
-  if (plan.type === 'wait' && (await isPaidFor(call, account.wasted))) return plan;
+  if (plan.type === 'wait' && (await isPaidFor(call))) return plan;
   // Promise 7: whatever the status, a service that asks for a much longer delay is rate-limiting.
-  throw withTotals(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
+  throw withTotals(error, call, plan.type === 'too_long' ? 'rate_limit' : error.kind);
 }
 
-async function isPaidFor({ owner }: ModelCall, wasted: Usage): Promise<boolean> {
+async function isPaidFor({ owner, wasted }: ModelCall): Promise<boolean> {
   try {
     return (await owner.mayRetry?.(wasted)) ?? true;
   } catch {
@@ -93,9 +91,10 @@ async function isPaidFor({ owner }: ModelCall, wasted: Usage): Promise<boolean> 
  * Returns the error with the cost of its attempts. An error without cost, such as an early abort, is returned
  * unchanged.
  */
-function withTotals(error: AgentError, { attempts, wasted }: RetryState, kind = error.kind): AgentError {
-  if (attempts === 0 && isNoUsage(wasted)) return error;
-  return new AgentError({ ...error.toJSON(), kind, attempts, wasted });
+function withTotals(error: AgentError, { attempts, wasted }: ModelCall, kind = error.kind): AgentError {
+  // The next attempt, which will not be made, counts in the call.
+  if (attempts === 1 && isNoUsage(wasted)) return error;
+  return new AgentError({ ...error.toJSON(), kind, attempts: attempts - 1, wasted });
 }
 
 function emitRetry(call: ModelCall, error: AgentError, attempt: number, { delayMs, leftMs }: Wait): void {

@@ -74,18 +74,17 @@ export function sessionMemory<Session extends HeldSession>({
     total -= held.get(id)?.bytes ?? 0;
     held.delete(id);
   };
-  const fits = (): boolean => held.size <= keepLast && total <= keepBytes;
   /** Removes sessions until the new bytes of one of them fit. Throws if they do not fit even then. */
   const add = (own: Session, bytes: number): void => {
     own.bytes += bytes;
     total += bytes;
-    for (const session of fits() ? [] : held.values()) {
+    for (const session of held.values()) {
+      if (held.size <= keepLast && total <= keepBytes) break;
       if (session === own || !canGo(session)) continue;
       drop(session.id);
       removed.add(session.id);
       const [oldest = ''] = removed;
       if (removed.size > maxRemoved) removed.delete(oldest);
-      if (fits()) break;
     }
     if (total <= maxBytes) return;
     const message = `The running and waiting sessions in memory would need ${total} bytes, but maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;

@@ -181,15 +181,15 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: modelCall,
-    find: 'addUsage(before?.wasted ?? noUsage, failed.wasted)',
-    replace: 'failed.wasted',
+    find: 'wasted: addUsage(call.wasted, failed.wasted)',
+    replace: 'wasted: failed.wasted',
     why: 'only the usage of the last failed attempt counts as wasted',
     breaks: ['P14'],
     by: 'contract: usage',
   },
   {
     file: modelCall,
-    find: 'attempts: attempts + 1,',
+    find: 'attempts: call.attempts + (failed.sent ? 1 : 0),',
     replace: 'attempts: 1,',
     why: 'failed attempts are not counted',
     breaks: ['P14'],

@@ -160,8 +160,8 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: 'isDropped ? [] : run.responseSoFar()',
-    replace: 'run.responseSoFar()',
+    find: 'isDropped ? [] : run.feed.soFar.content',
+    replace: 'run.feed.soFar.content',
     why: 'a partial response that is requested again stays in the conversation',
     breaks: ['P8'],
     by: 'executor: partial responses',
