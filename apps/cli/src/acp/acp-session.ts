@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type {
@@ -15,6 +14,7 @@ import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
 import type { Harness } from '@cobbler/agent/harness';
 import { assertNever, defined } from '@cobbler/agent/values';
+import { isFile } from '../chat/input/references.ts';
 import type { LocalHost } from '../chat/local-host.ts';
 import { partOf, readAttachment } from '../config/attachment.ts';
 import { ruledCall } from '../permissions/permission-rule.ts';
@@ -259,10 +259,6 @@ function nameIn(folder: string, path: string): string {
   if (!isAbsolute(path)) return path;
   const name = relative(folder, path);
   return name === '' || name.startsWith('..') ? path : name;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function decode(base64: string): Uint8Array {

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Clock, Output } from '../terminal/io.ts';
 import type { Screen } from '../terminal/screen.ts';
+import { rowsOf } from '../terminal/terminal.ts';
 import { widthOf } from '../terminal/text-width.ts';
 import type { Page } from '../view/run-view.ts';
 
@@ -166,8 +167,4 @@ export class LivePage implements Page {
 function vertically(rows: number): string {
   if (rows === 0) return '';
   return rows < 0 ? `\x1b[${-rows}A` : `\x1b[${rows}B`;
-}
-
-function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns));
 }

@@ -99,7 +99,8 @@ export class Terminal {
   }
 }
 
-function rowsOf(line: string, columns: number): number {
+/** Returns the number of rows that a line takes in a terminal of this width. */
+export function rowsOf(line: string, columns: number): number {
   return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns));
 }
 

@@ -1,5 +1,6 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { isObject } from '@cobbler/agent/provider';
 import type { CauseSummary } from '@cobbler/agent/values';
 import type { Refusal } from './failure.ts';
 import { isUnsent, maybeSentError, rejectionError, retryableError } from './failure.ts';
@@ -106,7 +107,7 @@ function parseJson(text: string): unknown {
 }
 
 function resultOf(method: string, status: number, body: unknown, hide: (text: string) => string): unknown {
-  const answer = isRecord(body) ? body : undefined;
+  const answer = isObject(body) ? body : undefined;
   if (answer?.['ok'] === true && status < 300 && 'result' in answer) return answer['result'];
   if (answer?.['ok'] === false) {
     const refusal = refusalOf(status, answer, hide);
@@ -120,7 +121,7 @@ function resultOf(method: string, status: number, body: unknown, hide: (text: st
 }
 
 function refusalOf(status: number, answer: Record<string, unknown>, hide: (text: string) => string): Refusal {
-  const parameters = isRecord(answer['parameters']) ? answer['parameters'] : {};
+  const parameters = isObject(answer['parameters']) ? answer['parameters'] : {};
   const { retry_after: wait, migrate_to_chat_id: migratedTo } = parameters;
   return {
     status: typeof answer['error_code'] === 'number' ? answer['error_code'] : status,
@@ -166,8 +167,4 @@ function hider(token: string): (text: string) => string {
 /** Returns the time that a long poll waits, which is in its payload. */
 function pollMs(payload: object): number {
   return 'timeout' in payload && typeof payload.timeout === 'number' ? payload.timeout * 1000 : 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import { fieldsOf } from '../events/fields.ts';
 import { isMalformed } from '../events/garbled.ts';
 import { activityText } from '../session-agent/activity-text.ts';
 import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
-import { toolActivity } from '../session-agent/session-agent.ts';
+import { quietly, toolActivity } from '../session-agent/session-agent.ts';
 import { planIn } from './plan-mode.ts';
 
 /** The outcome of one attempt at a prompt. */
@@ -67,13 +67,6 @@ async function take(event: BackendEvent, seen: TurnProgress, callbacks: ExecuteC
   if (part.toolName === 'ExitPlanMode') seen.plan = planIn(part.arguments);
   const activity = toolActivity(part.toolName, activityText(part.toolName, part.arguments));
   await quietly(() => callbacks.onToolActivity?.(activity));
-}
-
-/** Calls a listener and ignores its errors. */
-async function quietly(tell: () => unknown): Promise<void> {
-  try {
-    await tell();
-  } catch {}
 }
 
 function thrownEnd(thrown: unknown): End {

@@ -129,6 +129,13 @@ export function toolActivity(toolName: string, description: string): ToolActivit
   return Object.freeze({ toolName, description });
 }
 
+/** Calls a listener and ignores its errors. */
+export async function quietly(tell: () => unknown): Promise<void> {
+  try {
+    await tell();
+  } catch {}
+}
+
 /** The error for a prompt to a session with an active prompt. */
 export const busyText = 'another prompt is already in progress';
 

@@ -10,6 +10,7 @@ import {
   agentResponse,
   busyText,
   cancelledText,
+  quietly,
   readCallbacks,
   readSession,
   toolActivity,
@@ -171,11 +172,4 @@ function responseOf(result: RunResult, toolsUsed: readonly string[]): AgentRespo
     isError,
     usage: { inputTokens: metrics.totalInputTokens, outputTokens: metrics.totalOutputTokens },
   });
-}
-
-/** Calls a listener and ignores its errors. */
-async function quietly(tell: () => unknown): Promise<void> {
-  try {
-    await tell();
-  } catch {}
 }

@@ -60,6 +60,7 @@ export function pathItems(typed: string, folder: string): MenuItem[] {
   }
 }
 
-function isFile(path: string): boolean {
+/** Returns whether a path is that of a file. */
+export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
