@@ -127,8 +127,8 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'orphaned: call.started && call.result === undefined',
-    replace: 'orphaned: false',
+    find: 'const orphaned = call.started && call.result === undefined;',
+    replace: 'const orphaned = false;',
     why: 'after a crash, calls that had started are not marked as orphaned',
     breaks: ['P9'],
     by: 'executor: resume',

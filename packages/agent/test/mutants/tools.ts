@@ -5,6 +5,7 @@ const plan = 'src/loop/plan-call.ts';
 const toolRun = 'src/loop/tool-run.ts';
 const gate = 'src/interfaces/gate.ts';
 const verdict = 'src/interfaces/verdict.ts';
+const askUser = 'src/loop/ask-user.ts';
 const approvalText = 'src/events/approval-text.ts';
 
 /** Bugs in running tools and in deciding whether they may run. */
@@ -99,7 +100,15 @@ export const toolMutants: readonly Mutant[] = [
     by: 'executor: gate',
   },
   {
-    file: 'src/loop/ask-user.ts',
+    file: askUser,
+    find: 'if (proposal.shown.hash === job.call.approval?.request.hash)',
+    replace: "if (proposal.shown.hash !== '')",
+    why: 'a call runs although it would no longer do what was shown',
+    breaks: ['P21'],
+    by: 'executor: proposal',
+  },
+  {
+    file: askUser,
     find: 'if (hash === approval.request.hash) return',
     replace: "if (hash !== '') return",
     why: 'a call runs with other arguments than the approved ones',
