@@ -161,6 +161,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
   const tokenBudgets = new TokenBudgets(
     options.elsewhere === undefined ? options.budgets : undefined,
     tokens.now,
+    (sessionId) => options.settings(sessionId).onReached === 'ask',
   );
   const sessionService: SessionService = new SessionService({
     store,

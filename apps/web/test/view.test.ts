@@ -42,6 +42,20 @@ function callsIn(view: ConversationItems): readonly CallItem[] {
 const kinds = (view: ConversationItems) =>
   view.items.map((item) => (item.kind === 'note' ? item.what.type : item.kind));
 
+test('a question about a limit is pending like a call, and replaces the failure that it is about', () => {
+  const limit = { amount: 'usd', max: 1, spent: 1, more: 1 } as const;
+  const call = { turn: 0, index: 1000, callId: 'q', toolName: 'continue', arguments: limit, hash: 'h' };
+  const error = { kind: 'limit', code: 'usd', message: 'The limit.' } as const;
+  const events = log(
+    { type: 'user', content: [{ type: 'text', text: 'Go.' }] },
+    { type: 'ask_failed', error, durationMs: 1 },
+    { type: 'approval_requested', approvalId: 'q', ...call, limit },
+  );
+  const view = itemsOf(events);
+  expect(pendingCalls(view).map(({ approval }) => approval?.limit)).toEqual([limit]);
+  expect(kinds(view)).toEqual(['user']);
+});
+
 describe('the items of the page', () => {
   const prompts = [
     'say Hello.',

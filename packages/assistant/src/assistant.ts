@@ -87,6 +87,7 @@ function withDefaults(options: AssistantOptions): AssistantDependencies {
     timeZone: options.timeZone ?? 'UTC',
     toolCalls: options.toolCalls ?? 5,
     approvalMs: options.approvalMs ?? 3_600_000,
+    admins: options.admins ?? [],
     rateLimit: options.rateLimit ?? { count: 20, perMs: 60_000 },
     runtime,
     report: options.report ?? (() => {}),

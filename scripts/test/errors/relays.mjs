@@ -66,7 +66,7 @@ export const relays = [
     },
   },
   {
-    file: 'packages/agent/src/loop/decide.ts',
+    file: 'packages/agent/src/loop/ending-error.ts',
     says: 'code: limit, message',
     why: 'the name of the limit is the code',
     raises: limits,

@@ -174,7 +174,8 @@ export class AcpSession {
     const { mustAsk } = request;
     const why = mustAsk === undefined ? [] : resultContent([{ type: 'text', text: mustAsk }]);
     const { content, isWhole } = approvalContent(request, host.folder, this.id);
-    const options = permissionOptions(host.local.permission.offers(ruledCall(request)), isWhole);
+    const rules = host.local.permission.offers(ruledCall(request));
+    const options = permissionOptions(rules, isWhole, request.limit);
     const toolCall = {
       toolCallId: callId(request),
       status: 'pending' as const,

@@ -1,6 +1,6 @@
 import type { PermissionOption, RequestPermissionOutcome, ToolCallContent } from '@agentclientprotocol/sdk';
-import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
-import { approvalText, argumentLines, visibleText } from '@cobbler/agent/events';
+import type { ApprovalRequestedEvent, ReachedLimit } from '@cobbler/agent/events';
+import { approvalText, argumentLines, limitQuestion, visibleText } from '@cobbler/agent/events';
 import { diffContent } from './tool-view.ts';
 
 /** A user's decision about a tool call. */
@@ -15,7 +15,18 @@ const always = 'always ';
  * Returns the choices to offer to the user, the narrowest rule first. The id of an "always" choice is the rule to
  * store. A call that the editor does not show completely can only be denied.
  */
-export function permissionOptions(rules: readonly string[], isWhole: boolean): PermissionOption[] {
+export function permissionOptions(
+  rules: readonly string[],
+  isWhole: boolean,
+  limit?: ReachedLimit,
+): PermissionOption[] {
+  if (limit !== undefined) {
+    const { allow, deny } = limitQuestion(limit);
+    return [
+      { optionId: 'allow', name: allow, kind: 'allow_once' },
+      { optionId: 'deny', name: deny, kind: 'reject_once' },
+    ];
+  }
   const deny: PermissionOption = { optionId: 'deny', name: 'Deny', kind: 'reject_once' };
   if (!isWhole) return [deny];
   return [
@@ -60,7 +71,9 @@ export function approvalContent(
   sessionId: string,
 ): ApprovalContent {
   const { diff } = request;
-  const { length } = approvalText(request);
+  const whole = approvalText(request);
+  if (request.limit !== undefined) return { content: [textContent(whole)], isWhole: true };
+  const { length } = whole;
   if (length > maxCharacters) {
     const words = `This call has ${length} characters, and an editor shows at most ${maxCharacters}, so you can only deny it here. To see the whole call: cobbler sessions export ${sessionId}`;
     return { content: [textContent(words)], isWhole: false };

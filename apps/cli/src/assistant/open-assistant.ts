@@ -31,6 +31,8 @@ export interface AssistantParts {
   readonly pricing?: Pricing;
   /** The budgets of the users. */
   readonly budget?: NonNullable<AssistantOptions['budget']>;
+  /** The users who can let a budget spend more. Default: none. */
+  readonly admins?: readonly string[];
   readonly keepDays: number;
   /** Time limit for an approval, in milliseconds. Default: one hour. */
   readonly approvalMs?: number;

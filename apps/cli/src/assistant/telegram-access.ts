@@ -38,14 +38,23 @@ export function telegramAccess(env: Environment, apiRoot: string | undefined): T
  * @throws UsageError for anything but a number, because user names can change owner.
  */
 export function allowedUsers(env: Environment): ReadonlySet<string> {
-  const entries = (env['TELEGRAM_ALLOWED_USERS'] ?? '')
+  return usersIn(env, 'TELEGRAM_ALLOWED_USERS');
+}
+
+/** Returns the ids of the users who can let a budget spend more. Throws like {@link allowedUsers}. */
+export function adminUsers(env: Environment): ReadonlySet<string> {
+  return usersIn(env, 'TELEGRAM_ADMIN_USERS');
+}
+
+function usersIn(env: Environment, name: string): ReadonlySet<string> {
+  const entries = (env[name] ?? '')
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
   const wrong = entries.find((entry) => !/^[1-9]\d{0,15}$/.test(entry));
   if (wrong === undefined) return new Set(entries);
   throw new UsageError(
-    `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(wrong)}, which is not a user id.`,
+    `${name} contains ${JSON.stringify(wrong)}, which is not a user id.`,
     'Use numbers, separated by commas. To find your id, start the bot and write to it: the log shows the id.',
   );
 }

@@ -23,7 +23,7 @@ import { chooseEmbedder } from './choose-embedder.ts';
 import type { OpenedAssistant } from './open-assistant.ts';
 import { openAssistant, openChats } from './open-assistant.ts';
 import type { TelegramAccess } from './telegram-access.ts';
-import { allowedUsers, explainError, telegramAccess } from './telegram-access.ts';
+import { adminUsers, allowedUsers, explainError, telegramAccess } from './telegram-access.ts';
 import { serveWebhook } from './webhook-endpoint.ts';
 
 const dayMs = 86_400_000;
@@ -89,6 +89,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
     ...defined({ chosen: flags.work.budget }),
   });
   const budget = await budgets.ofUsers(flags.timeZone);
+  const admins = [...adminUsers(io.env)];
   const sql = openChats(home);
   const unlock = lockHome(home);
   if (unlock === undefined) {
@@ -108,6 +109,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
     report: ({ kind, code, message }, where) =>
       log.note('warn', 'failed', { where, kind, code, why: message }),
     around: (workflow) => withLogging(workflow, log),
+    admins,
     pricing: await pricesOf(io.env),
     ...defined({ budget, persona: flags.persona }),
   });

@@ -43,6 +43,7 @@ export interface LocalPlan {
   readonly permission: Permission;
   readonly limits: Limits & { readonly turns: number };
   readonly allowUnpriced: boolean;
+  readonly onReached?: 'end' | 'ask';
   /** The budget of all runs. Default: none. */
   readonly budget?: Budget;
   /** More facts about the location, for the header. */
@@ -121,7 +122,7 @@ export class LocalHost implements ChatHost {
   }
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
-    const { tools, system, context, permission, limits, allowUnpriced, budget } = this.#plan;
+    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget } = this.#plan;
     const { agent, pricing } = this.#selected;
     this.#onTrouble = listener.onTrouble;
     this.#onNotice = listener.onNotice;
@@ -139,7 +140,7 @@ export class LocalHost implements ChatHost {
       toolErrors: 'continue',
       toolScheduling: 'parallel',
       handler: this.#recordingHandler(listener),
-      ...defined({ sessionId, budget }),
+      ...defined({ sessionId, budget, onReached }),
     };
     return createHarness(options);
   }

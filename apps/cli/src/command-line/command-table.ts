@@ -54,6 +54,9 @@ Without an id, you choose a recent session in this directory; without a terminal
 unique prefix of the id is enough. The session keeps its directory and model unless you pass others.
 Permissions come from the options of this command, not from the session.
 A tool call that a crash interrupted runs again only if repeating it is safe.
+
+Question about a limit
+  --more <amount>          continue beyond the limit with this much more: dollars, tokens or requests
 `,
     { groups: taskGroups },
   ),
@@ -239,6 +242,7 @@ cobbler assistant audit             show what models and tools did, and who appr
 cobbler assistant outbox            show messages that are waiting, have failed or may have been sent
 TELEGRAM_BOT_TOKEN            from @BotFather
 TELEGRAM_ALLOWED_USERS        comma-separated user ids; when unset, everyone is ignored
+TELEGRAM_ADMIN_USERS          ids of those users who are asked whether to continue when a budget is reached
 TELEGRAM_WEBHOOK_SECRET       generated and stored when unset
 COBBLER_ASSISTANT_TIME_ZONE   same as --time-zone
 COBBLER_EMBEDDER_API_KEY      for --embedder URL#MODEL

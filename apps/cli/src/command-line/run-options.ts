@@ -40,6 +40,7 @@ Limits
   --max-usd <amount>       maximum cost in US dollars
   --max-tokens <n>         maximum tokens, input and output together
   --budget <name>          count in this budget of the configuration: cobbler help budgets
+  --ask-at-limit           when a cost or token limit or a budget is reached, ask whether to continue
   --timeout <time>         maximum time, such as 90s or 10m (default 1h)
   --retry-for <time>       retry an overloaded or unreachable service for this long, or never (default 5m)
   --allow-unpriced         with --max-usd: also allow models whose price is unknown

@@ -1,3 +1,4 @@
+import type { ReachedLimit } from '@cobbler/agent/events';
 import { approvalText, visibleText } from '@cobbler/agent/events';
 import { TokenStore, tokenFile } from '@cobbler/server';
 import { readRunning, serverHome } from '../server/server-home.ts';
@@ -14,6 +15,7 @@ interface ServerApproval {
   readonly hash: string;
   readonly expiresAt?: string;
   readonly diff?: string;
+  readonly limit?: ReachedLimit;
 }
 
 /**
@@ -77,7 +79,10 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
 function describe(approval: ServerApproval): string[] {
   const { approvalId, toolName, sessionId, expiresAt } = approval;
   const until = expiresAt === undefined ? '' : `, until ${expiresAt}`;
-  const [, ...lines] = approvalText(approval).split('\n');
+  // The first line of a call is its tool, which is in the head.
+  const lines = approvalText(approval)
+    .split('\n')
+    .slice(approval.limit === undefined ? 1 : 0);
   const head = `${approvalId}  ${visibleText(toolName)}  session ${sessionId}${until}`;
   return [head, ...lines.map((line) => `  ${line}`)];
 }

@@ -53,6 +53,7 @@ async function show(io: Io): Promise<number> {
     stored('maxRepeats', defaultLimits.repeats),
     stored('maxUsd'),
     stored('budget'),
+    stored('askAtLimit'),
     stored('compactAbove', "80% of the model's window"),
     stored('offloadAbove', defaultOffload),
     stored('keepSessions', true),

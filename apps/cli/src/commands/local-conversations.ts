@@ -16,7 +16,7 @@ import type { Budgets } from '../run/budgets/budgets.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
-import { failureContext, noteOf } from './run.ts';
+import { failureContext, noteOf, onReachedOf } from './run.ts';
 import { openWorkplace } from './workplace.ts';
 
 /**
@@ -52,6 +52,7 @@ export async function localConversations(
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
     limits,
     allowUnpriced: flags.allowUnpriced,
+    onReached: onReachedOf(flags, settings),
     facts: [
       ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
       ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),

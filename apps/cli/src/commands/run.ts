@@ -165,12 +165,12 @@ async function work(
       limits,
       // A backend that reports its cost enforces the limit if it receives it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
+      ...{ onReached: onReachedOf(flags, settings), ...defined({ more: flags.more }) },
       ...(delegate === undefined && {
         context: contextPolicy(context, runBlobs(chosen, recordReplay, io)),
       }),
       attended: isAttended,
-      form: flags.form,
-      verbose: flags.verbose,
+      ...{ form: flags.form, verbose: flags.verbose },
       header: [
         ...headerOf(
           { agent, flags: { ...flags, mode: permission.mode }, folder, tools, instructions, isAttended },
@@ -311,6 +311,11 @@ export function limitsOf(
     turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
     ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs }),
   };
+}
+
+/** Returns the effect of a reached limit on tokens or money, or of a budget. */
+export function onReachedOf(flags: RunFlags, { file: { values } }: Settings): 'end' | 'ask' {
+  return flags.askAtLimit || values.askAtLimit === true ? 'ask' : 'end';
 }
 
 export function systemOf(

@@ -24,6 +24,7 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
+import { onReachedOf } from './run.ts';
 import { openWorkplace } from './workplace.ts';
 
 /** The session of the plain routes. Its tools run one at a time, and the first failure stops the rest. */
@@ -133,6 +134,7 @@ async function sessionSettings(
     limits,
     pricing,
     allowUnpriced: work.allowUnpriced,
+    onReached: onReachedOf(work, settings),
     context: contextPolicy(context, blobsFor(io.env)),
     // Users can always decide later through the API.
     gate: permission.gate,

@@ -37,6 +37,7 @@ export async function makeAgent(
     compactAbove: _compact,
     offloadAbove: _offload,
     keepSessions: _keep,
+    askAtLimit: _ask,
     fallback: _fallback,
     ...config
   } = rest;

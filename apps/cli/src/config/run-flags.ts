@@ -1,6 +1,6 @@
 import { defined } from '@cobbler/agent/values';
 import type { PermissionMode } from '../permissions/permission.ts';
-import { parseBound, parseCount, parseDuration, parseSpan, parseUsd } from '../terminal/format.ts';
+import { parseBound, parseCount, parseDuration, parseMore, parseSpan, parseUsd } from '../terminal/format.ts';
 import { oneOf, optionValue } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { BackendName } from './backend.ts';
@@ -38,6 +38,10 @@ export interface RunFlags {
   readonly maxRepeats?: number;
   readonly maxUsd?: number;
   readonly maxTokens?: number;
+  /** How much more the limit that a resumed session waits at allows. */
+  readonly more?: number;
+  /** True to ask whether the run continues when it reaches a limit on tokens or money, or a budget. */
+  readonly askAtLimit: boolean;
   /** The name of the budget of all runs. */
   readonly budget?: string;
   readonly timeoutMs?: number;
@@ -96,6 +100,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
       maxRepeats: number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never'),
       maxUsd: number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50'),
       maxTokens: number(raw, 'maxTokens', '--max-tokens', parseCount, '200k'),
+      more: number(raw, 'more', '--more', parseMore, '5 or 200k'),
       budget: text(raw['budget']),
       timeoutMs: number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m'),
       retryFor: number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never'),
@@ -112,6 +117,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     allow: texts(raw['allow']),
     allowGuarded: texts(raw['allowGuarded']),
     allowUnpriced: raw['allowUnpriced'] === true,
+    askAtLimit: raw['askAtLimit'] === true,
     ...(raw['session'] === false && { keeps: false }),
     resumes: raw['resumes'] === true,
     form: readForm(raw),

@@ -36,6 +36,7 @@ export const taskOptions: readonly string[] = [
   'timeout',
   'retryFor',
   'allowUnpriced',
+  'askAtLimit',
   'compactAbove',
   'offloadAbove',
 ];

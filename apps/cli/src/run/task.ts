@@ -5,6 +5,7 @@ import type {
   ErrorKind,
   Limits,
   Pricing,
+  ResumeOptions,
   Run,
   RunEvent,
   RunResult,
@@ -22,12 +23,15 @@ import { BestEffortStore } from '../session/best-effort-store.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { closingLines, markOf } from '../view/closing.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { ApprovalRequestEvent } from '../view/ledger.ts';
 import { Ledger } from '../view/ledger.ts';
 import type { RunOutput } from './output.ts';
 import { createOutput } from './output.ts';
+
+type NamedDecision = NonNullable<ResumeOptions['answers']>[number];
 
 /** The session of a run and its store. */
 export interface TaskSession {
@@ -58,6 +62,9 @@ export interface Task {
   readonly pricing: Pricing;
   /** True to run with a cost limit although the price of the model is unknown. Default: false. */
   readonly allowUnpriced?: boolean;
+  readonly onReached?: 'end' | 'ask';
+  /** The answer to the open question about a limit of a resumed session: how much more it allows. */
+  readonly more?: number;
   /** Compaction and offloading. Default: none. */
   readonly context?: ContextPolicy;
   readonly form: OutputForm;
@@ -108,14 +115,17 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
     limits: task.limits,
     // No other process continues such a run, so data that no second request reads is not cached.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
-    ...defined({ allowUnpriced: task.allowUnpriced, budget: task.budget, context: task.context, store }),
+    ...defined({ allowUnpriced: task.allowUnpriced, onReached: task.onReached }),
+    ...defined({ budget: task.budget, context: task.context, store }),
     ...recordedPorts(task),
   });
   const openApprovals = session?.resumes === true ? await readOpenApprovals(session, output) : [];
-  const run = start(executor, task, (event) => {
+  const answers = answersOf(task.more, openApprovals);
+  const run = start(executor, task, answers, (event) => {
     output.view.event(event);
     // Decisions are accepted after this event.
-    if (event.type === 'resumed') for (const request of openApprovals) output.view.event(request);
+    if (event.type === 'resumed' && answers.length === 0)
+      for (const request of openApprovals) output.view.event(request);
   });
   control = task.recording?.control(run) ?? run;
   const pipe = await waitForEnd(run, control, output, task, io);
@@ -143,9 +153,29 @@ async function readOpenApprovals(
   return [...ledger.openApprovals.values()];
 }
 
-function start(executor: Executor, { session, prompt }: Task, onEvent: (event: RunEvent) => void): Run {
+/** @throws UsageError if an amount is given and the session waits at no limit. */
+function answersOf(
+  more: number | undefined,
+  open: readonly ApprovalRequestEvent[],
+): readonly NamedDecision[] {
+  if (more === undefined) return [];
+  const { approvalId } = open.find(({ limit }) => limit !== undefined) ?? {};
+  if (approvalId !== undefined) return [{ approvalId, decision: 'allow', more }];
+  throw UsageError.withCode(
+    'no_approval',
+    'The session does not wait at a limit, so --more has no effect.',
+    'Continue it without --more.',
+  );
+}
+
+function start(
+  executor: Executor,
+  { session, prompt }: Task,
+  answers: readonly NamedDecision[],
+  onEvent: (event: RunEvent) => void,
+): Run {
   if (session === undefined) return executor.run(prompt, { onEvent });
-  if (session.resumes) return executor.resume(session.id, { onEvent });
+  if (session.resumes) return executor.resume(session.id, { onEvent, answers });
   return executor.run(prompt, { onEvent, sessionId: session.id });
 }
 

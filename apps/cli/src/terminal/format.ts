@@ -82,6 +82,11 @@ export function parseUsd(text: string): number | undefined {
   return match === null ? undefined : positiveOrNone(Number(match[1]));
 }
 
+/** Reads an amount of dollars, tokens or requests. */
+export function parseMore(text: string): number | undefined {
+  return parseUsd(text) ?? parseCount(text);
+}
+
 function positiveOrNone(value: number): number | undefined {
   return Number.isFinite(value) && value > 0 ? value : undefined;
 }

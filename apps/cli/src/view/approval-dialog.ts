@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ApprovalDecision } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
-import { argumentLines, visibleText } from '@cobbler/agent/events';
+import { approvalText, argumentLines, limitQuestion, visibleText } from '@cobbler/agent/events';
 import type { RuledCall } from '../permissions/permission-rule.ts';
 import { ruledCall } from '../permissions/permission-rule.ts';
 import type { Key } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
-import { clip, flow, widthOf } from '../terminal/text-width.ts';
+import { clip, flow, widthOf, wrap } from '../terminal/text-width.ts';
 import { moreLines, splitText, wholeDiffLines } from './diff-lines.ts';
 import { askLine } from './tool-report.ts';
 
@@ -116,13 +116,21 @@ export class ApprovalDialog {
       const tail = typed.length > width - 32 ? typed.slice(Math.max(0, typed.length - (width - 32))) : typed;
       return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
     }
+    const words = answerWords(request);
     const deciding: readonly (readonly [key: string, words: string])[] =
       this.#next === undefined
-        ? [['y', 'allow'], ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const)]
+        ? [
+            ['y', words.allow],
+            ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const),
+          ]
         : [['d', this.#next === 0 ? 'show all of it, then allow' : 'show more of it, then allow']];
-    const keys = [...deciding, ['n', 'deny'], ['e', 'deny with a reason']];
-    const words = keys.map((pair) => pair.join(' '));
-    return flow(words, '   ', width).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
+    const reason = request.limit === undefined ? [['e', 'deny with a reason']] : [];
+    const keys = [...deciding, ['n', words.deny], ...reason];
+    return flow(
+      keys.map((pair) => pair.join(' ')),
+      '   ',
+      width,
+    ).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
   }
 
   /** Processes a key. Keys without a meaning have no effect: there is no default. */
@@ -138,7 +146,8 @@ export class ApprovalDialog {
     const [request] = this.#waiting;
     if (request === undefined) return false;
     const deciding = this.#next === undefined ? ['y', ...this.#offers(request).map(({ key }) => key)] : ['d'];
-    return ['n', 'e', ...deciding].includes(letter.toLowerCase());
+    const reason = request.limit === undefined ? ['e'] : [];
+    return ['n', ...reason, ...deciding].includes(letter.toLowerCase());
   }
 
   #choose(request: ApprovalRequestedEvent, letter: string): void {
@@ -198,6 +207,7 @@ export class ApprovalDialog {
 
   #offers(request: ApprovalRequestedEvent): readonly RuleOffer[] {
     const { offers, scope = '' } = this.#ports;
+    if (request.limit !== undefined) return [];
     const rules = offers(ruledCall(request)).slice(0, offerKeys.length);
     return rules.map((rule, index) => ({
       key: offerKeys[index] ?? '',
@@ -209,6 +219,10 @@ export class ApprovalDialog {
   #question(request: ApprovalRequestedEvent): string[] {
     const { style, folder } = this.#ports;
     const columns = this.#ports.columns();
+    if (request.limit !== undefined)
+      return wrap(approvalText(request), columns - 6).map((line, index) =>
+        index === 0 ? `  ${style.marks.ask} ${line}` : `    ${line}`,
+      );
     const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
     const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
     const call = {
@@ -250,6 +264,13 @@ export class ApprovalDialog {
       ...given.flatMap((line) => splitText(line.replaceAll('\t', '    '), room).map(style.dim)),
     ];
   }
+}
+
+/** Returns the words for the two decisions. */
+function answerWords({ limit }: ApprovalRequestedEvent): { readonly allow: string; readonly deny: string } {
+  if (limit === undefined) return { allow: 'allow', deny: 'deny' };
+  const { allow, deny } = limitQuestion(limit);
+  return { allow: allow.toLowerCase(), deny: deny.toLowerCase() };
 }
 
 /** Returns the text of the question: the subject, or all arguments of a tool without one. */

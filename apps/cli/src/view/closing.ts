@@ -1,4 +1,6 @@
 import type { GateCall, LimitName, RunResult, RunStatus } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { approvalText } from '@cobbler/agent/events';
 import { defined, reachedBudget } from '@cobbler/agent/values';
 import type { OutputForm } from '../config/run-flags.ts';
 import { shortId } from '../session/find-session.ts';
@@ -22,7 +24,9 @@ export interface KeptSession {
 
 /** A run that has ended, and its settings. */
 export interface FinishedTask {
-  readonly result: Pick<RunResult, 'status' | 'limit' | 'error' | 'metrics'>;
+  readonly result: Pick<RunResult, 'status' | 'limit' | 'error' | 'metrics'> & {
+    readonly approvals?: readonly ApprovalRequestedEvent[];
+  };
   readonly task: {
     readonly form: OutputForm;
     readonly verbose: boolean;
@@ -109,7 +113,7 @@ function inColumns(line: string, columns: number): string[] {
 }
 
 /** Returns notices in addition to the summary; empty if there is nothing to report. */
-function troubleLines({ result, task }: FinishedTask): string[] {
+function troubleLines({ result, task, session }: FinishedTask): string[] {
   const lines: string[] = [];
   if (result.status === 'failed' && result.error !== undefined) {
     const failure = failureOf(result.error, { ...task.failure, verbose: task.verbose });
@@ -118,6 +122,7 @@ function troubleLines({ result, task }: FinishedTask): string[] {
   const more =
     result.status === 'limit' ? result.limit && limitAdvice[result.limit] : statusAdvice[result.status];
   const { error } = result;
+  lines.push(...limitLines(result.approvals ?? [], session));
   if (error !== undefined && reachedBudget(error))
     lines.push(`Completed work is kept. ${oneLine(error.message)}`);
   else if (more !== undefined) lines.push(more);
@@ -129,6 +134,14 @@ function troubleLines({ result, task }: FinishedTask): string[] {
     );
   }
   return lines;
+}
+
+/** Returns the open question about a limit, and how to answer it. */
+function limitLines(open: readonly ApprovalRequestedEvent[], session: KeptSession | undefined): string[] {
+  const request = open.find(({ limit }) => limit !== undefined);
+  if (request?.limit === undefined) return [];
+  const answer = session && `${session.name} resume ${shortId(session.id)} --more ${request.limit.more}`;
+  return [approvalText(request), ...(answer === undefined ? [] : [`To continue: ${answer}`])];
 }
 
 const limitAdvice: Readonly<Record<LimitName, string | undefined>> = {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@cobbler/agent/node';
 import type { MockReply } from '@cobbler/agent/testing';
@@ -118,6 +118,23 @@ test(
     expect([twice.isError, twice.text]).toEqual([true, expect.stringContaining('is waiting for approval')]);
   },
 );
+
+test('cobbler mcp: asks whether a run continues beyond a budget', patience, async () => {
+  const folder = temporaryFolder();
+  const home = { cwd: join(folder, 'work'), home: join(folder, 'home') };
+  mkdirSync(home.home);
+  writeFileSync(join(home.home, 'config.yaml'), 'budget: me\nbudgets:\n  me: { limits: { requests: 1 } }\n');
+  const one = await desk([says('', ['list_files', {}]), says('Done.')], ['--ask-at-limit'], home as Desk);
+  const { standing } = await one.call('cobbler_run', { prompt: 'Look.' });
+  const { session_id, status, approvals = [] } = standing;
+  expect([status, approvals[0]?.subject]).toEqual([
+    'waiting',
+    expect.stringContaining('1 of 1 request spent'),
+  ]);
+  const answer = { session_id, approval_id: approvals[0]?.approval_id, decision: 'allow' };
+  const done = await one.call('cobbler_approve', answer);
+  expect([done.text, done.standing.status]).toEqual(['Done.', 'complete']);
+});
 
 test('cobbler mcp: does not run a denied call', patience, async () => {
   const one = await desk([says('', ['write_file', writes]), says('As you wish.')]);

@@ -45,6 +45,19 @@ function dialogOf(columns = 100) {
   return { dialog, shown, answers, rules, press };
 }
 
+const limit = { amount: 'usd', max: 5, spent: 4.97, more: 5, budget: 'me' } as const;
+
+test('the question about a limit has its text and its two answers', () => {
+  const { dialog, shown, answers, rules, press } = dialogOf();
+  dialog.ask(request('1', { toolName: 'continue', arguments: limit, limit }));
+  expect(shown.join(' ').replace(/\s+/g, ' ')).toBe(
+    ' ? Budget "me" leaves too little for the next request: $4.97 of $5.00 spent. Continue with $5.00 more, or stop?',
+  );
+  expect(dialog.footer()).toEqual(['    y continue with $5.00 more   n stop']);
+  press('e', 'a', 'y');
+  expect([answers, rules]).toEqual([[['1', { decision: 'allow' }]], []]);
+});
+
 const diff = `@@ -1,40 +1,40 @@\n${Array.from({ length: 40 }, (_, index) => `+line ${index}\n`).join('')}`;
 
 describe('an approval', () => {

@@ -119,7 +119,7 @@ export async function beginFront(
   try {
     const accepted =
       content === undefined
-        ? await approvals.answerAll(session.id, answers, { runId, mayRepeat: true })
+        ? await approvals.answerAll(session.id, answers, { runId, mayRepeat: true, token })
         : await session.prompt(content, token, runId);
     if (subscription.has(accepted.seq)) return { accepted, events: subscription };
     subscription.stop();

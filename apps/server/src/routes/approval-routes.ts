@@ -39,19 +39,20 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
       name: 'answerApproval',
-      summary: 'Allows or denies a call, once. The run then continues.',
+      summary: 'Allows or denies a call, or more than a reached limit, once. The run then continues.',
       scope: 'approve',
       body: answerBody,
       answers: {
         202: { text: 'The decision is stored and the run continues.', schema: accepted },
+        403: { text: 'The question is about a budget, and the token lacks the scope admin.' },
         404: { text: 'There is no such approval.' },
         409: {
           text: 'The decision is too late (`decided`, `expired`), or its hash is that of another call (`other_arguments`).',
         },
       },
-      handle: async ({ params: { sessionId = '', approvalId = '' }, body }) => ({
+      handle: async ({ params: { sessionId = '', approvalId = '' }, body, token }) => ({
         status: 202,
-        json: await approvals.answer(sessionId, approvalId, body),
+        json: await approvals.answer(sessionId, approvalId, body, { token }),
       }),
     }),
   ];

@@ -73,6 +73,16 @@ export const sessionList: z.ZodType = z
   .object({ items: z.array(session), next: z.string().optional() })
   .meta({ id: 'SessionList' });
 
+const reachedLimit = z
+  .object({
+    amount: z.enum(['usd', 'tokens', 'requests']),
+    ...{ max: z.number(), spent: z.number(), more: z.number(), budget: z.string().optional() },
+  })
+  .meta({
+    id: 'ReachedLimit',
+    description: 'A limit that leaves too little for the next request. To allow is to continue with more.',
+  });
+
 export const approval: z.ZodType = z
   .object({
     approvalId: id,
@@ -85,6 +95,7 @@ export const approval: z.ZodType = z
     subject: z.string().optional(),
     summary: z.string().optional(),
     diff: z.string().optional(),
+    limit: reachedLimit.optional(),
     decision: z.string().optional(),
   })
   .meta({ id: 'Approval' });
@@ -95,6 +106,10 @@ const answer = {
   decision: z.enum(['allow', 'deny']),
   hash: z.string().optional().meta({ description: 'With `allow`: the hash of the approval.' }),
   message: z.string().max(10_000).optional().meta({ description: 'With `deny`: a message for the model.' }),
+  more: z.number().positive().optional().meta({
+    description:
+      'With `allow`, for a question with `limit`: how much more. Default: what the question offers.',
+  }),
 };
 
 export const answerBody: z.ZodType<ReceivedDecision> = z.strictObject(answer).meta({ id: 'Answer' });

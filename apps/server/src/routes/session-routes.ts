@@ -256,7 +256,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
         if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve')) throw lacksApprove();
         const started =
           answers.length > 0
-            ? await approvals.answerAll(sessionId, answers, { runId })
+            ? await approvals.answerAll(sessionId, answers, { runId, token })
             : await session.resume(runId === undefined ? {} : { runId });
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },

@@ -1,9 +1,11 @@
-import type { Event, Run, RunEvent, SessionStore } from '@cobbler/agent';
+import type { ApprovalDecision, Event, Run, RunEvent, SessionStore } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
-import type { ApprovalRequestedEvent, State } from '@cobbler/agent/events';
-import { ignore } from '@cobbler/agent/events';
+import type { ApprovalRequestedEvent, ReachedLimit } from '@cobbler/agent/events';
+import { ignore, openRequests } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
+import type { TokenInfo } from '../auth/token-store.ts';
 import { Problem } from '../requests/problem.ts';
+import { allows } from '../requests/scope.ts';
 import type { Accepted } from './live-session.ts';
 import { logPages } from './log-pages.ts';
 import { sessionsSince, sessionsWithStatus } from './session-index.ts';
@@ -24,11 +26,14 @@ export interface PendingApproval {
   readonly subject?: string;
   readonly summary?: string;
   readonly diff?: string;
+  /** The limit that was reached, if the question is whether the run continues beyond it. */
+  readonly limit?: ReachedLimit;
 }
 
 /** A decision of a user. */
 export interface ReceivedDecision {
   readonly decision: 'allow' | 'deny';
+  readonly more?: number | undefined;
   readonly hash?: string | undefined;
   readonly message?: string | undefined;
 }
@@ -39,10 +44,8 @@ export interface NamedReceivedDecision extends ReceivedDecision {
 }
 
 /** A decision in the form that a run accepts. */
-interface RunDecision {
+interface RunDecision extends ApprovalDecision {
   readonly approvalId: string;
-  readonly decision: 'allow' | 'deny';
-  readonly message?: string;
 }
 
 /** An approval as recorded in the log. */
@@ -57,6 +60,8 @@ interface LoggedApproval {
 
 /** Options of a decision. */
 interface DecisionSettings {
+  /** The token of the request: only the scope `admin` lets a budget spend more. */
+  readonly token?: Pick<TokenInfo, 'scopes'> | undefined;
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
   /**
@@ -152,11 +157,16 @@ export class ApprovalService {
 
   /**
    * Decides an approval once. Resolves when the decision is committed and the run continues.
-   * @throws Problem 404 for an unknown approval, 409 for a late or repeated decision, or one that allows another
-   * call.
+   * @throws Problem 403 if the token may not let a budget spend more, 404 for an unknown approval, 409 for a late or
+   * repeated decision, or one that allows another call.
    */
-  async answer(sessionId: string, approvalId: string, answer: ReceivedDecision): Promise<Accepted> {
-    return await this.answerAll(sessionId, [{ ...answer, approvalId }]);
+  async answer(
+    sessionId: string,
+    approvalId: string,
+    answer: ReceivedDecision,
+    settings: DecisionSettings = {},
+  ): Promise<Accepted> {
+    return await this.answerAll(sessionId, [{ ...answer, approvalId }], settings);
   }
 
   /** Decides several approvals together: all or none of them. Throws the same problems as `answer`. */
@@ -184,12 +194,13 @@ export class ApprovalService {
   async #answerAll(
     sessionId: string,
     answers: readonly NamedReceivedDecision[],
-    { runId, mayRepeat = false }: DecisionSettings,
+    { runId, mayRepeat = false, token }: DecisionSettings,
   ): Promise<Accepted> {
     const open: RunDecision[] = [];
     let accepted: LoggedApproval['by'];
     for (const answer of answers) {
       const found = await this.#look(sessionId, answer.approvalId);
+      checkMay(found.request, answer, token);
       if (mayRepeat && found.by !== undefined && isSame(found, answer)) {
         if (found.by.seq > (accepted?.seq ?? 0)) accepted = found.by;
         continue;
@@ -260,8 +271,19 @@ export class ApprovalService {
   }
 }
 
-function runDecision({ approvalId, decision, message }: NamedReceivedDecision): RunDecision {
-  return { approvalId, decision, ...defined({ message }) };
+function runDecision({ approvalId, decision, message, more }: NamedReceivedDecision): RunDecision {
+  return { approvalId, decision, ...defined({ message, more }) };
+}
+
+/** Checks that the user may let a budget spend more: it limits others too. A limit of the run is its users' own. */
+function checkMay(
+  { limit }: ApprovalRequestedEvent,
+  { decision }: ReceivedDecision,
+  token: DecisionSettings['token'],
+): void {
+  if (decision === 'deny' || limit?.budget === undefined || allows(token?.scopes ?? [], 'admin')) return;
+  const detail = `Only a token with the "admin" scope can let budget ${JSON.stringify(limit.budget)} spend more. Any token that answers approvals can stop the run.`;
+  throw new Problem(403, 'scope', detail);
 }
 
 /** True if a decision equals the stored one, for exactly the same call. */
@@ -282,14 +304,6 @@ function alreadyDecided(detail: string): Problem {
   return new Problem(409, 'decided', detail);
 }
 
-function openRequests(state: State): ApprovalRequestedEvent[] {
-  return state.calls.flatMap(({ approval, result }) =>
-    approval !== undefined && approval.decision === undefined && result === undefined
-      ? [approval.request]
-      : [],
-  );
-}
-
 function isAbout<Type extends 'approval_requested' | 'approval_decided'>(
   event: Event,
   type: Type,
@@ -299,7 +313,7 @@ function isAbout<Type extends 'approval_requested' | 'approval_decided'>(
 }
 
 function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?: string }): PendingApproval {
-  const { approvalId, toolName, hash, expiresAt, subject, summary, diff } = request;
+  const { approvalId, toolName, hash, expiresAt, subject, summary, diff, limit } = request;
   return {
     approvalId,
     sessionId,
@@ -308,6 +322,6 @@ function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?:
     hash,
     askedAt: request.time ?? '',
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
-    ...defined({ subject, summary, diff }),
+    ...defined({ subject, summary, diff, limit }),
   };
 }

@@ -32,10 +32,17 @@ export const readBudgets: Reader<ServerBudgets> = record<ServerBudgets>(
 export class TokenBudgets {
   readonly #budgets: ServerBudgets | undefined;
   readonly #now: () => number;
+  readonly #asks: (sessionId: string) => boolean;
 
-  constructor(budgets: ServerBudgets | undefined, now: () => number) {
+  /** `asks` returns whether the runs of a session ask when a budget is reached. */
+  constructor(
+    budgets: ServerBudgets | undefined,
+    now: () => number,
+    asks: (sessionId: string) => boolean = () => false,
+  ) {
     this.#budgets = budgets;
     this.#now = now;
+    this.#asks = asks;
   }
 
   /** @throws Problem 400 if no token can have this budget. */
@@ -55,7 +62,7 @@ export class TokenBudgets {
 
   /**
    * Returns the budget of a prompt; undefined for that of the settings.
-   * @throws Problem 429 if the budget of the token is reached.
+   * @throws Problem 429 if the budget of the token is reached and the run does not ask.
    */
   async ofPrompt(sessionId: string, token: TokenInfo | undefined): Promise<Budget | undefined> {
     const budget = token?.budget;
@@ -63,7 +70,7 @@ export class TokenBudgets {
     if (this.#budgets === undefined)
       throw new Problem(503, 'no_budgets', 'The budget of this token is not available.');
     const { client, store, name } = this.#budgets;
-    if (budget !== undefined) await this.#check(budget);
+    if (budget !== undefined && !this.#asks(sessionId)) await this.#check(budget);
     await store.define({ name: budgetName(sessionId), limits: {}, ...defined({ parent: budget ?? name }) });
     return budget === undefined ? undefined : await client.budget(budget);
   }

@@ -62,6 +62,43 @@ describe('the budget of a token', () => {
     expect(await spent()).toEqual({ company: 1, guest: 1, other: 0 });
   });
 
+  test('that is reached becomes a question, which only a token with the scope admin can answer with more', async () => {
+    const given = await budgets();
+    const server = await rig({ settings: () => ({ ...settings(), onReached: 'ask' }), budgets: given });
+    const make = async (scopes: readonly string[], rest: object = {}) => {
+      const made = await server.ask('POST', '/v1/tokens', { name: scopes.join(' '), scopes, ...rest });
+      return { authorization: `Bearer ${made.json['token']}` };
+    };
+    const guest = await make(['prompt', 'read', 'approve'], { budget: 'guest' });
+    await server.ask('POST', '/v1/sessions', { id: 's' });
+    for (let prompt = 0; prompt < 2; prompt += 1) {
+      const { status } = await server.ask('POST', '/v1/sessions/s/prompt', { content: 'Go.' }, guest);
+      expect(status).toBe(202);
+      await server.idle('s');
+      await given.client.flush();
+    }
+    const { items } = (await server.ask('GET', '/v1/approvals')).json as {
+      items: { approvalId: string; hash: string; limit: object }[];
+    };
+    const [asked] = items;
+    expect(asked?.limit).toEqual({ amount: 'requests', max: 1, spent: 1, more: 1, budget: 'guest' });
+    const path = `/v1/sessions/s/approvals/${asked?.approvalId}`;
+    const allow = { decision: 'allow', hash: asked?.hash };
+    const refused = await server.ask('POST', path, allow, guest);
+    expect(refused).toMatchObject({ status: 403, json: { code: 'scope' } });
+    expect(refused.json['detail']).toContain(
+      'Only a token with the "admin" scope can let budget "guest" spend more.',
+    );
+    expect((await server.ask('POST', path, { ...allow, more: -1 })).status).toBe(400);
+    expect((await server.ask('POST', path, { ...allow, more: 2 })).status).toBe(202);
+    await server.idle('s');
+    await given.client.flush();
+    expect((await server.ask('GET', '/v1/sessions/s')).json['status']).toBe('complete');
+    expect(await given.store.balances(['guest'])).toMatchObject([
+      { granted: { requests: 2 }, settled: { requests: 2 } },
+    ]);
+  });
+
   test('alerts in the log', async () => {
     const given = await budgets();
     await given.store.define({ name: 'company', limits: { requests: 2 }, alerts: [50] });

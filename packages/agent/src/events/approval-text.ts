@@ -1,11 +1,12 @@
 import { withArgumentErrors } from '../values/errors.ts';
 import type { ApprovalRequestedEvent } from './event.ts';
+import { limitQuestion } from './limit-question.ts';
 import { visibleText } from './visible-text.ts';
 
 /** The fields of a call that the user sees before allowing it. */
 export type ShownCall = Pick<
   ApprovalRequestedEvent,
-  'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk' | 'subject' | 'after' | 'isRepeated'
+  'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk' | 'subject' | 'after' | 'isRepeated' | 'limit'
 >;
 
 /** Arguments in which every letter matters: commands, paths and addresses. */
@@ -23,6 +24,7 @@ const longValue = 80;
  */
 export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []): string[] {
   return withArgumentErrors('argumentLines', () => {
+    if (call.limit !== undefined) return [];
     const sides = call.diff === undefined ? [] : sidesOf(call.diff);
     const context = call.isRepeated === true ? ['It would no longer do what you allowed.'] : [];
     for (const line of call.after ?? []) context.push(`after ${barLine(visibleText(line, 'name'))}`);
@@ -45,10 +47,11 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
 
 /**
  * Returns a call as one text: tool, arguments, diff. The text contains everything that an approval of the call
- * allows. A client that cannot show all of it must not offer to allow the call.
+ * allows, or the question about a reached limit. A client that cannot show all of it must not offer to allow the call.
  */
 export function approvalText(call: ShownCall): string {
   return withArgumentErrors('approvalText', () => {
+    if (call.limit !== undefined) return visibleText(limitQuestion(call.limit).text, 'name');
     const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary, 'name')}`;
     const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk, 'name')];
     const lines = [`${visibleText(call.toolName, 'name')}${summary}`, ...why, ...argumentLines(call)];

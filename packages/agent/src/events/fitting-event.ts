@@ -43,8 +43,9 @@ export function fitting(state: State, event: Event): Fitting {
       return whole === partial ? { event } : { event: { ...event, partial: whole }, problem: badText };
     }
     case 'tool_started':
-    case 'approval_requested':
       return fitCall(state, event);
+    case 'approval_requested':
+      return event.limit === undefined ? fitCall(state, event) : { event };
     case 'tool_result':
       return fitResult(state, event);
     case 'compacted':

@@ -27,7 +27,7 @@ import { ignore } from './event-groups.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
 import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
-import { unanswered } from './state.ts';
+import { decideLimit, notRaised, openLimit, unanswered } from './state.ts';
 import { unrunResult } from './unrun-result.ts';
 
 /**
@@ -84,8 +84,9 @@ export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & Event
       return foldResumed(state, event.runId);
     case 'finished':
       state.finished = event;
-      if (event.status !== 'waiting') closeCalls(state);
-      return;
+      if (event.status === 'waiting') return;
+      state.question = undefined;
+      return closeCalls(state);
     default:
       return ignore<never>(event);
   }
@@ -98,6 +99,8 @@ function beginRun(state: State, runId: string): void {
   state.toolCalls = 0;
   state.metrics = noMetrics;
   state.closing = undefined;
+  state.question = undefined;
+  state.raised = notRaised;
   reopen(state);
 }
 
@@ -114,7 +117,10 @@ function reopen(state: State): void {
 function foldResumed(state: State, runId: string): void {
   state.runId = runId;
   state.calls = state.calls.map(resumedCall);
-  if (state.finished !== undefined) reopen(state);
+  if (state.finished === undefined) return;
+  // The error of a reached limit is the end of the run if the answer is to stop.
+  if (openLimit(state) === undefined) reopen(state);
+  else state.finished = undefined;
 }
 
 /**
@@ -181,6 +187,7 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   // Messages sent in the meantime must not precede the response, which did not include them: only calls are closed.
   if (state.calls.length > 0) closeCalls(state);
   state.turns += 1;
+  state.question = undefined;
   state.metrics = countAnswer(state.metrics, event);
   state.stopReason = event.stopReason;
   placeAnswer(state, event.content);
@@ -289,6 +296,10 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
 }
 
 function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
+  if (event.limit !== undefined) {
+    state.question = { request: event };
+    return;
+  }
   const at = placeOf(state, event);
   const call = state.calls[at];
   if (call !== undefined && call.result === undefined)
@@ -296,6 +307,7 @@ function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): voi
 }
 
 function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
+  if (openLimit(state)?.approvalId === event.approvalId) return decideLimit(state, event);
   const call = state.calls.find((open) => open.approval?.request.approvalId === event.approvalId);
   if (call?.approval === undefined || call.approval.decision !== undefined) return;
   state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + event.waitedMs };
@@ -352,6 +364,12 @@ function foldNotice(state: State, event: NoticeEvent): void {
   const text = wellFormedText(event.text);
   if (state.calls.length > 0 || text === '') return;
   place(state, userMessage(text));
+  // Only a run that asks before it ends at a limit continues after the response that the limit cut off.
+  if (state.closing !== undefined) {
+    state.closing = undefined;
+    state.stopReason = undefined;
+    return;
+  }
   state.noticed = true;
 }
 

@@ -5,6 +5,7 @@
  */
 
 export { currentParts } from '../values/file-part.ts';
+export type { ReachedLimit } from '../values/stored-values.ts';
 export { approvalText, argumentLines, type ShownCall } from './approval-text.ts';
 export type {
   ApprovalDecidedEvent,
@@ -46,6 +47,7 @@ export {
   type StoredEvent,
   type UserItem,
 } from './items.ts';
+export { type LimitQuestion, limitQuestion } from './limit-question.ts';
 export {
   joinedResponse,
   type LiveBlock,
@@ -55,5 +57,5 @@ export {
 } from './live-response.ts';
 export { type MessageIssue, type RepairedMessages, repairMessages } from './repair-messages.ts';
 export { addUsd, spendingOf } from './spending.ts';
-export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
+export { type Approval, emptyState, type OpenCall, openRequests, type State } from './state.ts';
 export { visibleText } from './visible-text.ts';

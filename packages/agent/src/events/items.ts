@@ -17,7 +17,7 @@ import type { LiveResponse } from './live-response.ts';
 import { foldLive, noLiveResponse, settledResponse } from './live-response.ts';
 import { spendingOf } from './spending.ts';
 import type { State } from './state.ts';
-import { emptyState } from './state.ts';
+import { emptyState, openLimit } from './state.ts';
 
 /** A stored event of one type. */
 export type StoredEvent<Type extends Event['type']> = Extract<Event, { readonly type: Type }>;
@@ -291,6 +291,10 @@ function noteEvent(view: ConversationItems, event: Event, before: readonly Messa
   switch (event.type) {
     case 'ask_failed':
       return note({ type: 'failed', error: event.error });
+    case 'approval_requested':
+      // The question shows the failure.
+      if (event.limit !== undefined && failureIn(view.items.at(-1)) !== undefined) view.items.pop();
+      return;
     case 'compacted':
       return note({ type: 'compacted', event, messages: addedMessages(view.state.messages, before) });
     case 'stop_requested':
@@ -360,9 +364,18 @@ function resultStatus({ notRun, isError }: ToolResultMessage, isStarted: boolean
   return isError === true ? 'failed' : 'done';
 }
 
-/** Returns the calls that wait for approval, in the order of the response. */
+/**
+ * Returns the calls that wait for approval, in the order of the response. If a user must decide whether the run continues
+ * beyond a limit, returns the question like a call, with `limit` in its approval.
+ */
 export function pendingCalls(view: ConversationItems): CallItem[] {
   return withArgumentErrors('pendingCalls', () => {
+    const approval = openLimit(view.state);
+    if (approval !== undefined) {
+      const { turn, index, callId: id, toolName, arguments: given } = approval;
+      const part = { type: 'tool_call', id, toolName, arguments: given } as const;
+      return [{ turn, index, part, approval: approval as StoredEvent<'approval_requested'> }];
+    }
     const response = view.items[latestResponse(view)];
     if (response?.kind !== 'response') return [];
     return response.calls.filter((call) => callStatus(call) === 'asked');

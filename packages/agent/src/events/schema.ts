@@ -31,6 +31,18 @@ const usd = z.number().optional();
 const place = { turn: count, index: count };
 const subject = { callId: z.string(), toolName: z.string() };
 
+const reachedLimit = withTypeName(
+  'ReachedLimit',
+  'A limit on what may be spent, which leaves too little for the next request.',
+  z.looseObject({
+    amount: z.enum(['usd', 'tokens', 'requests']).describe('What is limited.'),
+    max: z.number(),
+    spent: z.number().describe('What counts toward the limit when it is reached.'),
+    more: z.number().describe('How much more is offered.'),
+    budget: words.describe('The name of the budget in its store. Absent: it is a limit of the run itself.'),
+  }),
+);
+
 const runStatus = withTypeName(
   'RunStatus',
   'The outcome of a run.',
@@ -179,6 +191,11 @@ const bodies = [
       mustAsk: words.describe(
         'The reason why the tool requires a user to decide; a rule that covers more than this call cannot allow it.',
       ),
+      limit: reachedLimit
+        .optional()
+        .describe(
+          'The limit that was reached. The decision is then not about a call: to allow is to continue with more.',
+        ),
     }),
   ),
   withTypeName(
@@ -189,6 +206,10 @@ const bodies = [
       approvalId: z.string(),
       decision: z.enum(['allow', 'deny', 'expired', 'superseded']),
       message: words,
+      more: z
+        .number()
+        .optional()
+        .describe('How much more a reached limit allows. Absent: the amount that the question offers.'),
       waitedMs: z
         .number()
         .describe('Time until the decision, in milliseconds; not counted toward the time limit.'),

@@ -2,16 +2,20 @@ import type { StopReason } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import type { ExecutionMetrics } from '../interfaces/metrics.ts';
 import { noMetrics } from '../interfaces/metrics.ts';
+import type { RaisedLimits } from '../interfaces/reservation.ts';
+import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
+import { withArgumentErrors } from '../values/errors.ts';
 import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../values/message.ts';
 import type { Batch } from './batch.ts';
-import type { ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
+import type { ApprovalDecidedEvent, ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
 
 /** An approval request for a call, and the decision once it is made. */
 export interface Approval {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
+  readonly more?: number;
 }
 
 /** A call of the latest response. The calls of a response stay open together until each has its result. */
@@ -60,6 +64,10 @@ export interface State {
   /** The limit that was reached, after which only one closing response follows. */
   closing: LimitName | undefined;
   failure: ErrorData | undefined;
+  /** The question whether the run continues beyond a limit; absent once a response followed. */
+  question: Approval | undefined;
+  /** What users allowed the run to spend beyond its own limits. */
+  raised: RaisedLimits;
   /** True if the conversation was shortened, or could not be, since the latest response. */
   compacted: boolean;
   /** The latest turn whose calls all have results; absent after a new message. */
@@ -76,6 +84,9 @@ export interface State {
   /** Number of messages that `contextTokens` covers. */
   contextMessages: number;
 }
+
+/** The limits of a run as they were set. */
+export const notRaised: RaisedLimits = Object.freeze({ usd: 0, tokens: 0 });
 
 /** Returns the state of a session without events. */
 export function emptyState(): State {
@@ -95,6 +106,8 @@ export function emptyState(): State {
     stop: undefined,
     closing: undefined,
     failure: undefined,
+    question: undefined,
+    raised: notRaised,
     compacted: false,
     batch: undefined,
     batchEnd: undefined,
@@ -138,5 +151,29 @@ export function undecided(state: State): OpenCall[] {
 
 /** Returns the approvals that a user must decide. */
 export function openRequests(state: State): ApprovalRequestedEvent[] {
-  return undecided(state).flatMap(({ approval }) => approval?.request ?? []);
+  return withArgumentErrors('openRequests', () => {
+    const asked = undecided(state).flatMap(({ approval }) => approval?.request ?? []);
+    const limit = openLimit(state);
+    return limit === undefined ? asked : [...asked, limit];
+  });
+}
+
+/** Returns the open question about a reached limit. */
+export function openLimit({ question }: State): ApprovalRequestedEvent | undefined {
+  return question?.decision === undefined ? question?.request : undefined;
+}
+
+/** Applies the decision about the open question about a limit; only for `fold`. */
+export function decideLimit(state: State, { decision, message, more, waitedMs }: ApprovalDecidedEvent): void {
+  const request = openLimit(state);
+  if (request?.limit === undefined) return;
+  state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + waitedMs };
+  state.question = { request, decision, ...defined({ message, more }) };
+  if (decision !== 'allow') return;
+  state.failure = undefined;
+  state.compacted = false;
+  const { amount, budget } = request.limit;
+  if (budget !== undefined || amount === 'requests') return;
+  const raised = state.raised[amount] + (more ?? request.limit.more);
+  state.raised = { ...state.raised, [amount]: raised };
 }

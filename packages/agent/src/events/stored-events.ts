@@ -6,6 +6,7 @@ import type {
   ExecutionMetrics,
   LimitName,
   Message,
+  ReachedLimit,
   RequestUsage,
   StopReason,
   ToolResultPart,
@@ -163,6 +164,8 @@ export interface ApprovalRequestedEvent {
    * it.
    */
   readonly mustAsk?: string;
+  /** The limit that was reached. The decision is then not about a call: to allow is to continue with more. */
+  readonly limit?: ReachedLimit;
 }
 
 /** The decision about a call: made by a user, expired, or superseded by a new message. */
@@ -171,6 +174,8 @@ export interface ApprovalDecidedEvent {
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
+  /** How much more a reached limit allows. Absent: the amount that the question offers. */
+  readonly more?: number;
   /** Time until the decision, in milliseconds; not counted toward the time limit. */
   readonly waitedMs: number;
 }

@@ -7,10 +7,12 @@ import { decideReservation } from './decide-reservation.ts';
 import type { Limits } from './limits.ts';
 import { limitError } from './limits.ts';
 import type {
+  BudgetGrant,
   BudgetHold,
   HoldListener,
   HoldRequest,
   PendingHold,
+  RaisedLimits,
   RecordedUsage,
   Reservation,
 } from './reservation.ts';
@@ -80,7 +82,8 @@ interface Waiter {
  *    get their turn in the order in which they asked.
  */
 export class Budget {
-  readonly #limits: Required<BudgetLimits>;
+  readonly #given: Required<BudgetLimits>;
+  #limits: Required<BudgetLimits>;
   readonly #above: Budget | undefined;
   readonly #record: Recorder | undefined;
   /** True if what is charged here is recorded, here or above, so that a description of it is useful. */
@@ -104,7 +107,8 @@ export class Budget {
   constructor(limits: BudgetLimits = {}, above?: Budget, recorder?: Recorder) {
     const none = Number.POSITIVE_INFINITY;
     const given = read(limits, budgetLimits, 'limits');
-    this.#limits = { tokens: none, usd: none, turns: none, toolCalls: none, ...given };
+    this.#given = { tokens: none, usd: none, turns: none, toolCalls: none, ...given };
+    this.#limits = this.#given;
     this.#above = above;
     this.#record = recorder;
     this.isRecorded = recorder !== undefined || above?.isRecorded === true;
@@ -282,6 +286,20 @@ export class Budget {
     return this.#above?.recover(sessionId, recorded);
   }
 
+  /** Sets how much more than its limits users allowed in total. */
+  raise(given: RaisedLimits): void {
+    const { tokens, usd } = read(given, heldAmounts, 'raised');
+    this.#limits = { ...this.#given, tokens: this.#given.tokens + tokens, usd: this.#given.usd + usd };
+  }
+
+  /**
+   * Lets a budget of a store spend more in its current period. Repeating a grant has no effect. Returns undefined if there is
+   * no store.
+   */
+  grant(grant: BudgetGrant): Promise<void> | undefined {
+    return this.#above?.grant(grant);
+  }
+
   #free(): readonly [tokens: number, usd: number] {
     const { tokens, usd } = this.#limits;
     return [tokens - this.#tokens - this.#heldTokens, usd - this.#usd - this.#heldUsd];
@@ -361,8 +379,11 @@ export class Budget {
       awaited.add(levels[verdict.level] as Budget);
       return undefined;
     }
-    const limit = verdict.limit === 'requests' ? 'tokens' : verdict.limit;
-    return limitError(limit, `The limit on ${limit} leaves no room for another request.`);
+    const amount = verdict.limit === 'requests' ? 'tokens' : verdict.limit;
+    const of = levels[verdict.level] as Budget;
+    const [max, spent, more] = [of.#limits[amount], of.#level().settled[amount], of.#given[amount]];
+    const message = `The limit on ${amount} leaves no room for another request.`;
+    return limitError(amount, message, { amount, max, spent, more, of });
   }
 
   /** Returns the amounts for a decision. Nobody waits for amounts that are reserved for long, so they count as spent. */

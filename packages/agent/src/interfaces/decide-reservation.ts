@@ -28,6 +28,16 @@ export type Verdict =
   | { readonly state: 'waiting'; readonly level: number }
   | { readonly state: 'refused'; readonly level: number; readonly limit: keyof Amounts };
 
+/** Returns limits with what was granted beyond them. */
+export function raisedLimits(limits: Partial<Amounts>, granted: Amounts): Partial<Amounts> {
+  const raised: { -readonly [Name in keyof Amounts]?: number } = {};
+  for (const name of amountNames) {
+    const limit = limits[name];
+    if (limit !== undefined) raised[name] = limit + granted[name];
+  }
+  return raised;
+}
+
 /**
  * Decides on a request: it gets what it wants if all budgets have room, waits if others have reserved that room, and is
  * refused if what is spent leaves less than its minimum. If nothing is reserved, it gets what is left.

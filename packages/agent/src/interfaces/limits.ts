@@ -1,8 +1,8 @@
 import { AgentError } from '../values/errors.ts';
-import type { LimitName } from '../values/stored-values.ts';
+import type { LimitName, ReachedLimit } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
 
-export type { LimitName } from '../values/stored-values.ts';
+export type { LimitName, ReachedLimit } from '../values/stored-values.ts';
 
 /**
  * The limits of one run and of everything that it starts. An absent limit has the default given with it. Each run has
@@ -91,7 +91,22 @@ export function dearestInput(tokens: number, price: Price): number {
   return (tokens * Math.max(input, cacheRead, cacheWrite, cacheWriteLong)) / 1_000_000;
 }
 
+/** A limit that was reached, and the object that has it unless it is in a store. */
+export interface LimitDetails extends ReachedLimit {
+  readonly of?: object;
+}
+
+/** Not fields of the errors, because their data is stored, and older readers know its fields. */
+const details = new WeakMap<AgentError, LimitDetails>();
+
 /** Creates the error of a run that reached a limit. */
-export function limitError(code: LimitName, message: string): AgentError {
-  return new AgentError({ kind: 'limit', code, message });
+export function limitError(code: LimitName, message: string, reached?: LimitDetails): AgentError {
+  const error = new AgentError({ kind: 'limit', code, message });
+  if (reached !== undefined) details.set(error, reached);
+  return error;
+}
+
+/** Returns the limit that an error of this process is about. */
+export function limitDetails(error: AgentError): LimitDetails | undefined {
+  return details.get(error);
 }

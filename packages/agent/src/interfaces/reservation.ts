@@ -39,6 +39,19 @@ export interface PendingHold {
   cancel(): void;
 }
 
+/** What users allowed beyond limits, in total. */
+export interface RaisedLimits extends Pick<Amounts, 'tokens' | 'usd'> {}
+
+/** An amount that a user allowed a budget of a store to spend beyond its limit. */
+export interface BudgetGrant {
+  /** Unique id of at most 200 characters. The same id again has no effect. */
+  readonly id: string;
+  readonly budget: string;
+  /** The run that asked, for a budget per run. */
+  readonly runId: string;
+  readonly amounts: Amounts;
+}
+
 /** Receives the amounts of a request, or an error of kind `limit`, once. */
 export type HoldListener = (outcome: BudgetHold | AgentError) => void;
 

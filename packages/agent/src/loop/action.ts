@@ -9,6 +9,7 @@ export interface Policy extends RepeatPolicy {
   readonly turns: number;
   readonly toolCalls: number;
   readonly onLimit: 'return' | 'finalize';
+  readonly onReached: 'end' | 'ask';
   /** True if a user can decide about approvals while the run waits. */
   readonly attended: boolean;
   /** True if the conversation can be shortened. */
@@ -36,4 +37,6 @@ export type Action =
   | { readonly type: 'request'; readonly closing?: LimitName; readonly notice?: Omit<NoticeEvent, 'type'> }
   | { readonly type: 'call_tools'; readonly calls: readonly OpenCall[] }
   | { readonly type: 'compact' }
+  /** Waits for the answer to the question whether the run continues beyond a limit. */
+  | { readonly type: 'wait_for_answer' }
   | Finish;

@@ -1,8 +1,12 @@
-import type { ApprovalRequestedEvent } from '../events/event.ts';
+import type { ApprovalRequestedEvent, EventBody } from '../events/event.ts';
+import { limitQuestion } from '../events/limit-question.ts';
 import type { Approval } from '../events/state.ts';
-import { openRequests } from '../events/state.ts';
+import { openLimit, openRequests } from '../events/state.ts';
+import type { ReachedLimit } from '../interfaces/limits.ts';
+import { limitDetails } from '../interfaces/limits.ts';
 import { defined } from '../values/defined.ts';
-import { maxOutputBytes } from '../values/sizes.ts';
+import type { AgentError } from '../values/errors.ts';
+import { maxCalls, maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import type { Job, Plan } from './plan.ts';
 import { refusal, subjectOf } from './plan.ts';
@@ -32,14 +36,62 @@ async function askFor(
 ): Promise<boolean> {
   if (requests.length > 0 && !(await run.log.record(requests))) return false;
   if (!run.config.attended) return false;
-  run.emit({ type: 'status', state: 'waiting' });
-  const startClock = run.clock.hold();
   const open = openRequests(run.state).filter(({ index }) =>
     asking.some((plan) => plan.call.index === index),
   );
-  await Promise.all(open.map((request) => run.decided(request)));
-  startClock();
+  await decisions(run, open);
   return !run.isStopping;
+}
+
+async function decisions(run: RunContext, requests: readonly ApprovalRequestedEvent[]): Promise<void> {
+  run.emit({ type: 'status', state: 'waiting' });
+  const startClock = run.clock.hold();
+  await Promise.all(requests.map((request) => run.decided(request)));
+  startClock();
+}
+
+/** Waits for the answer to the open question about a limit. */
+export async function waitForAnswer(run: RunContext): Promise<void> {
+  const request = openLimit(run.state);
+  if (request !== undefined) await decisions(run, [request]);
+}
+
+/**
+ * Returns the events of a failed request, with the question whether the run continues if a limit refused it. A limit that
+ * is neither the run's own nor in a store is enforced by the caller, who ends the run.
+ */
+export function withQuestion(
+  run: RunContext,
+  failed: EventBody,
+  error: AgentError,
+): readonly EventBody[] | Promise<readonly EventBody[]> {
+  const { onReached, budget } = run.config;
+  const { of, ...limit } = (onReached === 'ask' && limitDetails(error)) || { more: 0 };
+  const isOpen = 'amount' in limit && limit.more > 0 && (limit.budget !== undefined || of === budget);
+  return isOpen ? limitRequest(run, limit).then((asked) => [failed, asked]) : [failed];
+}
+
+async function limitRequest(run: RunContext, limit: ReachedLimit): Promise<EventBody> {
+  const approvalId = run.config.runtime.id();
+  const given = { ...limit };
+  return {
+    type: 'approval_requested',
+    approvalId,
+    turn: run.state.answers,
+    // No call has it.
+    index: maxCalls,
+    callId: approvalId,
+    toolName: 'continue',
+    arguments: given,
+    hash: await approvalHash(run, 'continue', given, {}),
+    ...expiry(run),
+    subject: limitQuestion(limit).text,
+    limit,
+  };
+}
+
+function expiry({ config: { approvalMs, runtime } }: RunContext): { expiresAt?: number } {
+  return approvalMs === undefined ? {} : { expiresAt: runtime.now() + approvalMs };
 }
 
 /**
@@ -80,9 +132,7 @@ function approvalRequest(
     toolName: part.toolName,
     arguments: given,
     hash,
-    ...(run.config.approvalMs !== undefined && {
-      expiresAt: run.config.runtime.now() + run.config.approvalMs,
-    }),
+    ...expiry(run),
     subject: cap(subjectOf(tool, valid), maxOutputBytes),
     ...defined({ mustAsk }),
     ...details,
@@ -94,7 +144,7 @@ export async function planDecided(run: RunContext, job: Job, approval: Approval)
   const { call } = job;
   if (approval.decision === undefined) return { ...job, type: 'ask' };
   if (approval.decision === 'allow') {
-    const hash = await approvalHash(run, job, approval.request);
+    const hash = await approvalHash(run, job.tool.name, job.given, approval.request);
     if (hash === approval.request.hash) return { ...job, type: 'run', mustAsk: approval.request.mustAsk };
     const message = 'The call was not run: its arguments are not the ones that were approved.';
     return refusal(call, message, { denied: true });

@@ -13,6 +13,7 @@ import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, noUsage } from '../values/usage.ts';
+import { withQuestion } from './ask-user.ts';
 import { changedSummary, skipsCompaction } from './hooks.ts';
 import type { RequestSpending } from './request-cost.ts';
 import { requestCost } from './request-cost.ts';
@@ -25,10 +26,10 @@ import { askWithin } from './send-request.ts';
  */
 export async function compact(run: RunContext): Promise<void> {
   run.cached = undefined;
-  await run.log.record([await compacted(run)]);
+  await run.log.record(await compacted(run));
 }
 
-async function compacted(run: RunContext): Promise<EventBody> {
+async function compacted(run: RunContext): Promise<readonly EventBody[]> {
   const { state } = run;
   const began = run.config.runtime.monotonic();
   const account = new Account(run);
@@ -50,11 +51,13 @@ async function compacted(run: RunContext): Promise<EventBody> {
     const written = { upTo, summary: made?.summary ?? '' };
     const { summary } = upTo === 0 || hooks.length === 0 ? written : await changedSummary(run, written);
     const kept = upTo === 0 ? '' : cap(wellFormedText(summary), maxOutputBytes);
-    return { type: 'compacted', upTo, summary: kept, ...account.spent() };
+    return [{ type: 'compacted', upTo, summary: kept, ...account.spent() }];
   } catch (thrown) {
-    const error = { ...AgentError.from(thrown, 'agent', 'no_summary').toJSON(), ...account.wasted() };
+    const reason = AgentError.from(thrown, 'agent', 'no_summary');
+    const error = { ...reason.toJSON(), ...account.wasted() };
     const durationMs = run.config.runtime.monotonic() - began;
-    return { type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() };
+    const failed = { type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() } as const;
+    return await withQuestion(run, failed, reason);
   }
 }
 

@@ -1,12 +1,12 @@
 import { exceedsTokens } from '../context/tokens.ts';
-import { repeatedText, repeatNotice, repeatsItself } from '../events/repeat-policy.ts';
+import { repeatNotice, repeatsItself } from '../events/repeat-policy.ts';
 import type { State } from '../events/state.ts';
-import { unanswered, undecided } from '../events/state.ts';
+import { openLimit, unanswered, undecided } from '../events/state.ts';
 import type { StopReason } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import type { ErrorData } from '../values/errors.ts';
 import type { Action, Finish, Policy } from './action.ts';
-import { endingError, limitOf } from './ending-error.ts';
+import { afterCutOff, endingError, finishAtLimit, limitOf } from './ending-error.ts';
 
 /**
  * Returns the next action for a state. Pure: equal states give equal actions. The order of the checks is the
@@ -16,6 +16,8 @@ export function decide(state: State, policy: Policy): Action {
   const { closing, stopReason, compacted } = state;
   if (state.finished !== undefined) return { type: 'finish', status: state.finished.status };
   if (state.stop !== undefined) return { type: 'finish', status: state.stop };
+  if (openLimit(state) !== undefined)
+    return policy.attended ? { type: 'wait_for_answer' } : { type: 'finish', status: 'waiting' };
   if (isFull(state) && policy.compacts && !compacted) return { type: 'compact' };
   if (state.failure !== undefined) return finishAsFailed(state.failure);
 
@@ -28,7 +30,7 @@ export function decide(state: State, policy: Policy): Action {
     if (!policy.attended && undecided(state).length > 0) return { type: 'finish', status: 'waiting' };
     return { type: 'call_tools', calls: open.slice(0, left) };
   }
-  if (closing !== undefined && stopReason !== undefined) return finishAtLimit(closing, policy);
+  if (closing !== undefined && stopReason !== undefined) return afterCutOff(closing, state, policy);
   if (stopReason !== undefined && stopReason !== 'pause') return finishAfter(stopReason);
   if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);
   if (closing === undefined && state.repeats >= policy.repeats && repeatsItself(state, policy))
@@ -53,12 +55,6 @@ function finishAfter(status: StopReason): Finish {
 
 function limited(limit: LimitName, policy: Policy): Action {
   return policy.onLimit === 'finalize' ? { type: 'request', closing: limit } : finishAtLimit(limit, policy);
-}
-
-function finishAtLimit(limit: LimitName, policy: Policy): Finish {
-  const message =
-    limit === 'no_progress' ? repeatedText(policy.repeats) : `The limit on ${limit} was reached.`;
-  return { type: 'finish', status: 'limit', limit, error: { kind: 'limit', code: limit, message } };
 }
 
 function finishAsFailed(error: ErrorData): Finish {

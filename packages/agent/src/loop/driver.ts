@@ -17,6 +17,7 @@ import { AgentError, summarize } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Action, Finish } from './action.ts';
+import { waitForAnswer } from './ask-user.ts';
 import { callTools } from './call-tools.ts';
 import { compact } from './compact.ts';
 import { decide } from './decide.ts';
@@ -26,7 +27,7 @@ import type { Claim, LogOwner } from './log.ts';
 import { isTemporary, Log } from './log.ts';
 import { claimSession } from './opening.ts';
 import { toolsByName } from './plan.ts';
-import { chargePast, policyOf, withLimits } from './policy.ts';
+import { applyGrants, chargePast, policyOf, withLimits } from './policy.ts';
 import { requestModel } from './request-model.ts';
 import type { CachedPrefix, RunContext } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -153,10 +154,10 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   }
 
   /** Decides an approval once. Returns false if it is not open. */
-  decide(approvalId: string, { decision, message }: ApprovalDecision): boolean {
+  decide(approvalId: string, { decision, message, more }: ApprovalDecision): boolean {
     if (this.log.closed || this.isStopping) return false;
     const isOpen = openRequests(this.state).some((request) => request.approvalId === approvalId);
-    return isOpen && this.#recordDecision(approvalId, { decision, ...defined({ message }) });
+    return isOpen && this.#recordDecision(approvalId, { decision, ...defined({ message, more }) });
   }
 
   get #asked(): Approvals {
@@ -165,7 +166,10 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   }
 
   /** Records a decision, unless there is one. */
-  #recordDecision(approvalId: string, given: Pick<ApprovalDecidedEvent, 'decision' | 'message'>): boolean {
+  #recordDecision(
+    approvalId: string,
+    given: Pick<ApprovalDecidedEvent, 'decision' | 'message' | 'more'>,
+  ): boolean {
     if (!this.#asked.take(approvalId)) return false;
     const waitedMs = this.#asked.waitedMs(approvalId);
     void this.log.append([{ type: 'approval_decided', approvalId, ...given, waitedMs }]);
@@ -247,6 +251,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
         await this.#readOutput({ type: 'finish', status: this.state.finished.status });
       else
         while (!this.log.closed) {
+          const granted = applyGrants(this.config, this.state);
+          if (granted !== undefined) await granted;
           const action =
             (this.log.failure && this.#storeFailed()) ??
             decide(this.state, withLimits(this.#policy, this.config, this.state));
@@ -277,6 +283,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
         return callTools(this, action.calls);
       case 'compact':
         return compact(this);
+      case 'wait_for_answer':
+        return waitForAnswer(this);
       case 'finish':
         return this.#finish(action);
       default:

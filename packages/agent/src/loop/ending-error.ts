@@ -1,4 +1,5 @@
 import type { FinishedEvent } from '../events/event.ts';
+import { repeatedText } from '../events/repeat-policy.ts';
 import type { State } from '../events/state.ts';
 import type { StopReason } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
@@ -7,7 +8,7 @@ import { errorOf } from '../run/run.ts';
 import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
-import type { Finish } from './action.ts';
+import type { Action, Finish, Policy } from './action.ts';
 
 /** Returns the error of a run whose model did not end its response normally. */
 export function endingError(reason: StopReason): ErrorData {
@@ -18,6 +19,28 @@ export function endingError(reason: StopReason): ErrorData {
 export function limitOf({ code }: ErrorData): LimitName | undefined {
   return isLimitName(code) ? code : undefined;
 }
+
+/** Returns the end of a run that reached a limit. */
+export function finishAtLimit(limit: LimitName, { repeats }: Pick<Policy, 'repeats'>): Finish {
+  const message = limit === 'no_progress' ? repeatedText(repeats) : `The limit on ${limit} was reached.`;
+  return { type: 'finish', status: 'limit', limit, error: { kind: 'limit', code: limit, message } };
+}
+
+/**
+ * Returns the action after a response that a limit cut off: the end, or another request if a user is asked. The limit
+ * refuses that request, which raises the question.
+ */
+export function afterCutOff(limit: LimitName, { turns }: State, policy: Policy): Action {
+  const isAsked = policy.onReached === 'ask' && (limit === 'usd' || limit === 'tokens');
+  return isAsked && turns < policy.turns
+    ? { type: 'request', notice: cutOffNotice }
+    : finishAtLimit(limit, policy);
+}
+
+const cutOffNotice = {
+  code: 'limit',
+  text: 'Your last answer was cut off by a limit on what it may cost. Go on from where it ended.',
+} as const;
 
 /** Creates the error of a run whose action recorded nothing, so that it would be repeated forever. */
 export function stuck(action: string): AgentError {

@@ -86,6 +86,7 @@ export class Executor<Tools extends Tool = Tool> {
     this.#options = {
       request: Object.freeze({}),
       onLimit: 'return',
+      onReached: 'end',
       toolErrors: 'continue',
       toolScheduling: 'parallel',
       toolConcurrency: defaultToolConcurrency,
@@ -167,6 +168,8 @@ export class Executor<Tools extends Tool = Tool> {
           open: openPrompt(promptOf(args)),
           callsPerStep,
           attended: false,
+          // The limit also refuses the next request of the run that makes the call, which then asks.
+          onReached: 'end',
         } as const;
         const options = { signal, budget, onEvent: reportTo(context), ...defined({ output, user }) };
         return await responseOf(startRun(this.#configOf(start, options)));
@@ -178,6 +181,7 @@ export class Executor<Tools extends Tool = Tool> {
   #configOf<Output>(
     start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep' | 'waitEnded'> & {
       readonly attended?: boolean;
+      readonly onReached?: 'end';
     },
     { signal, onEvent, output: option, ...ids }: RunOptions,
   ): RunConfig<Output> {

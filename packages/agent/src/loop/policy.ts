@@ -2,7 +2,9 @@ import { defaultShare } from '../context/context.ts';
 import { prefixTokens } from '../context/tokens.ts';
 import { spendingOf } from '../events/spending.ts';
 import type { State } from '../events/state.ts';
+import { notRaised } from '../events/state.ts';
 import type { Amounts } from '../interfaces/amounts.ts';
+import { noAmounts } from '../interfaces/amounts.ts';
 import type { RunConfig } from '../run/options.ts';
 import { readEvents } from '../store/open-session.ts';
 import type { Policy } from './action.ts';
@@ -11,13 +13,15 @@ import type { Policy } from './action.ts';
 type RunPolicy = { -readonly [Field in keyof Policy]: Policy[Field] };
 
 /** Returns the options of a run that `decide` needs. Call {@link withLimits} before each decision. */
-export function policyOf({ agent, context, system, tools, limits, onLimit, attended }: RunConfig): RunPolicy {
+export function policyOf(config: RunConfig): RunPolicy {
+  const { agent, context, system, tools, limits, onLimit, onReached, attended } = config;
   const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;
   const compacts = context?.compact !== undefined;
   return {
     turns: 0,
     toolCalls: 0,
     onLimit,
+    onReached,
     attended,
     compacts,
     compactAbove: compacts ? (context.maxTokens ?? window * defaultShare) : Number.POSITIVE_INFINITY,
@@ -51,6 +55,23 @@ export function chargePast(
   const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
   budget.charge({ tokens, usd, turns, toolCalls });
   return budget.recover(sessionId, (seq) => recordedUsage(config, seq));
+}
+
+/**
+ * Applies what users allowed beyond limits, as the log shows it: a crash between the answer and its effect changes nothing.
+ * Returns a promise only if a budget of a store must be changed. Repeating it has no effect.
+ */
+export function applyGrants(
+  { budget, runId }: RunConfig,
+  { raised, question }: State,
+): Promise<void> | undefined {
+  if (raised !== notRaised) budget.raise(raised);
+  if (question?.decision !== 'allow') return undefined;
+  const { more, request } = question;
+  const { approvalId: id, limit } = request;
+  if (limit?.budget === undefined) return undefined;
+  const amounts = { ...noAmounts, [limit.amount]: more ?? limit.more };
+  return budget.grant({ id, budget: limit.budget, runId, amounts });
 }
 
 const pageLength = 100;

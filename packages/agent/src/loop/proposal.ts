@@ -55,17 +55,18 @@ export async function proposalOf(
     changes === undefined
       ? defined({ after: linesOf(run, before) })
       : { changes: await Promise.all(changes.map((change) => digestsOf(run, change))) };
-  const hash = await approvalHash(run, job, bound);
+  const hash = await approvalHash(run, job.tool.name, job.given, bound);
   return { shown: { ...preview, ...bound, hash }, changes };
 }
 
 /** Returns the hash that binds an approval to its tool, its arguments, and what the call would do. */
 export function approvalHash(
   run: RunContext,
-  { tool, given }: Job,
+  toolName: string,
+  args: object,
   { changes, after }: Bound,
 ): Promise<string> {
-  const parts = [tool.name, sortedKeys(given)];
+  const parts = [toolName, sortedKeys(args)];
   if (changes !== undefined || after !== undefined) parts.push(sortedKeys(defined({ changes, after })));
   return run.config.runtime.digest(JSON.stringify(parts));
 }

@@ -4,6 +4,7 @@ import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts'
 import { AgentError } from '../values/errors.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Action } from './action.ts';
+import { withQuestion } from './ask-user.ts';
 import { acceptedResponse, changedRequest } from './hooks.ts';
 import { requestCost } from './request-cost.ts';
 import type { RunContext } from './run-context.ts';
@@ -75,19 +76,25 @@ function recordOutcome(
   outcome: PricedResponse | AgentError,
 ): void | Promise<void> {
   const durationMs = run.config.runtime.monotonic() - began;
-  const events: EventBody[] = [];
   if (outcome instanceof AgentError) {
     settle?.(0);
-    events.push(failureEvent(run, agent, outcome, durationMs));
-  } else {
-    settle?.(1);
-    const { response, usd, shortenedBy } = outcome;
-    run.lastResponse = response;
-    // The limit of the run cut the response off, not a limit of the model.
-    if (shortenedBy !== undefined && response.stopReason === 'max_tokens' && !isClosing)
-      events.push({ type: 'stop_requested', reason: 'limit', limit: shortenedBy });
-    events.push(answerEvent(agent, response, usd, durationMs));
+    const failed = withQuestion(run, failureEvent(run, agent, outcome, durationMs), outcome);
+    return failed instanceof Promise
+      ? failed.then((events) => recordAll(run, events))
+      : recordAll(run, failed);
   }
+  settle?.(1);
+  const events: EventBody[] = [];
+  const { response, usd, shortenedBy } = outcome;
+  run.lastResponse = response;
+  // The limit of the run cut the response off, not a limit of the model.
+  if (shortenedBy !== undefined && response.stopReason === 'max_tokens' && !isClosing)
+    events.push({ type: 'stop_requested', reason: 'limit', limit: shortenedBy });
+  events.push(answerEvent(agent, response, usd, durationMs));
+  return recordAll(run, events);
+}
+
+function recordAll(run: RunContext, events: readonly EventBody[]): void | Promise<void> {
   const recorded = run.log.record(events);
   return recorded instanceof Promise ? recorded.then(() => undefined) : undefined;
 }

@@ -101,6 +101,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   compactAbove: count,
   offloadAbove: count,
   keepSessions: yesOrNo,
+  askAtLimit: yesOrNo,
   mcp: mcpProblem,
 };
 

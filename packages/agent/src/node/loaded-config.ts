@@ -65,6 +65,8 @@ export interface FileConfig extends AgentConfig {
   readonly maxRepeats?: number;
   /** Maximum cost of one run in US dollars. */
   readonly maxUsd?: number;
+  /** True to ask whether a run continues when it reaches a limit on tokens or money, or a budget. */
+  readonly askAtLimit?: boolean;
   /** Budgets of a budget store by name, each with the limits of all runs that use it. */
   readonly budgets?: Readonly<Record<string, Omit<BudgetDefinition, 'name'>>>;
   /** The name of the budget of all runs. */

@@ -1,4 +1,5 @@
-import { limited, listOf, oneOf, read, record, text } from '../values/input.ts';
+import type { Reader } from '../values/input.ts';
+import { limited, listOf, oneOf, read, record, text, when } from '../values/input.ts';
 import { maxOutputBytes } from '../values/sizes.ts';
 
 /** A user's decision about an approval. */
@@ -6,6 +7,11 @@ export interface ApprovalDecision {
   readonly decision: 'allow' | 'deny';
   /** The reason that the model sees, if the decision is `deny`; at most 256 KiB. */
   readonly message?: string;
+  /**
+   * How much more a reached limit allows, if the decision is `allow`: US dollars, tokens or requests. Default: what the
+   * question offers. Without a meaning for a call.
+   */
+  readonly more?: number;
 }
 
 /** A user's decision, with the id of its approval. */
@@ -13,7 +19,15 @@ export interface NamedDecision extends ApprovalDecision {
   readonly approvalId: string;
 }
 
-const decisionFields = { decision: oneOf('allow', 'deny'), message: limited(maxOutputBytes, text) } as const;
+const positive: Reader<number> = when(
+  (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
+  'a number above 0',
+);
+const decisionFields = {
+  decision: oneOf('allow', 'deny'),
+  message: limited(maxOutputBytes, text),
+  more: positive,
+} as const;
 const decisionReader = record<ApprovalDecision>(decisionFields, ['decision']);
 const namedReader = record<NamedDecision>({ ...decisionFields, approvalId: text }, [
   'approvalId',

@@ -77,6 +77,7 @@ const executorFields: Readers<ExecutorOptions> = {
   }),
   budget: readBudget,
   onLimit: oneOf('return', 'finalize'),
+  onReached: oneOf('end', 'ask'),
   toolErrors: oneOf('continue', 'stop-batch'),
   toolScheduling: oneOf('parallel', 'sequential'),
   toolConcurrency: amount,

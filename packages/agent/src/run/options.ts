@@ -29,6 +29,11 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly budget?: Budget;
   /** Effect of a reached limit: end the run, or request one closing response without tools. Default `return`. */
   readonly onLimit?: 'return' | 'finalize';
+  /**
+   * Effect of a limit on tokens or money, or of a budget of a store, that leaves too little for the next request: end the
+   * run, or ask a user whether it continues with more. The question is an approval with `limit`. Default `end`.
+   */
+  readonly onReached?: 'end' | 'ask';
   /** Effect of a failed tool: continue with the batch, or skip the rest of it. Default `continue`. */
   readonly toolErrors?: 'continue' | 'stop-batch';
   /** Scheduling of consecutive `read` tools. Default `parallel`. */
@@ -124,6 +129,7 @@ type DefaultedOption =
   | 'tools'
   | 'request'
   | 'onLimit'
+  | 'onReached'
   | 'toolErrors'
   | 'toolScheduling'
   | 'toolConcurrency'

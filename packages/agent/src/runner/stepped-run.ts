@@ -2,6 +2,7 @@ import type { ApprovalRequestedEvent, RunEvent } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { openRequests } from '../events/state.ts';
 import type { Executor } from '../loop/executor.ts';
+import type { ApprovalDecision } from '../run/approvals.ts';
 import type { AdvanceOptions } from '../run/options.ts';
 import { outcomeOf } from '../run/result.ts';
 import type { RunResult } from '../run/run.ts';
@@ -44,7 +45,7 @@ export interface SteppedTask {
   /**
    * Requests a decision about a call from the user, in a separate step. It may be called again until the decision has
    * come, so repeating a request must change nothing. Send the decision to the run as a
-   * signal named {@link approvalSignal}, as `{ decision: 'allow' | 'deny', message? }`.
+   * signal named {@link approvalSignal}, as `{ decision: 'allow' | 'deny', message?, more? }`.
    */
   readonly ask?: (request: ApprovalRequestedEvent, call: StepCall) => void | Promise<void>;
   /** The behavior if a run needs a decision: the workflow waits, or the run ends as waiting. Default `wait`. */
@@ -186,9 +187,9 @@ async function decisions(
 }
 
 /** Converts a signal to a decision: anything but an explicit `allow` denies. */
-function decisionOf(value: Json | undefined): { decision: 'allow' | 'deny'; message?: string } {
+function decisionOf(value: Json | undefined): ApprovalDecision {
   if (value === undefined) return { decision: 'deny', message: 'No decision was made in time.' };
-  const { decision, message } = isObject(value) ? value : {};
-  if (decision === 'allow') return { decision };
+  const { decision, message, more } = isObject(value) ? value : {};
+  if (decision === 'allow') return typeof more === 'number' && more > 0 ? { decision, more } : { decision };
   return { decision: 'deny', ...(typeof message === 'string' && { message }) };
 }

@@ -212,6 +212,19 @@ export interface ChangeDigest {
   readonly after?: string;
 }
 
+/** A limit on what may be spent, which leaves too little for the next request. */
+export interface ReachedLimit {
+  /** What is limited. */
+  readonly amount: 'usd' | 'tokens' | 'requests';
+  readonly max: number;
+  /** What counts toward the limit when it is reached. */
+  readonly spent: number;
+  /** How much more is offered. */
+  readonly more: number;
+  /** The name of the budget in its store. Absent: it is a limit of the run itself. */
+  readonly budget?: string;
+}
+
 /** The usage of one model response, or the sum of several. */
 export interface RequestUsage {
   readonly usage: Usage;

@@ -10,6 +10,7 @@ const policy: Policy = {
   turns: 10,
   toolCalls: Number.POSITIVE_INFINITY,
   onLimit: 'return',
+  onReached: 'end',
   attended: false,
   compacts: false,
   compactAbove: Number.POSITIVE_INFINITY,

@@ -8,7 +8,7 @@ const client = 'src/store/budgets/budget-client.ts';
 const rules = 'test/budgets/rules.test.ts';
 const clientTest = 'test/budgets/budget-client.test.ts';
 
-/** Bugs in budgets that outlive processes. U1 to U4 are the rules of `BudgetStore`. */
+/** Bugs in budgets that outlive processes. U1 to U5 are the rules of `BudgetStore`. */
 export const budgetMutants: readonly Mutant[] = [
   {
     file: decide,
@@ -100,8 +100,9 @@ export const budgetMutants: readonly Mutant[] = [
   },
   {
     file: sql,
-    find: "AND b.period = ? AND h.state = 'open'",
-    replace: 'AND b.period = ?',
+    find: "SELECT h.state, ${sums} FROM ${this.#p}hold_balances b JOIN ${this.#p}holds h ON h.id = b.hold\n         WHERE b.budget = ? AND b.period = ? AND h.state IN ('open', 'granted') GROUP BY h.state",
+    replace:
+      "SELECT 'open', ${sums} FROM ${this.#p}hold_balances b JOIN ${this.#p}holds h ON h.id = b.hold\n         WHERE b.budget = ? AND b.period = ? AND h.state <> 'granted'",
     why: 'what a crashed process used counts as spent and as reserved',
     breaks: ['U2'],
     by: rules,
@@ -132,8 +133,8 @@ export const budgetMutants: readonly Mutant[] = [
   },
   {
     file: client,
-    find: 'for (const waiter of this.#waiters) wake(waiter);',
-    replace: '',
+    find: 'await this.#store.settle(id, used);\n    for (const waiter of this.#waiters) wake(waiter);',
+    replace: 'await this.#store.settle(id, used);',
     why: 'a request waits although its own process has released the room',
     breaks: ['U4'],
     by: clientTest,
@@ -153,5 +154,38 @@ export const budgetMutants: readonly Mutant[] = [
     why: 'a request waits longer than its caller allows',
     breaks: [],
     by: clientTest,
+  },
+  {
+    file: book,
+    find: 'if ((await tables.hold(id)) !== undefined) return;',
+    replace:
+      "if ((await tables.hold(id)) !== undefined) return await tables.add(balanceKey(definition, ''), amounts);",
+    why: 'a repeated grant changes what is spent',
+    breaks: ['U5'],
+    by: 'budgets: grants',
+  },
+  {
+    file: book,
+    find: "hold === undefined || hold.state === 'granted'",
+    replace: 'hold === undefined',
+    why: 'a grant can be settled like a reservation',
+    breaks: ['U5'],
+    by: 'budgets: grants',
+  },
+  {
+    file: book,
+    find: 'raisedLimits(definition.limits, balance.granted)',
+    replace: 'definition.limits',
+    why: 'a grant has no effect',
+    breaks: ['U5'],
+    by: 'budgets: grants',
+  },
+  {
+    file: book,
+    find: 'balanceKey(definition, periodAt(definition, since, runId))',
+    replace: "balanceKey(definition, periodAt(definition, since, ''))",
+    why: 'a grant for one run counts for none',
+    breaks: ['U5'],
+    by: 'budgets: grants',
   },
 ];

@@ -25,8 +25,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/run/approvals.ts',
-    find: "decision: oneOf('allow', 'deny'), message",
-    replace: 'decision: text as never, message',
+    find: "decision: oneOf('allow', 'deny'),",
+    replace: 'decision: text as never,',
     why: 'an invalid decision is recorded, and the log cannot be imported',
     breaks: ['P21'],
     by: 'executor: callers',
@@ -81,7 +81,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: decide,
-    find: 'if (closing !== undefined && stopReason !== undefined) return finishAtLimit(closing, policy);',
+    find: 'if (closing !== undefined && stopReason !== undefined) return afterCutOff(closing, state, policy);',
     replace: '',
     why: 'a run that reached its limit ends as complete',
     breaks: ['P1', 'P4'],

@@ -239,6 +239,8 @@ const samples: Readonly<Record<string, Sample>> = {
 
   addUsd: () => [1, 2],
   approvalText: () => [shown],
+  limitQuestion: () => [{ amount: 'usd', max: 1, spent: 1, more: 1 }],
+  openRequests: () => [emptyState()],
   argumentLines: () => [shown, ['path']],
   callStatus: () => [{ turn: 1, index: 0, part: call }],
   currentParts: () => [[text]],

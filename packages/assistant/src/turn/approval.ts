@@ -1,6 +1,6 @@
 import type { Json } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
-import { approvalText } from '@cobbler/agent/events';
+import { approvalText, limitQuestion } from '@cobbler/agent/events';
 import type { Button, Channel, ChannelFile, MessagePart } from '../channel/channel.ts';
 import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './messages.ts';
 
@@ -34,7 +34,18 @@ export function approvalQuestion(
   channel: Pick<Channel, 'pieces'>,
   request: ApprovalRequestedEvent,
 ): ApprovalQuestion {
-  const { toolName, approvalId } = request;
+  const { toolName, approvalId, limit } = request;
+  if (limit !== undefined) {
+    const { allow, deny } = limitQuestion(limit);
+    const stop = { label: deny, data: `deny:${approvalId}` };
+    const [text = { text: '' }] = channel.pieces(approvalText(request));
+    return {
+      parts: [text],
+      buttons: [{ label: allow, data: `allow:${approvalId}` }, stop],
+      withheld: text,
+      denyButtons: [stop],
+    };
+  }
   const text = approvalText(request);
   const deny = { label: allowNo, data: `deny:${approvalId}` };
   const shown = partLengths.map((length) => shownWhole(channel, toolName, partsOf(text, length)));

@@ -1,3 +1,6 @@
+import { openSession } from '@cobbler/agent';
+import type { ReachedLimit } from '@cobbler/agent/events';
+import { limitQuestion, openRequests } from '@cobbler/agent/events';
 import type { Steps } from '@cobbler/agent/runner';
 import { approvalSignal } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
@@ -10,7 +13,7 @@ import type { AssistantDependencies } from './dependencies.ts';
 import * as words from './messages.ts';
 import { runNotedStep } from './noted.ts';
 import { isTimeZone, zonedTime } from './system-prompt.ts';
-import { turnSessions } from './turn.ts';
+import { turnSession, turnSessions } from './turn.ts';
 import type { ButtonPressWork, CommandWork } from './work.ts';
 
 /** Maximum number of memories shown. */
@@ -115,11 +118,14 @@ export async function handleButtonPress(
 type ControlReply = { short: string; long: string };
 
 async function decide(dependencies: AssistantDependencies, work: ButtonPressWork): Promise<ControlReply> {
-  const { chatId, message } = work;
+  const { chatId, userId, message } = work;
   const approval = approvalDecision(work.data);
   if (approval !== undefined) {
     const { approvalId } = approval;
     const runId = await dependencies.chats.running(chatId);
+    const limit = runId && (await openLimit(dependencies, turnSession(chatId, runId), approvalId));
+    if (limit && work.data.startsWith('allow:') && !dependencies.admins.includes(userId))
+      return { short: words.adminsOnly, long: '' };
     if (runId !== undefined && message !== undefined)
       await dependencies.outbox.confirm(questionKeys(runId, approvalId), chatId, message);
     const signal = approvalSignal(approvalId);
@@ -127,11 +133,22 @@ async function decide(dependencies: AssistantDependencies, work: ButtonPressWork
       runId !== undefined && (await dependencies.runner().signal(runId, signal, approval.decision));
     if (!isDelivered) return { short: words.isOver, long: '' };
     const isAllowed = work.data.startsWith('allow:');
-    return isAllowed ? same(`✓ ${words.allowYes}`) : same(`✗ ${words.allowNo}`);
+    const { allow, deny } = limit ? limitQuestion(limit) : { allow: words.allowYes, deny: words.allowNo };
+    return same(isAllowed ? `✓ ${allow}` : `✗ ${deny}`);
   }
   if (work.data === 'forget:yes') return same(await forget(dependencies, chatId));
   if (work.data === 'forget:no') return same(words.kept);
   return { short: words.isOver, long: '' };
+}
+
+/** Returns the limit that an open question of a turn is about; the data of a button cannot be trusted. */
+async function openLimit(
+  { turns }: AssistantDependencies,
+  sessionId: string,
+  approvalId: string,
+): Promise<ReachedLimit | undefined> {
+  const open = openRequests(await openSession(turns, sessionId));
+  return open.find((request) => request.approvalId === approvalId)?.limit;
 }
 
 function same(text: string): ControlReply {

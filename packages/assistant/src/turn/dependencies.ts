@@ -1,6 +1,6 @@
 import type { Agent, AgentError, Budget, Gate, Pricing, Runtime, Tool } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
-import { any, callable, count, record, text, when } from '@cobbler/agent/input';
+import { any, callable, count, listOf, record, text, when } from '@cobbler/agent/input';
 import type { Runner } from '@cobbler/agent/runner';
 import type { Channel } from '../channel/channel.ts';
 import { readChannel } from '../channel/channel.ts';
@@ -49,6 +49,11 @@ export interface AssistantOptions {
    * of a day, for example. Default: none.
    */
   readonly budget?: (userId: string) => Promise<Budget | undefined>;
+  /**
+   * The ids of users who can let a budget spend more: their turns ask them when a budget is reached. Default: none, so that
+   * such a turn ends.
+   */
+  readonly admins?: readonly string[];
   /** The prices of the models, for the costs in the logs and for budgets that limit money. Default: none is known. */
   readonly pricing?: Pricing;
   /** When older messages are summarized and added to the memory. */
@@ -70,6 +75,7 @@ export interface AssistantDependencies extends AssistantOptions {
   readonly toolCalls: number;
   readonly approvalMs: number;
   readonly rateLimit: RateLimit;
+  readonly admins: readonly string[];
   readonly runtime: Runtime;
   readonly report: (error: AgentError, where: string) => void;
 }
@@ -96,6 +102,7 @@ export const readOptions: Reader<AssistantOptions> = record<AssistantOptions>(
     approvalMs: count,
     rateLimit: readRateLimit,
     budget: callable,
+    admins: listOf(text),
     pricing: callable,
     remember: record<RememberRule>(rememberReaders),
     runtime: any,

@@ -127,7 +127,7 @@ async function think(
   steps: Steps,
   moment: Moment,
 ): Promise<RunResult> {
-  const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages, pricing } =
+  const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages, pricing, admins } =
     dependencies;
   const { chatId, userId: user } = work;
   const budget = await dependencies.budget?.(user);
@@ -143,6 +143,8 @@ async function think(
     system: systemPrompt({ persona, tools, memories, ...moment }),
     limits: { toolCalls, turns: toolCalls + 2 },
     onLimit: 'finalize',
+    // Nobody else could answer, and their turn would wait until the question expires.
+    onReached: admins.includes(user) ? 'ask' : 'end',
     toolErrors: 'continue',
     ...defined({ budget, pricing }),
   });

@@ -1,7 +1,7 @@
 import { BudgetClient, memoryBudgets } from '@cobbler/agent/budgets';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
-import { stage } from '../support/stage.ts';
+import { eventually, stage } from '../support/stage.ts';
 
 /** Budgets in which each user has one request in a period. */
 function budgets(per: 'day' | 'total') {
@@ -27,6 +27,28 @@ describe('the budget of a user', () => {
     await clock.advance(16 * 3_600_000);
     expect(await ask('And now?')).toEqual({ answered: true, delivered: 'sent' });
     expect(await store.balances(['7'])).toMatchObject([{ settled: { requests: 1 }, period: '2026-11-23' }]);
+  });
+
+  it('asks an admin whether it continues, and refuses the answer of another user', async () => {
+    const { budget, store } = budgets('day');
+    const work = stage(['One.', 'Two.'], { budget, admins: ['7'] });
+    await work.ask('Hello.');
+    const run = await work.say('More.');
+    const { buttons, text } = await eventually(() =>
+      work.channel.messages.find((one) => one.buttons.length > 0),
+    );
+    expect(text).toContain('Budget "7" leaves too little for the next request: 1 of 1 request spent.');
+    expect(buttons.map(({ label }) => label)).toEqual(['Continue with 1 request more', 'Stop']);
+    const data = buttons[0]?.data ?? '';
+    await work.assistant.receive({
+      ...{ type: 'tap', id: 'other', chatId: '7', userId: '8', sentAt: 0, data, tapId: 'tap-other' },
+    });
+    await work.runner.result('memory-other');
+    expect((await store.balances(['7']))[0]?.granted.requests).toBe(0);
+    await work.tap(data);
+    expect(await work.runner.result(run)).toEqual({ answered: true, delivered: 'sent' });
+    expect(work.texts().at(-1)).toBe('Two.');
+    expect((await store.balances(['7']))[0]?.granted.requests).toBe(1);
   });
 
   it('is answered without a time if it never starts again', async () => {

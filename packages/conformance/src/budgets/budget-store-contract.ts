@@ -4,6 +4,7 @@ import { defined, timeOf } from '@cobbler/agent/values';
 import { alertCases } from './alerts.ts';
 import type { BudgetCase, BudgetSubject } from './case.ts';
 import { definitionCases } from './definitions.ts';
+import { grantCases } from './grants.ts';
 import { periodCases } from './periods.ts';
 import { processCases } from './processes.ts';
 import { reservationCases } from './reservations.ts';
@@ -16,6 +17,7 @@ const definitions: readonly BudgetCase[] = [
   ...reservationCases,
   ...periodCases,
   ...processCases,
+  ...grantCases,
   ...alertCases,
 ];
 

@@ -38,7 +38,8 @@ export const periodCases: readonly BudgetCase[] = [
       ...{ wanted: dollars(1), least: dollars(1) },
     });
     const endsAt = timeOf('2026-01-02T18:30:00Z');
-    expectEqual(refused, { state: 'refused', budget: 'india', limit: 'usd', max: 1, endsAt }, 'the refusal');
+    const limit = { limit: 'usd', max: 1, base: 1, spent: 1 };
+    expectEqual(refused, { state: 'refused', budget: 'india', ...limit, endsAt }, 'the refusal');
     pass(6.5 * hour);
     expectEqual(await reserve(store, 'c', 'india', 1), 'held 1', 'a request after midnight');
   }),

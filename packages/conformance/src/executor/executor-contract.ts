@@ -12,6 +12,7 @@ import { storeCases } from './faults/store-faults.ts';
 import { gateCases } from './gate.ts';
 import { historyCases } from './history.ts';
 import { hookCases } from './hooks.ts';
+import { limitQuestionCases } from './limit-questions.ts';
 import { limitCases } from './limits.ts';
 import { loopCases } from './loop.ts';
 import { metricCases } from './metrics.ts';
@@ -60,6 +61,7 @@ const definitions: readonly ExecutorCase[] = [
   ...proposalCases,
   ...hookCases,
   ...approvalWaitCases,
+  ...limitQuestionCases,
   ...toolWaitCases,
   ...limitCases,
   ...progressCases,

@@ -72,12 +72,19 @@ export function budgetTable(balances: readonly BudgetBalance[], style: Style): r
   return lines.map((line, index) => (index === 0 ? style.dim(text(line)) : text(line)));
 }
 
-function linesOf({ definition, settled, reserved, endsAt }: BudgetBalance): readonly (readonly string[])[] {
+function linesOf({
+  definition,
+  settled,
+  reserved,
+  granted,
+  endsAt,
+}: BudgetBalance): readonly (readonly string[])[] {
   const { name, per = 'total', limits } = definition;
   const limited = (['usd', 'tokens', 'requests'] as const).filter((amount) => limits[amount] !== undefined);
   const next = endsAt === undefined ? '' : `${new Date(endsAt).toISOString().slice(0, 16)}Z`;
   return (limited.length === 0 ? (['usd'] as const) : limited).map((amount) => {
-    const limit = limits[amount];
+    const given = limits[amount];
+    const limit = given === undefined ? undefined : given + granted[amount];
     const format = amounts[amount];
     const limitText = limit === undefined ? 'none' : format(limit);
     // Each run has a balance of its own.

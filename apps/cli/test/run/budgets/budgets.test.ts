@@ -16,7 +16,7 @@ import { listBudgets } from '../../../src/run/budgets/budget-list.ts';
 import { Budgets } from '../../../src/run/budgets/budgets.ts';
 import { bareEnvironment } from '../../support/binary.ts';
 import { fakeIo } from '../../support/fake-io.ts';
-import { invoke } from '../../support/in-process.ts';
+import { cobbler, invoke } from '../../support/in-process.ts';
 import { claudeAt, mockService } from '../../support/mock-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -52,6 +52,23 @@ async function setup(settings: string, project?: string) {
 }
 
 const me = 'budgets:\n  me: { per: day, limits: { requests: 1 } }\n';
+
+test('a run that asks when a budget is reached waits, says how to continue, and continues with more', async () => {
+  const { run, cwd, env, list } = await setup(`${me}budget: me\naskAtLimit: true\n`);
+  expect(await run()).toMatchObject({ code: 0 });
+  const { code, stderr } = await run();
+  expect(code).toBe(5);
+  expect(stderr.replace(/\s+/g, ' ')).toContain(
+    'Budget "me" leaves too little for the next request: 1 of 1 request spent.',
+  );
+  const [, id = ''] = /cobbler resume (\S+)\s+--more\s+1\n/.exec(stderr) ?? [];
+  expect(await cobbler(['resume', id], { env, cwd })).toMatchObject({ code: 5 });
+  const end = await cobbler(['resume', id, '--more', '2'], { env, cwd });
+  expect(end).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  expect(await list()).toMatch(/me +day +3 requests +2 requests/);
+  const over = await cobbler(['resume', id, 'Again.', '--more', '2'], { env, cwd });
+  expect(over).toMatchObject({ code: 2, stderr: expect.stringContaining('does not wait at a limit') });
+});
 
 describe('the budget of a run', () => {
   test('ends the next run when it is reached, and names the budget, its limit and its next period', async () => {

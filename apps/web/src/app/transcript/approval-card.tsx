@@ -1,5 +1,5 @@
 import type { CallItem } from '@cobbler/agent/events';
-import { visibleText } from '@cobbler/agent/events';
+import { limitQuestion, visibleText } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusMessage } from '../composer/composer.tsx';
@@ -42,7 +42,11 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
     }
   };
   const card = useRef<HTMLElement>(null);
-  useApprovalKeys(id, { y: () => void send('allow'), n: () => void send('deny'), e: () => setDenying(true) });
+  useApprovalKeys(id, {
+    y: () => void send('allow'),
+    n: () => void send('deny'),
+    e: () => setDenying(approval?.limit === undefined),
+  });
   useEffect(() => {
     // A user who is typing keeps the focus; otherwise the keys of the card work immediately.
     if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
@@ -53,6 +57,7 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
     return () => void (current?.contains(document.activeElement) === true && focusMessage());
   }, []);
   if (approval === undefined || proposal === undefined) return null;
+  const limit = approval.limit && limitQuestion(approval.limit);
   return (
     <section
       ref={card}
@@ -66,7 +71,13 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
           ?
         </span>
         <h2>
-          Allow <code>{visibleText(approval.toolName, 'name')}</code>
+          {limit === undefined ? (
+            <>
+              Allow <code>{visibleText(approval.toolName, 'name')}</code>
+            </>
+          ) : (
+            'Limit reached'
+          )}
         </h2>
         <span class="ask-subject">{visibleText(approval.summary ?? '', 'name')}</span>
         {others > 0 && <span class="muted small">and {others} more</span>}
@@ -91,14 +102,16 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
       ) : (
         <footer>
           <button type="button" disabled={isSending} onClick={() => void send('deny')}>
-            Deny <kbd>n</kbd>
+            {limit?.deny ?? 'Deny'} <kbd>n</kbd>
           </button>
-          <button type="button" disabled={isSending} onClick={() => setDenying(true)}>
-            Deny with a reason <kbd>e</kbd>
-          </button>
+          {limit === undefined && (
+            <button type="button" disabled={isSending} onClick={() => setDenying(true)}>
+              Deny with a reason <kbd>e</kbd>
+            </button>
+          )}
           {proposal.isWhole && (
             <button type="button" class="primary" disabled={isSending} onClick={() => void send('allow')}>
-              {isSending ? 'Sending…' : 'Allow once'} <kbd>y</kbd>
+              {isSending ? 'Sending…' : (limit?.allow ?? 'Allow once')} <kbd>y</kbd>
             </button>
           )}
         </footer>

@@ -26,6 +26,7 @@ const firstCharacters = 20_000;
  */
 export function proposalOf(approval: ApprovalRequestedEvent): Proposal {
   const text = approvalText(approval);
+  if (approval.limit !== undefined) return { text, isWhole: true };
   if (text.length > maxCharacters) return { text: `${text.slice(0, firstCharacters)}…`, isWhole: false };
   if (approval.diff !== undefined) {
     const diff = visibleText(approval.diff);

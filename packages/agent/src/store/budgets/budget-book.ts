@@ -1,7 +1,8 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
 import { addAmounts, noAmounts } from '../../interfaces/amounts.ts';
 import type { BudgetLevel, Verdict } from '../../interfaces/decide-reservation.ts';
-import { decideReservation } from '../../interfaces/decide-reservation.ts';
+import { decideReservation, raisedLimits } from '../../interfaces/decide-reservation.ts';
+import type { BudgetGrant } from '../../interfaces/reservation.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { callable, listOf, optional, read } from '../../values/input.ts';
@@ -15,7 +16,7 @@ import type {
   ReservationRequest,
   ReservationResult,
 } from './budget-store.ts';
-import { invalidParent, maxDepth, readRequest, unknownBudget } from './budget-store.ts';
+import { invalidParent, maxDepth, readGrant, readRequest, unknownBudget } from './budget-store.ts';
 import type { BalanceKey, BudgetTables, Hold } from './budget-tables.ts';
 import type { BudgetDefinition } from './definition.ts';
 import { readAmounts, readDefinition, readName } from './definition.ts';
@@ -92,7 +93,7 @@ export class BudgetBook implements BudgetStore {
     let alerts: readonly BudgetAlert[] = [];
     await this.#transaction(async (tables) => {
       const hold = await tables.hold(id);
-      if (hold === undefined) return;
+      if (hold === undefined || hold.state === 'granted') return;
       await tables.removeHold(id);
       if (hold.state === 'waiting') return;
       const before = hold.state === 'charged' ? hold.amounts : noAmounts;
@@ -101,6 +102,20 @@ export class BudgetBook implements BudgetStore {
     });
     this.#alert(alerts);
     this.#release(id);
+  }
+
+  async grant(given: BudgetGrant): Promise<void> {
+    const { id: grantId, budget, runId, amounts } = read(given, readGrant, 'grant');
+    const id = `grant:${grantId}`;
+    await this.#transaction(async (tables) => {
+      const definition = await budgetIn(tables, budget);
+      if ((await tables.hold(id)) !== undefined) return;
+      const since = await tables.now();
+      const balances = [balanceKey(definition, periodAt(definition, since, runId))];
+      // It belongs to no session, because no session settles it.
+      const hold = { id, owner: this.#owner, sessionId: '', runId, amounts, balances, since };
+      await tables.putHold({ ...hold, state: 'granted' });
+    });
   }
 
   async unsettled(given: string): Promise<readonly OpenReservation[]> {
@@ -121,9 +136,9 @@ export class BudgetBook implements BudgetStore {
       for (const name of names ?? (await tables.names())) {
         const definition = await budgetIn(tables, name);
         const period = periodAt(definition, now, runId);
-        const { settled, reserved } = await tables.balance(balanceKey(definition, period), 0);
+        const { settled, reserved, granted } = await tables.balance(balanceKey(definition, period), 0);
         const endsAt = periodEnd(definition, now);
-        balances.push({ definition, period, settled, reserved, ...defined({ endsAt }) });
+        balances.push({ definition, period, settled, reserved, granted, ...defined({ endsAt }) });
       }
       return balances;
     });
@@ -174,11 +189,8 @@ export class BudgetBook implements BudgetStore {
       const definition: BudgetDefinition = await budgetIn(tables, name);
       const key = balanceKey(definition, periodAt(definition, now, runId));
       keys.push(key);
-      levels.push({
-        definition,
-        limits: definition.limits,
-        ...(await tables.balance(key, known?.number ?? Number.MAX_SAFE_INTEGER)),
-      });
+      const balance = await tables.balance(key, known?.number ?? Number.MAX_SAFE_INTEGER);
+      levels.push({ definition, limits: raisedLimits(definition.limits, balance.granted), ...balance });
       name = definition.parent;
     }
     const verdict = decideReservation(levels, { wanted, least, isLast });
@@ -297,12 +309,13 @@ interface StoredLevel extends BudgetLevel {
 
 function resultOf(verdict: Verdict, levels: readonly StoredLevel[], now: number): ReservationResult {
   if (verdict.state === 'held') return verdict;
-  const { definition } = levels[verdict.level] as StoredLevel;
+  const { definition, limits, settled } = levels[verdict.level] as StoredLevel;
   const budget = definition.name;
   if (verdict.state === 'waiting') return { state: 'waiting', budget };
   const { limit } = verdict;
   const endsAt = periodEnd(definition, now);
-  return { state: 'refused', budget, limit, max: Number(definition.limits[limit]), ...defined({ endsAt }) };
+  const [max, base, spent] = [Number(limits[limit]), Number(definition.limits[limit]), settled[limit]];
+  return { state: 'refused', budget, limit, max, base, spent, ...defined({ endsAt }) };
 }
 
 function difference(left: Amounts, right: Amounts): Amounts {

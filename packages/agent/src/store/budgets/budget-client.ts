@@ -1,7 +1,9 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
 import { amountNames, noAmounts } from '../../interfaces/amounts.ts';
 import type { Budget } from '../../interfaces/budget.ts';
+import { raisedLimits } from '../../interfaces/decide-reservation.ts';
 import { limitError } from '../../interfaces/limits.ts';
+import type { BudgetGrant } from '../../interfaces/reservation.ts';
 import { backoff } from '../../values/backoff.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
@@ -28,7 +30,7 @@ export interface BudgetClientOptions {
 
 const readOptions = record<BudgetClientOptions>(
   {
-    store: withMethods('reserve', 'settle', 'unsettled', 'balances'),
+    store: withMethods('reserve', 'settle', 'grant', 'unsettled', 'balances'),
     waitMs: amount,
     onAlert: callable,
     runtime: withMethods('monotonic', 'timer', 'id'),
@@ -105,19 +107,15 @@ export class BudgetClient implements BudgetAccess {
    * @throws AgentError `limit`, like `reserve`; `invalid`, code `no_budget`, if the budget is not defined.
    */
   async check(name: string): Promise<void> {
-    for (const { definition, settled, endsAt } of await this.path(name)) {
+    for (const { definition, settled, granted, endsAt } of await this.path(name)) {
       // Each run has a balance of its own.
       if (definition.per === 'run') continue;
+      const limits = raisedLimits(definition.limits, granted);
       for (const limit of amountNames) {
-        const max = definition.limits[limit];
-        if (max !== undefined && settled[limit] >= max)
-          throw limitReached({
-            state: 'refused',
-            budget: definition.name,
-            limit,
-            max,
-            ...defined({ endsAt }),
-          });
+        const [max, spent, base] = [limits[limit], settled[limit], Number(definition.limits[limit])];
+        const refused = { state: 'refused', budget: definition.name, limit, spent, base } as const;
+        if (max !== undefined && spent >= max)
+          throw limitReached({ ...refused, max, ...defined({ endsAt }) });
       }
     }
   }
@@ -156,6 +154,12 @@ export class BudgetClient implements BudgetAccess {
   /** Replaces a reservation by what was used: see `BudgetStore.settle`. Requests that wait in this process ask again at once. */
   async settle(id: string, used: Amounts): Promise<void> {
     await this.#store.settle(id, used);
+    for (const waiter of this.#waiters) wake(waiter);
+  }
+
+  /** Lets a budget spend more: see `BudgetStore.grant`. Requests that wait in this process ask again at once. */
+  async grant(grant: BudgetGrant): Promise<void> {
+    await this.#store.grant(grant);
     for (const waiter of this.#waiters) wake(waiter);
   }
 
@@ -235,10 +239,13 @@ function limitReached({
   budget,
   limit,
   max,
+  base,
+  spent,
   endsAt,
 }: Extract<ReservationResult, { state: 'refused' }>): AgentError {
   const amount = limit === 'usd' ? `$${max}` : `${max} ${max === 1 ? limit.slice(0, -1) : limit}`;
   const next = endsAt === undefined ? '' : ` or wait for its next period, which starts at ${isoTime(endsAt)}`;
   const message = `The limit of budget ${JSON.stringify(budget)} is ${amount}, which leaves too little for this request. Raise the limit${next}.`;
-  return limitError(limit === 'requests' ? 'turns' : limit, message);
+  const reached = { amount: limit, max, spent, more: base, budget };
+  return limitError(limit === 'requests' ? 'turns' : limit, message, reached);
 }

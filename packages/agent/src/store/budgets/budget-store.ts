@@ -1,4 +1,5 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
+import type { BudgetGrant } from '../../interfaces/reservation.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Reader } from '../../values/input.ts';
 import { flag, record } from '../../values/input.ts';
@@ -36,8 +37,11 @@ export type ReservationResult =
       readonly state: 'refused';
       readonly budget: string;
       readonly limit: keyof Amounts;
-      /** The maximum in one period. */
+      /** The maximum in this period, with what was granted. */
       readonly max: number;
+      /** The maximum in any period. */
+      readonly base: number;
+      readonly spent: number;
       readonly endsAt?: number;
     };
 
@@ -52,6 +56,8 @@ export interface BudgetBalance {
   readonly settled: Amounts;
   /** What running requests have reserved. */
   readonly reserved: Amounts;
+  /** What users granted beyond the limits in this period. */
+  readonly granted: Amounts;
 }
 
 /** A reservation without a known outcome. */
@@ -67,7 +73,8 @@ export interface OpenReservation {
  * U1 settled and reserved amounts together never exceed a limit, except by what a request used beyond its reservation;
  * U2 every request counts once, in its own budget and in all budgets above it, in the periods in which it was reserved;
  * U3 a reservation whose process crashed counts as spent in full until `settle` is called for it;
- * U4 requests that wait for the same budget get their turn in the order in which they first asked.
+ * U4 requests that wait for the same budget get their turn in the order in which they first asked;
+ * U5 a grant counts once, in the period in which it was made.
  *
  * An implementation must pass `budgetStoreContract`.
  */
@@ -87,6 +94,11 @@ export interface BudgetStore {
    * wait. Does nothing if the reservation is unknown or was settled before.
    */
   settle(id: string, used: Amounts): Promise<void>;
+  /**
+   * Lets a budget spend more than its limits in its current period. The same id again has no effect.
+   * @throws AgentError `invalid`, code `no_budget`, if the budget is unknown.
+   */
+  grant(grant: BudgetGrant): Promise<void>;
   /** Returns the reservations of a session that are not settled, oldest first, without those that wait. */
   unsettled(sessionId: string): Promise<readonly OpenReservation[]>;
   /** Returns the balances of all budgets, sorted by name, or of the given ones. `runId` selects the run of budgets per run. */
@@ -112,6 +124,12 @@ export const readRequest: Reader<ReservationRequest> = record<ReservationRequest
     isLast: flag,
   },
   ['id', 'budget', 'sessionId', 'runId', 'wanted', 'least'],
+);
+
+/** Reads a grant. */
+export const readGrant: Reader<BudgetGrant> = record<BudgetGrant>(
+  { id: readName, budget: readName, runId: readName, amounts: readAmounts },
+  ['id', 'budget', 'runId', 'amounts'],
 );
 
 /** Maximum number of budgets from a request to the root. */

@@ -14,6 +14,8 @@ export interface Balance {
   readonly settled: Amounts;
   /** The sum of the open holds. */
   readonly reserved: Amounts;
+  /** The sum of the grants. */
+  readonly granted: Amounts;
   /** True if an earlier hold waits in this balance. */
   readonly isAwaited: boolean;
 }
@@ -25,8 +27,11 @@ export interface Hold {
   readonly owner: string;
   readonly sessionId: string;
   readonly runId: string;
-  /** `charged`: its process crashed, and it counts as spent in full until its usage is known. */
-  readonly state: 'waiting' | 'open' | 'charged';
+  /**
+   * `charged`: its process crashed, and it counts as spent in full until its usage is known. `granted`: not a reservation but
+   * an amount that a user allowed beyond the limit, which stays.
+   */
+  readonly state: 'waiting' | 'open' | 'charged' | 'granted';
   readonly amounts: Amounts;
   /** The balances in which it counts, from its own budget to the root. */
   readonly balances: readonly BalanceKey[];

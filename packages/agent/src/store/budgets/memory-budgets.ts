@@ -65,10 +65,14 @@ class MemoryTables implements BudgetTables {
 
   balance(key: BalanceKey, before: number): Balance {
     const holds = [...this.#holds.values()];
-    const open = holds.filter(({ state, balances }) => state === 'open' && balances.some(isSame(key)));
+    const sumOf = (wanted: Hold['state']) =>
+      holds
+        .filter(({ state, balances }) => state === wanted && balances.some(isSame(key)))
+        .reduce((sum, { amounts }) => addAmounts(sum, amounts), noAmounts);
     return {
       settled: this.#balances.get(key.budget)?.get(key.period) ?? noAmounts,
-      reserved: open.reduce((sum, { amounts }) => addAmounts(sum, amounts), noAmounts),
+      reserved: sumOf('open'),
+      granted: sumOf('granted'),
       isAwaited: holds.some(({ number, waitsIn }) => number < before && waitsIn && isSame(key)(waitsIn)),
     };
   }

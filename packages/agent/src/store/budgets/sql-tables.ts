@@ -106,8 +106,8 @@ export class SqlTables implements BudgetTables {
     const rows = await this.#sql.query(
       `SELECT 'settled' AS part, usd, tokens, requests FROM ${this.#p}balances WHERE budget = ? AND period = ?
        UNION ALL
-       SELECT 'reserved', ${sums} FROM ${this.#p}hold_balances b JOIN ${this.#p}holds h ON h.id = b.hold
-         WHERE b.budget = ? AND b.period = ? AND h.state = 'open'
+       SELECT h.state, ${sums} FROM ${this.#p}hold_balances b JOIN ${this.#p}holds h ON h.id = b.hold
+         WHERE b.budget = ? AND b.period = ? AND h.state IN ('open', 'granted') GROUP BY h.state
        UNION ALL
        SELECT 'awaited', 0, 0, 0 FROM ${this.#p}holds
          WHERE state = 'waiting' AND waits_in = ? AND waits_period = ? AND number < ?`,
@@ -116,7 +116,8 @@ export class SqlTables implements BudgetTables {
     const part = (name: string) => rows.find((row) => row['part'] === name);
     return {
       settled: amountsOf(part('settled')),
-      reserved: amountsOf(part('reserved')),
+      reserved: amountsOf(part('open')),
+      granted: amountsOf(part('granted')),
       isAwaited: part('awaited') !== undefined,
     };
   }

@@ -2,6 +2,7 @@ import type { Amounts } from '../../interfaces/amounts.ts';
 import { noAmounts } from '../../interfaces/amounts.ts';
 import { Budget, readHoldRequest } from '../../interfaces/budget.ts';
 import type {
+  BudgetGrant,
   BudgetHold,
   HoldListener,
   HoldRequest,
@@ -22,6 +23,7 @@ export interface BudgetAccess {
   settle(id: string, used: Amounts): Promise<void>;
   settleLater(id: string, used: Amounts): void;
   charge(budget: string, id: string, used: Amounts): void;
+  grant(grant: BudgetGrant): Promise<void>;
 }
 
 /** Options of {@link StoredBudget}. */
@@ -121,6 +123,10 @@ export class StoredBudget extends Budget {
       if (used !== undefined)
         await client.settle(id, retry === undefined ? { ...used, requests: 1 } : noAmounts);
     }
+  }
+
+  override grant(grant: BudgetGrant): Promise<void> {
+    return this.#options.client.grant(grant);
   }
 
   #storedHold(request: HoldRequest & { readonly id: string }, local: BudgetHold): BudgetHold {

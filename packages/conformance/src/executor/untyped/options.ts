@@ -18,6 +18,7 @@ type Fields<Options> = Readonly<Record<keyof Options, true>>;
 
 const executorFields: Fields<ExecutorOptions> = {
   ...{ agent: true, tools: true, system: true, request: true, limits: true, onLimit: true, toolErrors: true },
+  onReached: true,
   ...{
     toolScheduling: true,
     toolConcurrency: true,
