@@ -178,7 +178,8 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
     {
       ...(answer.reasoning === '' && { reasoning }),
       ...(refused ? { refusal: rest } : { content: rest }),
-      ...(!areSame && { tool_calls: calls }),
+      // Each call is complete, also if calls share an id.
+      ...(!areSame && { tool_calls: calls.map((call, index) => ({ ...call, index })) }),
     },
     answer,
     out,
