@@ -15,5 +15,6 @@ export {
   wayCases,
 } from './contract-ways.ts';
 export { type MockedSubject, mockResolver } from './mocked-subject.ts';
+export { type BatchLink, batchCases, payloadsOf, withoutPauses } from './over-batches.ts';
 export { overFetch } from './over-fetch.ts';
 export { overNode } from './over-node.ts';
