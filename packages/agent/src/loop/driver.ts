@@ -240,7 +240,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
    */
   async #runOpened(isStep: boolean): Promise<void> {
     try {
-      if (this.log.busy) await this.log.untilSettled();
+      if (this.log.busy) await this.#untilSettled();
       const charged = chargePast(this.config, this.state);
       if (charged !== undefined) await charged;
       const { runtime, waitEnded } = this.config;
@@ -262,7 +262,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
           const performed = this.#perform(action);
           // An action whose gate, tools and store answer at once has ended already.
           if (performed !== undefined) await performed;
-          if (this.log.busy) await this.log.untilSettled();
+          if (this.log.busy) await this.#untilSettled();
           const isStuck =
             action.type !== 'finish' && this.state.seq === seq && this.log.failure === undefined;
           if (isStuck) throw stuck(action.type);
@@ -297,6 +297,11 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     const { seq } = this.state;
     const finish = await changedEnd(this, await this.#readOutput(action));
     if (!this.log.busy && this.state.seq === seq) this.#end(finish);
+  }
+
+  /** Resolves when no event waits to be folded. Only then may `decide` be called. */
+  async #untilSettled(): Promise<void> {
+    while (this.log.busy) await this.log.untilSettled();
   }
 
   /**

@@ -153,9 +153,9 @@ export class Log {
     this.#fail(storeFailure(new Error('it did not accept the end of the run in time')));
   }
 
-  /** Resolves when no event waits to be folded. Only then may `decide` be called. */
+  /** Resolves when everything appended so far has been folded. More events may have arrived by then. */
   async untilSettled(): Promise<void> {
-    while (this.busy) await this.#draining;
+    await this.#draining;
   }
 
   /** Returns a copy of the state as it will be once everything appended so far has been folded. */
