@@ -51,6 +51,18 @@ const faults: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     'no users': mapped((row, { by }) => ({ key: by === 'user' ? null : row.key })),
     'no tools': mapped((row, { by }) => ({ key: by === 'tool' ? null : row.key })),
   },
+  'a run that another process continues, and a fork, count for its user': {
+    'no user after a reopen': (_, costs, opened) => ({
+      costs: async (query) =>
+        (await costs(query)).map((row) => (query.by === 'user' && opened > 1 ? { ...row, key: null } : row)),
+    }),
+  },
+  'a request that a limit refused is in no group': {
+    'a row of zeros for it': (store, costs) => ({
+      costs: async (query) =>
+        (await store.sessions()).length > 0 ? [...(await costs(query)), zero] : await costs(query),
+    }),
+  },
   'requests that a fork copied are counted once': {
     'a fork that pays again': (_, costs) => ({
       costs: async (query) => {

@@ -16,7 +16,7 @@ export function decide(state: State, policy: Policy): Action {
   const { closing, stopReason, compacted } = state;
   if (state.finished !== undefined) return { type: 'finish', status: state.finished.status };
   if (state.stop !== undefined) return { type: 'finish', status: state.stop };
-  if (openLimit(state) !== undefined)
+  if (state.question !== undefined && openLimit(state) !== undefined)
     return policy.attended ? { type: 'wait_for_answer' } : { type: 'finish', status: 'waiting' };
   if (isFull(state) && policy.compacts && !compacted) return { type: 'compact' };
   if (state.failure !== undefined) return finishAsFailed(state.failure);

@@ -1,6 +1,6 @@
 import type { ApprovalDecidedEvent, ApprovalRequestedEvent, Event, UnstoredEnd } from '../events/event.ts';
 import type { State } from '../events/state.ts';
-import { emptyState, openRequests, waitingUntil } from '../events/state.ts';
+import { emptyState, notRaised, openRequests, waitingUntil } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { ApprovalDecision } from '../run/approvals.ts';
@@ -251,8 +251,8 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
         await this.#readOutput({ type: 'finish', status: this.state.finished.status });
       else
         while (!this.log.closed) {
-          const granted = applyGrants(this.config, this.state);
-          if (granted !== undefined) await granted;
+          if (this.state.question !== undefined || this.state.raised !== notRaised)
+            await applyGrants(this.config, this.state);
           const action =
             (this.log.failure && this.#storeFailed()) ??
             decide(this.state, withLimits(this.#policy, this.config, this.state));

@@ -79,9 +79,7 @@ function recordOutcome(
   if (outcome instanceof AgentError) {
     settle?.(0);
     const failed = withQuestion(run, failureEvent(run, agent, outcome, durationMs), outcome);
-    return failed instanceof Promise
-      ? failed.then((events) => recordAll(run, events))
-      : recordAll(run, failed);
+    return recordAll(run, failed);
   }
   settle?.(1);
   const events: EventBody[] = [];
@@ -91,12 +89,15 @@ function recordOutcome(
   if (shortenedBy !== undefined && response.stopReason === 'max_tokens' && !isClosing)
     events.push({ type: 'stop_requested', reason: 'limit', limit: shortenedBy });
   events.push(answerEvent(agent, response, usd, durationMs));
-  return recordAll(run, events);
-}
-
-function recordAll(run: RunContext, events: readonly EventBody[]): void | Promise<void> {
   const recorded = run.log.record(events);
   return recorded instanceof Promise ? recorded.then(() => undefined) : undefined;
+}
+
+async function recordAll(
+  run: RunContext,
+  events: readonly EventBody[] | Promise<readonly EventBody[]>,
+): Promise<void> {
+  await run.log.record(await events);
 }
 
 function answerEvent(
