@@ -38,11 +38,9 @@ export async function work(
   additions: Additions = {},
 ): Promise<void> {
   const { assistant, sql, flush } = partsOf(env, additions);
-  try {
-    await runWorkflow({ params, step, workflow: assistant.workflow, sql, binding: env.TURNS });
-  } finally {
-    await flush();
-  }
+  // After each call, because the engine can end this Worker while the workflow waits for a user.
+  const workflow: typeof assistant.workflow = (...call) => assistant.workflow(...call).finally(flush);
+  await runWorkflow({ params, step, workflow, sql, binding: env.TURNS });
 }
 
 /** Returns the parts; undefined if a setting is wrong. Only the log says which one, not the response. */

@@ -53,7 +53,10 @@ export function editFile(workspace: Workspace): Tool {
       const { file, count, change, planned } = await applyEdit(workspace, args);
       requireApproved(args.path, planned, approved);
       throwIfStopped(signal);
-      await workspace.write(args.path, planned.after, { unchangedSince: file.stat });
+      await workspace.write(args.path, planned.after, {
+        unchangedSince: file.stat,
+        target: approved && planned.target,
+      });
       const content = `Replaced ${counted(count, 'passage')} in ${quotePath(args.path)} (${change.summary}).`;
       return toolOutput({ content, ...change });
     },

@@ -43,13 +43,14 @@ export function writeFile(workspace: Workspace): Tool {
     mustAsk: ({ path }) => workspace.mustAsk(path, agentFiles),
     async preview({ path, content }, context) {
       const { change, planned } = await changeTo(workspace, path, content, context?.earlier);
-      return { ...change, ...(planned !== undefined && { changes: [planned] }) };
+      return { ...change, changes: [planned] };
     },
     async execute({ path, content }, { signal, approved }) {
       const { change, planned, unchangedSince } = await changeTo(workspace, path, content);
       requireApproved(path, planned, approved);
       throwIfStopped(signal);
-      const { created } = await workspace.write(path, content, approved && { unchangedSince });
+      const target = approved && planned.target;
+      const { created } = await workspace.write(path, content, approved && { unchangedSince, target });
       const size = `${counted(lineCount(content), 'line')}, ${sizeOf(Buffer.byteLength(content))}`;
       const what = created ? 'Created' : 'Replaced';
       return toolOutput({ content: `${what} ${quotePath(path)} (${size}).`, ...change });
@@ -59,8 +60,7 @@ export function writeFile(workspace: Workspace): Tool {
 
 interface WriteResult {
   readonly change: Change;
-  /** Undefined if the present content is not read: it is not text, or too long. */
-  readonly planned: PlannedChange | undefined;
+  readonly planned: PlannedChange;
   readonly unchangedSince: Stats | 'absent' | undefined;
 }
 
@@ -74,8 +74,7 @@ async function changeTo(
   try {
     file = await readTextFile(workspace, path, maxComparedBytes, earlier);
   } catch (error) {
-    if (AgentError.is(error) && error.code === 'unsuited')
-      return { change: { summary: `+${lineCount(content)}` }, planned: undefined, unchangedSince: undefined };
+    if (AgentError.is(error) && error.code === 'unsuited') return await replacing(workspace, path, content);
     if (!AgentError.is(error) || error.code !== 'not_found') throw error;
   }
   const target = file?.name ?? workspace.subject(path);
@@ -85,4 +84,13 @@ async function changeTo(
     planned: { target, before, after: content },
     unchangedSince: file === undefined ? 'absent' : file.stat,
   };
+}
+
+/** Returns the change of a file whose content is not read, because it is no text or too long. Its size and time stand for it. */
+async function replacing(workspace: Workspace, path: string, content: string): Promise<WriteResult> {
+  const { handle, stat, name } = await workspace.openFile(path);
+  await handle.close();
+  const before = `${stat.size} bytes, changed at ${stat.mtimeMs}`;
+  const change = { summary: `+${lineCount(content)}` };
+  return { change, planned: { target: name, before, after: content }, unchangedSince: stat };
 }

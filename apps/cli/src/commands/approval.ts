@@ -14,7 +14,11 @@ interface ServerApproval {
   readonly arguments: Record<string, unknown>;
   readonly hash: string;
   readonly expiresAt?: string;
+  readonly summary?: string;
   readonly diff?: string;
+  readonly mustAsk?: string;
+  readonly after?: readonly string[];
+  readonly isRepeated?: boolean;
   readonly limit?: ReachedLimit;
 }
 

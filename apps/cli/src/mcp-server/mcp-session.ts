@@ -16,6 +16,12 @@ export interface WaitingCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly subject?: string;
   readonly diff?: string;
+  /** The reason why the tool requires a decision. */
+  readonly reason?: string;
+  /** The calls that run first and can change what this one does. */
+  readonly after?: readonly string[];
+  /** True if the call was allowed before, but would no longer do what was shown then. */
+  readonly is_repeated?: boolean;
 }
 
 /** The state of a session. */
@@ -165,12 +171,18 @@ export class McpSession {
 }
 
 function waitingCall(request: ApprovalRequestedEvent): WaitingCall {
-  const { approvalId, toolName, subject, diff } = request;
+  const { approvalId, toolName, subject, diff, mustAsk, after, isRepeated } = request;
   return {
     approval_id: approvalId,
     tool: visibleText(toolName, 'name'),
     arguments: request.arguments,
-    ...defined({ subject: subject && visibleText(subject, 'name'), diff: diff && visibleText(diff) }),
+    ...defined({
+      subject: subject && visibleText(subject, 'name'),
+      diff: diff && visibleText(diff),
+      reason: mustAsk && visibleText(mustAsk, 'name'),
+      after: after?.map((line) => visibleText(line, 'name')),
+      is_repeated: isRepeated,
+    }),
   };
 }
 

@@ -95,6 +95,9 @@ export const approval: z.ZodType = z
     subject: z.string().optional(),
     summary: z.string().optional(),
     diff: z.string().optional(),
+    mustAsk: z.string().optional(),
+    after: z.array(z.string()).optional(),
+    isRepeated: z.boolean().optional(),
     limit: reachedLimit.optional(),
     decision: z.string().optional(),
   })

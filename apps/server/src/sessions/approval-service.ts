@@ -26,6 +26,12 @@ export interface PendingApproval {
   readonly subject?: string;
   readonly summary?: string;
   readonly diff?: string;
+  /** The reason why the tool requires a user to decide. */
+  readonly mustAsk?: string;
+  /** The calls that run first and can change what this one does. */
+  readonly after?: readonly string[];
+  /** True if the call was allowed before, but would no longer do what was shown then. */
+  readonly isRepeated?: boolean;
   /** The limit that was reached, if the question is whether the run continues beyond it. */
   readonly limit?: ReachedLimit;
 }
@@ -314,6 +320,7 @@ function isAbout<Type extends 'approval_requested' | 'approval_decided'>(
 
 function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?: string }): PendingApproval {
   const { approvalId, toolName, hash, expiresAt, subject, summary, diff, limit } = request;
+  const { mustAsk, after, isRepeated } = request;
   return {
     approvalId,
     sessionId,
@@ -322,6 +329,6 @@ function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?:
     hash,
     askedAt: request.time ?? '',
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
-    ...defined({ subject, summary, diff, limit }),
+    ...defined({ subject, summary, diff, limit, mustAsk, after, isRepeated }),
   };
 }

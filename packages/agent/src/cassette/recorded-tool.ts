@@ -7,6 +7,7 @@ import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { runEffect } from './effect.ts';
+import { HiddenTexts } from './hidden-texts.ts';
 import { plain, plainFields } from './plain.ts';
 import type { Ports } from './ports.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
@@ -17,20 +18,28 @@ import { thrownData, thrownFrom } from './thrown.ts';
  */
 export function recordedTool(ports: Ports, tool: Tool): Tool {
   const { subject, validate, waitUntil, preview } = tool;
+  const texts = new HiddenTexts();
   return {
     ...tool,
     // Copied by name, because the fields of a class instance can be on its prototype.
     name: tool.name,
     description: tool.description,
     parameters: tool.parameters,
-    execute: (args, context) => execute(ports, tool, args, context),
+    execute: (args, context) => execute(ports, tool, args, { context, texts }),
     ...defined({
       subject: subject?.bind(tool),
       validate: validate?.bind(tool),
       waitUntil: waitUntil?.bind(tool),
     }),
     ...(preview !== undefined && {
-      preview: (args, context) => previewOf(ports, tool, () => preview.call(tool, args, context), args),
+      preview: (args, context) =>
+        previewOf(
+          ports,
+          tool,
+          async () =>
+            texts.hide(await preview.call(tool, args, { earlier: texts.show(context?.earlier) ?? [] })),
+          args,
+        ),
     }),
   };
 }
@@ -39,7 +48,7 @@ async function execute(
   ports: Ports,
   tool: Tool,
   args: Record<string, unknown>,
-  context: ToolContext,
+  { context, texts }: { readonly context: ToolContext; readonly texts: HiddenTexts },
 ): Promise<unknown> {
   const { signal, idempotencyKey: call } = context;
   const name = ports.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
@@ -70,6 +79,7 @@ async function execute(
         const costs = () => costsOf(budget);
         const own: ToolContext = {
           ...context,
+          approved: texts.show(context.approved),
           budget,
           progress: (text) => put({ progress: String(text) }, true),
         };

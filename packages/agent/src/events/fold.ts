@@ -129,7 +129,8 @@ function foldResumed(state: State, runId: string): void {
  */
 function resumedCall(call: OpenCall): OpenCall {
   const orphaned = call.started && call.result === undefined;
-  if (!orphaned || call.waitUntil !== undefined) return { ...call, orphaned };
+  // After the first resume, the approval is one that was asked for since.
+  if (!orphaned || call.orphaned || call.waitUntil !== undefined) return { ...call, orphaned };
   const { approval: _, ...rest } = call;
   return { ...rest, orphaned };
 }

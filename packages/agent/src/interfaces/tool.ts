@@ -42,7 +42,7 @@ export interface ToolContext {
   readonly callId: string;
   /** The same for every attempt at this call, and different for every other call. */
   readonly idempotencyKey: string;
-  /** The user that the run is for, if it is known. */
+  /** The user that the run is for, if it is known. It tells whom costs are for, and is no proof of who acts. */
   readonly user?: string | undefined;
   /** Reports progress to users; never reaches the model. */
   progress(text: string): void;

@@ -18,12 +18,8 @@ import type { RunContext } from './run-context.ts';
 export async function askUser(run: RunContext, plans: readonly Plan[]): Promise<boolean> {
   const jobs = plans.filter((plan): plan is Job => plan.type !== 'answer');
   const isFresh = ({ type, call }: Job) => type === 'ask' && call.approval === undefined;
-  const last = jobs.findLastIndex(isFresh);
-  const proposals = await proposalsOf(run, jobs.slice(0, last + 1));
-  const requests = proposals.flatMap((proposal, at) => {
-    const job = jobs[at];
-    return job !== undefined && isFresh(job) ? [approvalRequest(run, job, proposal)] : [];
-  });
+  const proposals = await proposalsOf(run, jobs, isFresh);
+  const requests = proposals.map(([job, proposal]) => approvalRequest(run, job, proposal));
   const asking = jobs.filter(({ type }) => type === 'ask');
   return await askFor(run, asking, requests);
 }
@@ -94,6 +90,11 @@ function expiry({ config: { approvalMs, runtime } }: RunContext): { expiresAt?: 
   return approvalMs === undefined ? {} : { expiresAt: runtime.now() + approvalMs };
 }
 
+/** Maximum number of times that a user is asked again about one call, in case its preview is never the same. */
+const maxRepeats = 10;
+
+const keepsChanging = 'The call was not run: what it would change was different each time it was allowed.';
+
 /**
  * Returns the plan for a call that a user allowed, immediately before it runs. If the call would no longer do what was
  * shown, because a file has changed since then, the user is asked again, with what it would do now.
@@ -101,10 +102,11 @@ function expiry({ config: { approvalMs, runtime } }: RunContext): { expiresAt?: 
  */
 export async function confirmedPlan(run: RunContext, plan: Job): Promise<Plan | undefined> {
   let job = plan;
-  for (;;) {
+  for (let asked = 0; ; asked += 1) {
     const proposal = await proposalOf(run, job);
     if (proposal.shown.hash === job.call.approval?.request.hash)
       return { ...job, approved: proposal.changes };
+    if (asked === maxRepeats) return refusal(job.call, keepsChanging, { denied: true });
     const request: ApprovalRequestedEvent = { ...approvalRequest(run, job, proposal), isRepeated: true };
     if (!(await askFor(run, [job], [request]))) return undefined;
     const { turn, index } = job.call;

@@ -158,6 +158,8 @@ function runBeside(one: Plan, other: Plan): boolean {
   if (one.tool.effect !== 'read' || other.tool.effect !== 'read') return false;
   // A model that waits and then looks means this order.
   if (one.tool.waitUntil !== undefined || other.tool.waitUntil !== undefined) return false;
+  // Whether the change is still the one that the user allowed is checked immediately before the call.
+  if ((one.call.approval ?? other.call.approval)?.request.changes !== undefined) return false;
   const locks = one.tool.locks ?? [];
   return !(other.tool.locks ?? []).some((lock) => locks.includes(lock));
 }

@@ -1,16 +1,16 @@
 import type { ApprovalRequestedEvent } from '../events/event.ts';
-import type { OpenCall } from '../events/state.ts';
-import type { PlannedChange, ToolPreview } from '../interfaces/tool.ts';
+import type { PlannedChange, Tool, ToolPreview } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { listOf, read, record, text } from '../values/input.ts';
-import { copyOf, sortedKeys } from '../values/json.ts';
+import { sortedKeys } from '../values/json.ts';
 import { maxNoteBytes, maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Job } from './plan.ts';
 import { subjectOf } from './plan.ts';
 import type { RunContext } from './run-context.ts';
+import { defaultTimeoutMs } from './tool-run.ts';
 
 /** The fields of an approval request that are bound to what the call would do when the user is asked. */
 type Bound = Pick<ApprovalRequestedEvent, 'changes' | 'after'>;
@@ -23,18 +23,23 @@ export interface Proposal {
 }
 
 /**
- * Returns what each of these calls of one response would do, by its place in the list. A call that comes after others is
- * previewed as if those had run, in the same order in which they will.
+ * Returns what some calls of one response would do. A call that comes after others is previewed as if those of them that
+ * are asked about had run.
+ * @param jobs the calls of the response that are not refused, in order.
+ * @param isAsked whether a call is previewed.
  */
-export async function proposalsOf(run: RunContext, jobs: readonly Job[]): Promise<Proposal[]> {
-  const proposals: Proposal[] = [];
+export async function proposalsOf(
+  run: RunContext,
+  jobs: readonly Job[],
+  isAsked: (job: Job) => boolean,
+): Promise<(readonly [Job, Proposal])[]> {
+  const proposals: (readonly [Job, Proposal])[] = [];
   const earlier: PlannedChange[] = [];
-  const before: OpenCall[] = [];
-  for (const job of jobs) {
-    const proposal = await proposalOf(run, job, earlier, before);
-    proposals.push(proposal);
+  for (const [index, job] of jobs.entries()) {
+    if (!isAsked(job)) continue;
+    const proposal = await proposalOf(run, job, earlier, jobs.slice(0, index));
+    proposals.push([job, proposal]);
     earlier.push(...(proposal.changes ?? []));
-    before.push(job.call);
   }
   return proposals;
 }
@@ -48,12 +53,12 @@ export async function proposalOf(
   run: RunContext,
   job: Job,
   earlier: readonly PlannedChange[] = [],
-  before: readonly OpenCall[] = [],
+  before: readonly Job[] = [],
 ): Promise<Proposal> {
-  const { changes, ...preview } = await previewOf(job, earlier);
+  const { changes, ...preview } = await previewOf(run, job, earlier);
   const bound: Bound =
     changes === undefined
-      ? defined({ after: linesOf(run, before) })
+      ? defined({ after: linesOf(before) })
       : { changes: await Promise.all(changes.map((change) => digestsOf(run, change))) };
   const hash = await approvalHash(run, job.tool.name, job.given, bound);
   return { shown: { ...preview, ...bound, hash }, changes };
@@ -81,12 +86,10 @@ async function digestsOf(run: RunContext, { target, before, after }: PlannedChan
 }
 
 /** Returns a line for each call that may change something; undefined if there are none. */
-function linesOf(run: RunContext, calls: readonly OpenCall[]): string[] | undefined {
-  const lines = calls.flatMap(({ part: { toolName, arguments: args } }) => {
-    const tool = run.tools.get(toolName);
-    if (tool === undefined || tool.effect === 'read') return [];
-    return [`${toolName} ${subjectOf(tool, copyOf(args))}`.trim()];
-  });
+function linesOf(jobs: readonly Job[]): string[] | undefined {
+  const lines = jobs.flatMap(({ tool, valid }) =>
+    tool.effect === 'read' ? [] : [`${tool.name} ${subjectOf(tool, valid)}`.trim()],
+  );
   return lines.length === 0 ? undefined : lines;
 }
 
@@ -94,17 +97,41 @@ const readChanges = listOf(record<PlannedChange>({ target: text, before: text, a
 
 /** Returns a preview that can be stored. A tool that throws is expected to change nothing when it runs. */
 async function previewOf(
+  run: RunContext,
   { tool, valid }: Job,
   earlier: readonly PlannedChange[],
 ): Promise<Omit<ToolPreview, 'changes'> & Pick<Proposal, 'changes'>> {
   try {
-    const { summary, diff, changes } = (await tool.preview?.(valid, { earlier })) ?? {};
+    const { summary, diff, changes } = (await inTime(run, tool, tool.preview?.(valid, { earlier }))) ?? {};
     return {
       ...(summary !== undefined && { summary: cap(wellFormedText(summary), maxNoteBytes) }),
       ...(diff !== undefined && { diff: cap(wellFormedText(diff), maxOutputBytes) }),
       changes: changes === undefined ? undefined : read(changes, readChanges, 'changes'),
     };
   } catch (thrown) {
+    // A recording that does not contain the preview says nothing about the call.
+    if (AgentError.is(thrown) && thrown.code === 'replay_miss') throw thrown;
     return { summary: cap(AgentError.from(thrown, 'tool').message, maxNoteBytes), changes: [] };
   }
+}
+
+/** Waits for a preview until the run stops, at most for the time limit of its tool. */
+function inTime<Value>(run: RunContext, tool: Tool, pending: Value | Promise<Value>): Promise<Value> {
+  const timeoutMs = tool.timeoutMs ?? defaultTimeoutMs;
+  const message = `The preview of ${tool.name} did not finish within ${timeoutMs / 1000} s.`;
+  return new Promise((resolve, reject) => {
+    const fail = () => {
+      cancel();
+      stopWatching();
+      reject(new AgentError({ kind: 'timeout', code: 'tool_timeout', message }));
+    };
+    const cancel = run.config.runtime.timer(timeoutMs, fail);
+    const stopWatching = run.onStop(fail);
+    Promise.resolve(pending)
+      .finally(() => {
+        cancel();
+        stopWatching();
+      })
+      .then(resolve, reject);
+  });
 }

@@ -16,7 +16,8 @@ import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { RunContext } from './run-context.ts';
 
-const defaultTimeoutMs = 120_000;
+/** Default time limit of a tool, in milliseconds. */
+export const defaultTimeoutMs = 120_000;
 
 /** Time in milliseconds in which a tool that was asked to stop can still return a result. */
 const graceMs = 100;

@@ -37,6 +37,8 @@ export interface WorkspaceOptions {
 export interface WriteOptions {
   /** Stats of the file when it was read, or `absent`: a file that has changed or appeared since then is not written. */
   readonly unchangedSince?: Stats | 'absent' | undefined;
+  /** The real path that the path must have, relative to the workspace; nothing is written elsewhere. */
+  readonly target?: string | undefined;
 }
 
 /** A resolved path: the real path of the part that exists, and the names that do not exist yet. */
@@ -197,6 +199,8 @@ export class Workspace {
   ): Promise<{ created: boolean }> {
     const { base, missing } = await this.#find(path);
     if (base === this.root && missing.length === 0) throw isDirectory(path);
+    if (options.target !== undefined && this.#name(join(base, ...missing)) !== options.target)
+      throw changedError(path);
     const isNew = missing.length > 0;
     const name = missing.at(-1) ?? basename(base);
     let parent = await this.#hold(isNew ? base : dirname(base), path);

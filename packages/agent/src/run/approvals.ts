@@ -9,7 +9,7 @@ export interface ApprovalDecision {
   readonly message?: string;
   /**
    * How much more a reached limit allows, if the decision is `allow`: US dollars, tokens or requests. Default: what the
-   * question offers. Without a meaning for a call.
+   * question offers. Has no effect for a call.
    */
   readonly more?: number;
 }

@@ -168,8 +168,99 @@ export const proposalCases: readonly ExecutorCase[] = [
     );
     expectEqual(probe.names, ['append', 'command', 'command'], 'the tools that ran');
   }),
+  the('the calls that run before it are named with the arguments that run [P21]', async (setup) => {
+    const probe = probeTools();
+    const command = probe.tool('command', { subject: ({ line }) => String(line) });
+    const given = (line: string) => ({ name: 'command', arguments: { line } });
+    const run = setup.run({
+      agent: scriptedModel([calls([given('list'), given('show')]), textResponse('Done.')]),
+      tools: [command],
+      attended: true,
+      gate: ({ subject }) =>
+        subject === 'list' ? { type: 'allow', arguments: { line: 'remove' } } : { type: 'ask' },
+    });
+    await decide(setup, run, 0, 'allow');
+    await setup.until(run);
+    expectEqual(requests(setup, run)[0]?.after, ['command remove'], 'the call named in the question');
+    expectEqual(probe.runs[0]?.arguments, { line: 'remove' }, 'the arguments that ran');
+  }),
   the(
-    'an approval is used up by the call: after a crash, the user is asked again [P9, P21]',
+    'a read whose change is different by then is asked about again, beside other reads too [P21]',
+    async (setup) => {
+      const probe = probeTools();
+      let value = 'old';
+      const preview = async () => ({ changes: [{ target: 'a', before: value }] });
+      const tools = [
+        probe.tool('plain', { effect: 'read' }),
+        probe.tool('look', { effect: 'read', preview }),
+      ];
+      const run = setup.run({
+        agent: scriptedModel([calls(['plain', 'look', 'plain']), textResponse('Done.')]),
+        tools,
+        attended: true,
+        gate: ({ toolName }) => (toolName === 'look' ? 'ask' : 'allow'),
+      });
+      await setup.advance(1000);
+      value = 'new';
+      await decide(setup, run, 0, 'allow');
+      expectEqual(requests(setup, run).length, 2, 'the number of questions');
+      await decide(setup, run, 1, 'allow');
+      await setup.until(run);
+      expectEqual(probe.names, ['plain', 'look', 'plain'], 'the tools that ran');
+      expectEqual(probe.runs[1]?.context.approved?.[0]?.before, 'new', 'the content that was allowed');
+    },
+  ),
+  the(
+    'a preview that takes longer than its tool may is shown as one that failed [P21, P29]',
+    async (setup) => {
+      const probe = probeTools();
+      let previews = 0;
+      const preview = () => {
+        previews += 1;
+        return previews === 1
+          ? Promise.resolve({ changes: [{ target: 'a' }] })
+          : new Promise<never>(() => {});
+      };
+      const run = setup.run({
+        agent: scriptedModel([calls(['one']), textResponse('Done.')]),
+        tools: [probe.tool('one', { preview, timeoutMs: 500 })],
+        attended: true,
+        gate: () => 'ask',
+      });
+      await decide(setup, run, 0, 'allow');
+      await setup.advance(1000);
+      const again = requests(setup, run)[1];
+      expectEqual(
+        [again?.changes, probe.names],
+        [[], []],
+        'the changes in the second question, and what ran',
+      );
+      expect(again?.summary?.includes('0.5 s') === true, 'the time limit in the question');
+      run.cancel();
+      await setup.until(run);
+    },
+  ),
+  the('a call whose change is different each time is refused in the end [P21, P29]', async (setup) => {
+    const probe = probeTools();
+    let previews = 0;
+    const preview = async () => ({ changes: [{ target: 'a', after: String(previews++) }] });
+    const run = setup.run({
+      agent: scriptedModel([calls(['one']), textResponse('Done.')]),
+      tools: [probe.tool('one', { preview })],
+      attended: true,
+      gate: () => 'ask',
+    });
+    for (let at = 0; at <= 10; at += 1) await decide(setup, run, at, 'allow');
+    const result = await setup.until(run);
+    expectEqual(
+      [requests(setup, run).length, probe.names],
+      [11, []],
+      'the questions, and the tools that ran',
+    );
+    expectEqual(resultsOf(result.messages)[0]?.notRun, true, 'the call that did not run');
+  }),
+  the(
+    'an approval is used up by the call: after a crash, the user is asked again, once [P9, P21]',
     async (setup) => {
       const first = probeTools();
       const hanging = first.tool('set', {
@@ -183,10 +274,18 @@ export const proposalCases: readonly ExecutorCase[] = [
       await decide(setup, run, 0, 'allow');
       expectEqual(first.names, ['set'], 'the tools that started before the crash');
       const second = probeTools();
-      const tools = [second.tool('set', { effect: 'idempotent' })];
-      const again = setup.resume({ agent: scriptedModel([]), tools, gate: () => 'ask' }, 'one');
-      const result = await setup.until(again);
-      expectEqual([result.status, second.names], ['waiting', []], 'the status, and the tools that ran again');
+      const settings = { tools: [second.tool('set', { effect: 'idempotent' })], gate: () => 'ask' as const };
+      const again = await setup.until(setup.resume({ agent: scriptedModel([]), ...settings }, 'one'));
+      expectEqual([again.status, second.names], ['waiting', []], 'the status, and the tools that ran again');
+      const answers = (again.approvals ?? []).map(({ approvalId }) => ({
+        approvalId,
+        decision: 'allow' as const,
+      }));
+      const last = setup.resume({ agent: scriptedModel([textResponse('Done.')]), ...settings }, 'one', {
+        answers,
+      });
+      const result = await setup.until(last);
+      expectEqual([result.status, second.names], ['complete', ['set']], 'the status, and the tools that ran');
       run.cancel();
       await setup.until(run);
     },

@@ -46,7 +46,7 @@ export function fileTool<Args>(workspace: Workspace, definition: FileToolDefinit
 /** Throws if a user allowed another change than this one. */
 export function requireApproved(
   path: string,
-  planned: PlannedChange | undefined,
+  planned: PlannedChange,
   approved: readonly PlannedChange[] | undefined,
 ): void {
   if (approved === undefined || isDeepStrictEqual(approved.map(contents), [planned].map(contents))) return;
@@ -54,8 +54,8 @@ export function requireApproved(
   throw new AgentError({ kind: 'tool', code: 'changed', message });
 }
 
-function contents(change: PlannedChange | undefined): unknown {
-  return [change?.target, change?.before, change?.after];
+function contents({ target, before, after }: PlannedChange): unknown {
+  return [target, before, after];
 }
 
 /** Throws if the call was cancelled. */

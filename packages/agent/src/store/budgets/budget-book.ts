@@ -74,11 +74,11 @@ export class BudgetBook implements BudgetStore {
 
   async reserve(given: ReservationRequest): Promise<ReservationResult> {
     const request = read(given, readRequest, 'request');
-    let alerts: readonly BudgetAlert[] = [];
+    const alerts: BudgetAlert[] = [];
     const result = await this.#transaction(async (tables) => {
       const now = await tables.now();
       await this.#beat(tables, now);
-      alerts = await alertsIn(tables, await chargeAbandoned(tables, now));
+      add(alerts, await alertsIn(tables, await chargeAbandoned(tables, now)));
       return await this.#reserveIn(tables, request, now);
     });
     this.#alert(alerts);
@@ -90,7 +90,7 @@ export class BudgetBook implements BudgetStore {
   async settle(givenId: string, givenAmounts: Amounts): Promise<void> {
     const id = read(givenId, readName, 'id');
     const used = read(givenAmounts, readAmounts, 'used');
-    let alerts: readonly BudgetAlert[] = [];
+    const alerts: BudgetAlert[] = [];
     await this.#transaction(async (tables) => {
       const hold = await tables.hold(id);
       if (hold === undefined || hold.state === 'granted') return;
@@ -98,7 +98,7 @@ export class BudgetBook implements BudgetStore {
       if (hold.state === 'waiting') return;
       const before = hold.state === 'charged' ? hold.amounts : noAmounts;
       for (const key of hold.balances) await tables.add(key, difference(used, before));
-      alerts = await alertsIn(tables, hold.balances);
+      add(alerts, await alertsIn(tables, hold.balances));
     });
     this.#alert(alerts);
     this.#release(id);
@@ -320,4 +320,10 @@ function resultOf(verdict: Verdict, levels: readonly StoredLevel[], now: number)
 
 function difference(left: Amounts, right: Amounts): Amounts {
   return addAmounts(left, { usd: -right.usd, tokens: -right.tokens, requests: -right.requests });
+}
+
+/** Adds alerts to those of an earlier attempt at the same transaction, of which a part may be stored. */
+function add(alerts: BudgetAlert[], more: readonly BudgetAlert[]): void {
+  const known = new Set(alerts.map((alert) => JSON.stringify(alert)));
+  for (const alert of more) if (!known.has(JSON.stringify(alert))) alerts.push(alert);
 }

@@ -159,7 +159,7 @@ export class BudgetClient implements BudgetAccess {
 
   /** Lets a budget spend more: see `BudgetStore.grant`. Requests that wait in this process ask again at once. */
   async grant(grant: BudgetGrant): Promise<void> {
-    await this.#store.grant(grant);
+    await this.#persist(() => this.#store.grant(grant));
     for (const waiter of this.#waiters) wake(waiter);
   }
 
@@ -183,16 +183,23 @@ export class BudgetClient implements BudgetAccess {
   }
 
   #later(settle: () => Promise<void>): void {
-    const settled = this.#persist(settle).finally(() => this.#open.delete(settled));
+    const settled = this.#persist(settle)
+      .catch(() => {})
+      .finally(() => this.#open.delete(settled));
     this.#open.add(settled);
   }
 
-  /** Repeats a call until it succeeds. What is never settled counts as spent in full, like after a crash. */
-  async #persist(settle: () => Promise<void>): Promise<void> {
-    for (let attempt = 0; attempt < maxSettleAttempts; attempt += 1) {
+  /**
+   * Repeats a call until it succeeds; rejects with the last error, or at once if the call is invalid. What is never settled
+   * counts as spent in full, like after a crash.
+   */
+  async #persist(action: () => Promise<void>): Promise<void> {
+    for (let attempt = 0; ; attempt += 1) {
       try {
-        return await settle();
-      } catch {
+        return await action();
+      } catch (error) {
+        const isInvalid = AgentError.is(error) && error.kind === 'invalid';
+        if (isInvalid || attempt === maxSettleAttempts - 1) throw error;
         await new Promise<void>((resolve) => {
           this.#runtime.timer(backoff(settlePause, attempt), resolve);
         });

@@ -41,7 +41,7 @@ export function budgetSchema(givenPrefix: string, givenNumbered: string): string
     owner TEXT NOT NULL,
     session TEXT NOT NULL,
     run TEXT NOT NULL,
-    state TEXT NOT NULL,                  -- waiting, open or charged
+    state TEXT NOT NULL,                  -- waiting, open, charged or granted
     usd DOUBLE PRECISION NOT NULL,
     tokens DOUBLE PRECISION NOT NULL,
     requests DOUBLE PRECISION NOT NULL,
