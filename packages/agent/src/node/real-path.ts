@@ -6,7 +6,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
 import { AgentError, withArgumentErrors } from '../values/errors.ts';
-import { listOf, mapOf, oneOf, optional, read, record, text } from '../values/input.ts';
+import { any, listOf, mapOf, oneOf, optional, read, record, text } from '../values/input.ts';
 import { clip } from '../values/json.ts';
 import type { Anchor } from './held-directory.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
@@ -52,6 +52,8 @@ const workspaceOptions = record<WorkspaceOptions>({
   env: mapOf(optional(text)),
   allowGuarded: listOf(text),
 });
+
+const writeOptions = record<WriteOptions>({ unchangedSince: any, target: text });
 
 /**
  * A directory that a model may work in. Every path is resolved to its real path at the time of use and checked again
@@ -197,10 +199,10 @@ export class Workspace {
     content: string | Uint8Array,
     options: WriteOptions = {},
   ): Promise<{ created: boolean }> {
+    const { target, ...given } = read(options, writeOptions, 'options');
     const { base, missing } = await this.#find(path);
     if (base === this.root && missing.length === 0) throw isDirectory(path);
-    if (options.target !== undefined && this.#name(join(base, ...missing)) !== options.target)
-      throw changedError(path);
+    if (target !== undefined && this.#name(join(base, ...missing)) !== target) throw changedError(path);
     const isNew = missing.length > 0;
     const name = missing.at(-1) ?? basename(base);
     let parent = await this.#hold(isNew ? base : dirname(base), path);
@@ -211,7 +213,7 @@ export class Workspace {
         parent = await above.directory(folder);
         await above.close();
       }
-      return await this.#replace(parent, name, content, { path, ...options });
+      return await this.#replace(parent, name, content, { path, ...given });
     } catch (error) {
       throw fileError(error, path);
     } finally {
