@@ -86,7 +86,7 @@ async function changeTo(
   };
 }
 
-/** Returns the change of a file whose content is not read, because it is no text or too long. Its size and time stand for it. */
+/** Returns the change of a file whose content is not read, because it is binary or too long. Its size and time represent it. */
 async function replacing(workspace: Workspace, path: string, content: string): Promise<WriteResult> {
   const { handle, stat, name } = await workspace.openFile(path);
   await handle.close();

@@ -49,7 +49,7 @@ describe('the lock of the budgets in D1', () => {
       ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, until = excluded.until`,
   });
 
-  it('is waited for, and the wait ends with an error that can be retried', async () => {
+  it('makes others wait, until they end with an error that can be retried', async () => {
     const sql = database();
     await sql.batch([lock(3600)]);
     const budgets = d1Budgets({ sql, runtime });

@@ -19,7 +19,7 @@ const the = group('proposal');
 interface Desk extends ProbeTools {
   readonly files: Map<string, string>;
   readonly tools: readonly Tool[];
-  /** The changes that each call of `append` was told that a user had allowed. */
+  /** The changes that a user had allowed, as each call of `append` received them. */
   readonly approved: (readonly PlannedChange[] | undefined)[];
 }
 
