@@ -69,7 +69,7 @@ export async function setUp(root, { install = true } = {}) {
     DO_NOT_TRACK: '1',
   };
   if (install) {
-    await installPackages(root, wanted, env);
+    await installPackages(root, manifest.packageManager, env);
     linkPnpm(root, bin);
   }
   return { node, env };
@@ -176,12 +176,12 @@ async function fetchTools(home, wanted) {
 /**
  * Installs the lockfile's packages unless they are already installed.
  * @param {string} root
- * @param {string[]} wanted
+ * @param {string} pnpm `pnpm@version`
  * @param {NodeJS.ProcessEnv} env
  */
-async function installPackages(root, wanted, env) {
+async function installPackages(root, pnpm, env) {
   const stamp = join(root, 'node_modules', '.cobbler-stamp');
-  const state = fingerprint(root, wanted);
+  const state = fingerprint(root, pnpm);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
   const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
   const { code, output } = await tell('installing the packages of pnpm-lock.yaml', () =>
@@ -211,12 +211,13 @@ function linkPnpm(root, bin) {
 }
 
 /**
- * Returns a value that changes whenever an installation could have a different result.
+ * Returns a value that changes whenever an installation could have a different result. The version of Node is not part
+ * of it: no package is compiled for one.
  * @param {string} root
- * @param {string[]} wanted
+ * @param {string} pnpm
  */
-function fingerprint(root, wanted) {
-  const hash = createHash('sha256').update(`${wanted} ${process.platform} ${process.arch}`);
+function fingerprint(root, pnpm) {
+  const hash = createHash('sha256').update(`${pnpm} ${process.platform} ${process.arch}`);
   const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc'];
   const groups = ['packages', 'apps'].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(group, name)),
