@@ -172,7 +172,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'repeated turns not detected',
-    file: 'src/events/repeats.ts',
+    file: 'src/events/repeat-policy.ts',
     find: 'if (batch === undefined || repeats < times) return false;',
     replace: 'if (batch === undefined || repeats <= times + 1) return false;',
     why: 'the same turn is repeated until another limit ends it',

@@ -1,5 +1,5 @@
 import type { NoticeEvent, RunStatus } from '../events/event.ts';
-import type { RepeatPolicy } from '../events/repeats.ts';
+import type { RepeatPolicy } from '../events/repeat-policy.ts';
 import type { OpenCall } from '../events/state.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import type { ErrorData } from '../values/errors.ts';

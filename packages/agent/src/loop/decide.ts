@@ -1,5 +1,5 @@
 import { exceedsTokens } from '../context/tokens.ts';
-import { repeatNotice, repeatsItself } from '../events/repeats.ts';
+import { repeatNotice, repeatsItself } from '../events/repeat-policy.ts';
 import type { State } from '../events/state.ts';
 import { openLimit, unanswered, undecided } from '../events/state.ts';
 import type { StopReason } from '../interfaces/agent.ts';

@@ -1,5 +1,5 @@
 import type { FinishedEvent } from '../events/event.ts';
-import { repeatedText } from '../events/repeats.ts';
+import { repeatedText } from '../events/repeat-policy.ts';
 import type { State } from '../events/state.ts';
 import type { StopReason } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';

@@ -90,7 +90,7 @@ describe('decide', () => {
     const values = [...source.matchAll(/^import (?!type )[\s\S]*? from '(.*)';$/gm)].map(([, from]) => from);
     expect(values).toEqual([
       '../context/tokens.ts',
-      '../events/repeats.ts',
+      '../events/repeat-policy.ts',
       '../events/state.ts',
       './ending-error.ts',
     ]);

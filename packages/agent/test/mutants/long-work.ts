@@ -11,7 +11,7 @@ export const longWorkMutants: readonly Mutant[] = [
     by: 'test/loop/decide.test.ts',
   },
   {
-    file: 'src/events/repeats.ts',
+    file: 'src/events/repeat-policy.ts',
     find: 'if (batch === undefined || repeats < times) return false;',
     replace: 'if (batch === undefined || repeats <= times) return false;',
     why: 'a run can repeat its turns once more than allowed',
