@@ -1,5 +1,6 @@
 // The checks of sources and of builds. Every check runs even if an earlier one failed, so that one run shows all
 // problems.
+import { resolve } from 'node:path';
 import { capture } from './child.mjs';
 
 /**
@@ -16,16 +17,28 @@ const SOURCE_CHECKS = [
       'depcruise',
       '--config=scripts/import-rules.mjs',
       '--output-type=err-long',
+      '--cache',
+      ...['--cache-strategy', 'content'],
       ...['packages', 'apps', 'bench', 'examples', 'tests', 'templates', 'scripts', 'site/src', 'e2e'],
     ],
   },
   { name: 'prose', command: ['node', 'scripts/check-prose.mjs'] },
   { name: 'api', command: ['node', 'scripts/api/main.mjs', '--check'] },
-  { name: 'unused code', command: ['knip', '--no-progress', '--no-config-hints'] },
-  // Each checker of tsc checks the types that it meets again, and the other checks and tests use the other cores.
-  { name: 'types', command: ['tsc', '-p', 'tsconfig.json', '--checkers', '1'] },
-  { name: 'types of scripts and suites', command: ['tsc', '-p', 'scripts', '--checkers', '1'] },
+  { name: 'unused code', command: ['knip', '--no-progress', '--no-config-hints', '--cache'] },
+  { name: 'types', command: tsc('tsconfig.json', 'sources') },
+  { name: 'types of scripts and suites', command: tsc('scripts', 'scripts') },
 ];
+
+/**
+ * Checks the files that have changed since the last run and those that depend on them. Each checker of tsc checks the
+ * types that it meets again, and the other checks and tests use the other cores.
+ * @param {string} config
+ * @param {string} name
+ */
+function tsc(config, name) {
+  const info = resolve('node_modules', '.cache', 'tsc', `${name}.tsbuildinfo`);
+  return ['tsc', '-p', config, '--checkers', '1', '--incremental', '--tsBuildInfoFile', info];
+}
 
 /** @type {Check[]} */
 const BUILD_CHECKS = [

@@ -15,8 +15,8 @@ export interface Mutant {
 
 const desk = 'src/mcp-server/mcp-controller.ts';
 const servers = 'src/config/mcp-servers.ts';
-const byServer = 'test/mcp-server/mcp-server.test.ts';
-const byServers = 'test/commands/mcp-servers.test.ts';
+const byServer = 'test/mcp-server/mcp-server.slow.test.ts';
+const byServers = 'test/commands/mcp-servers.slow.test.ts';
 
 /** Planted bugs in MCP and approvals, for `npm run verify -- mutants apps/cli`. */
 export const mutants: readonly Mutant[] = [

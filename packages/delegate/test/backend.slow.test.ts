@@ -1,3 +1,4 @@
 import { testBackend } from './backends.ts';
 
 testBackend('codex');
+testBackend('codex app-server');

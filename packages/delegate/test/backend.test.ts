@@ -4,9 +4,8 @@ import { testBackend } from './backends.ts';
 import { backendOf } from './fake-programs.ts';
 import { fakePrograms } from './rig.ts';
 
-// backend.slow.test.ts tests `codex exec`, which differs from the app server only in how output is read.
+// backend.slow.test.ts tests Codex.
 testBackend('claude-code');
-testBackend('codex app-server');
 
 describe('the arguments of a program', () => {
   const argvOf = async (backend: ReturnType<typeof claudeCode>, request: object = {}) => {

@@ -6,9 +6,9 @@ const sessions = 'src/agent-tool/sessions.ts';
 const backend = 'src/cli/cli-backend.ts';
 const program = 'src/cli/program.ts';
 const agent = 'src/sdk/claude-code-agent.ts';
-const byTool = 'test/agent-tool.test.ts';
+const byTool = 'test/agent-tool.slow.test.ts';
 const byBackend = 'test/backend.test.ts';
-const byFaults = 'test/faults.test.ts';
+const byFaults = 'test/faults.slow.test.ts';
 const byAgent = 'test/session-agent.test.ts';
 const byEngine = 'test/engine.test.ts';
 

@@ -158,7 +158,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: '/^[A-Z_]+$/.test(name)',
     why: 'other programs receive every environment variable',
     breaks: ['P19'],
-    by: 'test/node/process-tree.test.ts',
+    by: 'test/node/process-tree.slow.test.ts',
   },
   {
     file: 'src/node/real-path.ts',
@@ -174,6 +174,6 @@ export const edgeMutants: readonly Mutant[] = [
     replace: '',
     why: 'the child processes of a stopped program keep running',
     breaks: ['P3'],
-    by: 'test/node/process-tree.test.ts',
+    by: 'test/node/process-tree.slow.test.ts',
   },
 ];

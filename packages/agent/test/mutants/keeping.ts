@@ -116,7 +116,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'onWrite',
     why: 'a missing file counts as a new store',
     breaks: ['P13'],
-    by: 'test/node/sqlite/store-file.test.ts',
+    by: 'test/node/sqlite/store-file.slow.test.ts',
   },
   {
     file: databaseFile,

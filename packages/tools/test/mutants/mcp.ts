@@ -4,8 +4,8 @@ const connection = 'src/mcp/connection.ts';
 const listed = 'src/mcp/listed-tool.ts';
 const stdio = 'src/mcp/stdio-transport.ts';
 const http = 'src/mcp/http-transport.ts';
-const misbehaving = 'test/mcp/misbehaving.test.ts';
-const lists = 'test/mcp/lists.test.ts';
+const misbehaving = 'test/mcp/misbehaving.slow.test.ts';
+const lists = 'test/mcp/lists.slow.test.ts';
 const overHttp = 'test/mcp/over-http.test.ts';
 
 /** Planted bugs in the code for servers of the Model Context Protocol. */
