@@ -6,6 +6,7 @@ import type { RaisedLimits } from '../interfaces/reservation.ts';
 import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { withArgumentErrors } from '../values/errors.ts';
+import { isObject, parsedJson } from '../values/json.ts';
 import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../values/message.ts';
 import type { Batch } from './batch.ts';
 import type { ApprovalDecidedEvent, ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
@@ -176,4 +177,26 @@ export function decideLimit(state: State, { decision, message, more, waitedMs }:
   if (budget !== undefined || amount === 'requests') return;
   const raised = state.raised[amount] + (more ?? request.limit.more);
   state.raised = { ...state.raised, [amount]: raised };
+}
+
+/**
+ * Version of the states that `fold` computes. A snapshot with a different version is not used; its events are folded
+ * again. Increase it whenever a log folds to a different state than before. A test detects when that happens.
+ */
+export const foldVersion = 4;
+
+/**
+ * Returns a state as text, without its messages, which are stored separately because they never change and only grow
+ * in number.
+ */
+export function snapshotText(state: State): string {
+  return JSON.stringify({ ...state, messages: undefined });
+}
+
+/** Returns the state of a snapshot, or undefined if the text is not a snapshot. */
+export function snapshotState(text: string, messages: Message[]): State | undefined {
+  const fields = parsedJson(text);
+  if (!isObject(fields) || !Number.isInteger(fields['seq']) || !Array.isArray(fields['calls']))
+    return undefined;
+  return { ...emptyState(), ...fields, messages };
 }

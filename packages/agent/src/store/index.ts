@@ -4,7 +4,7 @@
  * @module
  */
 
-export { foldVersion } from '../events/snapshot.ts';
+export { foldVersion } from '../events/state.ts';
 export { type CostTotals, costFields, totalCosts } from './cost-totals.ts';
 export {
   type CostEntry,

@@ -1,5 +1,5 @@
-import { snapshotState, snapshotText } from '../events/snapshot.ts';
 import type { State } from '../events/state.ts';
+import { snapshotState, snapshotText } from '../events/state.ts';
 import { withArgumentErrors } from '../values/errors.ts';
 import type { Message } from '../values/message.ts';
 

@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/events/event.ts';
 import { fold } from '../../src/events/fold.ts';
-import { foldVersion, snapshotState, snapshotText } from '../../src/events/snapshot.ts';
 import type { State } from '../../src/events/state.ts';
-import { emptyState } from '../../src/events/state.ts';
+import { emptyState, foldVersion, snapshotState, snapshotText } from '../../src/events/state.ts';
 import { isObject } from '../../src/values/json.ts';
 import { place, story } from '../support/fold-story.ts';
 

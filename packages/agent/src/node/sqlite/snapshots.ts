@@ -1,5 +1,5 @@
-import { foldVersion } from '../../events/snapshot.ts';
 import type { State } from '../../events/state.ts';
+import { foldVersion } from '../../events/state.ts';
 import type { SnapshotTexts } from '../../store/snapshot-plan.ts';
 import { SnapshotPlan } from '../../store/snapshot-plan.ts';
 import type { Message } from '../../values/message.ts';

@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { fold } from '../../../src/events/fold.ts';
-import { foldVersion } from '../../../src/events/snapshot.ts';
 import type { State } from '../../../src/events/state.ts';
-import { emptyState } from '../../../src/events/state.ts';
+import { emptyState, foldVersion } from '../../../src/events/state.ts';
 import { openSession } from '../../../src/store/open-session.ts';
 import { eventsOf, wholeRun } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open } from './rig.ts';
