@@ -89,7 +89,7 @@ describe('a change that a user allowed', () => {
   ])('is not made if the user allowed %s [P21]', async (_, approved: PlannedChange) => {
     const workspace = new Workspace(box.root);
     const message =
-      '"a.txt" has changed since a person allowed the call, so nothing was written. Read it again.';
+      '"a.txt" has changed since a user allowed the call, so nothing was written. Read it again.';
     const context = { approved: [approved] };
     const edited = { path: 'a.txt', old_text: 'one', new_text: '1' };
     expect((await call(editFile(workspace), edited, context)).text).toBe(message);

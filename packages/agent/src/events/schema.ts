@@ -171,7 +171,7 @@ const bodies = [
         )
         .optional()
         .describe(
-          'Everything that the call would change, if its tool knows. If it differs when the call is about to run, the user is asked again.',
+          'Everything that the call would change, if its tool knows it. If it differs when the call is about to run, the user is asked again.',
         ),
       after: z
         .array(z.string())
@@ -303,10 +303,10 @@ const head = {
 const [first, ...rest] = bodies.map((body) => z.looseObject({ ...head, ...body.shape }));
 const events = z.discriminatedUnion('type', [first as NonNullable<typeof first>, ...rest]);
 
-/** An event before the log assigns its position. */
+/** An event without the position that the log assigns. */
 export const eventBodySchema: z.ZodType = withTypeName(
   'EventBody',
-  'An event before the log assigns its position.',
+  'An event without the position that the log assigns.',
   z.union(bodies),
 );
 

@@ -15,7 +15,7 @@ import type {
   UserPart,
 } from '../values/stored-values.ts';
 
-/** An event before the log assigns its position. */
+/** An event without the position that the log assigns. */
 export type EventBody =
   | UserEvent
   | HistoryEvent
@@ -145,7 +145,7 @@ export interface ApprovalRequestedEvent {
    */
   readonly hash: string;
   /**
-   * Everything that the call would change, if its tool knows. If it differs when the call is about to run,
+   * Everything that the call would change, if its tool knows it. If it differs when the call is about to run,
    * the user is asked again.
    */
   readonly changes?: readonly ChangeDigest[];

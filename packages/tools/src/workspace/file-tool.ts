@@ -50,7 +50,7 @@ export function requireApproved(
   approved: readonly PlannedChange[] | undefined,
 ): void {
   if (approved === undefined || isDeepStrictEqual(approved.map(contents), [planned].map(contents))) return;
-  const message = `${quotePath(path)} has changed since a person allowed the call, so nothing was written. Read it again.`;
+  const message = `${quotePath(path)} has changed since a user allowed the call, so nothing was written. Read it again.`;
   throw new AgentError({ kind: 'tool', code: 'changed', message });
 }
 
