@@ -1,7 +1,7 @@
 import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
 import { fileKind } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
-import { visibleText } from '@cobbler/agent/events';
+import { limitQuestion, visibleText } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { MessageExchange } from './message-exchange.ts';
@@ -121,26 +121,43 @@ export class AgUiStream {
 }
 
 /**
- * Returns an approval request under an id that identifies exactly this call, so that a decision cannot apply to
+ * Returns an approval request under an id that identifies exactly this call or limit, so that a decision cannot apply to
  * another.
  */
 function interrupt(toolCallId: string, request: ApprovalRequestedEvent): Record<string, unknown> {
-  const { approvalId, hash, toolName, expiresAt, subject, summary, diff } = request;
-  return {
+  const { approvalId, hash, toolName, expiresAt, subject, summary, diff, limit } = request;
+  const common = {
     id: `${approvalId}.${hash}`,
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+  };
+  if (limit !== undefined) {
+    const { text, allow, deny } = limitQuestion(limit);
+    return {
+      ...common,
+      reason: 'confirmation',
+      message: visibleText(text, 'name'),
+      responseSchema: responseSchema({ more: { type: 'number', exclusiveMinimum: 0 } }),
+      metadata: { limit, allow, deny },
+    };
+  }
+  return {
+    ...common,
     reason: 'tool_call',
     message: visibleText(
       subject === undefined ? `Allow ${toolName}?` : `Allow ${toolName}: ${subject}?`,
       'name',
     ),
     toolCallId,
-    responseSchema: {
-      type: 'object',
-      properties: { approved: { type: 'boolean' }, message: { type: 'string' } },
-      required: ['approved'],
-    },
-    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    responseSchema: responseSchema({ message: { type: 'string' } }),
     metadata: { toolName, arguments: request.arguments, subject, summary, diff },
+  };
+}
+
+function responseSchema(properties: Record<string, unknown>): Record<string, unknown> {
+  return {
+    type: 'object',
+    properties: { approved: { type: 'boolean' }, ...properties },
+    required: ['approved'],
   };
 }
 

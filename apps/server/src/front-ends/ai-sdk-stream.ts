@@ -1,5 +1,6 @@
 import type { RunStatus, ToolResultPart, UserPart } from '@cobbler/agent';
-import type { RunEnd } from '@cobbler/agent/events';
+import type { LimitQuestion, RunEnd } from '@cobbler/agent/events';
+import { limitQuestion } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 
@@ -55,8 +56,10 @@ export class AiSdkStream {
       case 'ended':
         this.#status = 'end';
         return [...this.#endStep(), ...endChunks(chunk.event)];
-      case 'call':
       case 'asked':
+        if (chunk.request.limit === undefined) return callChunks(chunk);
+        return [...this.#nextStep(), ...limitChunks(chunk)];
+      case 'call':
       case 'decided':
       case 'result':
       case 'left':
@@ -96,6 +99,13 @@ function start(exchangeId: string): UiChunk {
   return { type: 'start', messageId: `${exchangeId}-answer` };
 }
 
+/** Shows the question about a limit like a call, because the protocol has approvals only for calls. */
+function limitChunks(chunk: Extract<ResponseChunk, { type: 'asked' }>): UiChunk[] {
+  const { toolName, arguments: input } = chunk.request;
+  const call = { id: chunk.id, toolName, arguments: input };
+  return [...callChunks({ type: 'call', answer: '', call }), ...callChunks(chunk)];
+}
+
 function callChunks(
   chunk: Extract<ResponseChunk, { type: 'call' | 'asked' | 'decided' | 'result' | 'left' }>,
 ): UiChunk[] {
@@ -108,15 +118,20 @@ function callChunks(
     ];
   }
   if (chunk.type === 'asked') {
-    const { approvalId, hash, subject, summary, diff, expiresAt } = chunk.request;
-    const approvalDescriptor = { subject, summary, diff, expiresAt };
+    const { approvalId, hash, subject, summary, diff, expiresAt, limit } = chunk.request;
+    const { allow, deny }: Partial<LimitQuestion> = limit === undefined ? {} : limitQuestion(limit);
+    const approvalDescriptor = { subject, summary, diff, expiresAt, allow, deny };
     // The client returns the signature with its decision, so the decision applies to exactly the call that was shown.
     const request = { approvalId, toolCallId: chunk.id, approvalDescriptor, signature: hash };
     return [{ type: 'tool-approval-request', ...request }];
   }
   if (chunk.type === 'decided') {
-    const { approvalId, allows: approved, reason } = chunk;
-    return [{ type: 'tool-approval-response', approvalId, approved, ...defined({ reason }) }];
+    const { approvalId, allows: approved, reason, limit } = chunk;
+    const response = { type: 'tool-approval-response', approvalId, approved, ...defined({ reason }) };
+    if (limit === undefined) return [response];
+    const toolCallId = approvalId;
+    if (!approved) return [response, { type: 'tool-output-denied', toolCallId }];
+    return [response, { type: 'tool-output-available', toolCallId, output: limitQuestion(limit).allow }];
   }
   const { id: toolCallId } = chunk;
   if (chunk.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: chunk.why }];

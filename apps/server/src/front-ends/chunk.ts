@@ -1,5 +1,5 @@
 import type { Event, UserPart } from '@cobbler/agent';
-import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
+import type { ApprovalRequestedEvent, ReachedLimit, RunEnd } from '@cobbler/agent/events';
 
 /** The kinds of text that a model writes. */
 export type TextKind = 'text' | 'reasoning';
@@ -26,12 +26,15 @@ export type ResponseChunk =
   | { readonly type: 'call'; readonly answer: string; readonly call: OutgoingCall }
   /** Withdraws everything streamed so far of this response. */
   | { readonly type: 'void' }
+  /** A question about a call, or, with `limit` in the request, about a reached limit: its id is that of the approval. */
   | { readonly type: 'asked'; readonly id: string; readonly request: ApprovalRequestedEvent }
   | {
       readonly type: 'decided';
       readonly approvalId: string;
       readonly allows: boolean;
       readonly reason?: string;
+      /** The limit in question, with the amount that the answer adds; absent for a call. */
+      readonly limit?: ReachedLimit;
     }
   | {
       readonly type: 'result';

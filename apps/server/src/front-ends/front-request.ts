@@ -137,7 +137,11 @@ function filePart(mediaType: string, data: string, name?: string): UserPart {
   return { type: 'file', mediaType, data, ...defined({ name }) };
 }
 
-const agUiPayload = z.object({ approved: z.boolean(), message: z.string().max(10_000).optional() });
+const agUiPayload = z.object({
+  approved: z.boolean(),
+  message: z.string().max(10_000).optional(),
+  more: z.number().positive().optional(),
+});
 const agUiPart = z.union([
   uiText,
   z.object({
@@ -156,8 +160,8 @@ export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): Fr
     const answers = resume.map(({ interruptId, status, payload }): NamedReceivedDecision => {
       const [approvalId = '', hash] = interruptId.split('.');
       if (status === 'cancelled') return { approvalId, decision: 'deny' };
-      const { approved, message } = validate(agUiPayload, payload, 'invalid_body');
-      if (approved) return { approvalId, decision: 'allow', hash };
+      const { approved, message, more } = validate(agUiPayload, payload, 'invalid_body');
+      if (approved) return { approvalId, decision: 'allow', hash, more };
       return { approvalId, decision: 'deny', ...defined({ message }) };
     });
     return { key, answers };

@@ -1,5 +1,10 @@
 import type { Event, RunEvent } from '@cobbler/agent';
-import type { ApprovalDecidedEvent, AssistantEvent, RunEnd } from '@cobbler/agent/events';
+import type {
+  ApprovalDecidedEvent,
+  ApprovalRequestedEvent,
+  AssistantEvent,
+  RunEnd,
+} from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
@@ -23,6 +28,8 @@ export class MessageExchange {
   #id = '';
   #answers = 0;
   #calls: StreamedCall[] = [];
+  /** The open question whether the run continues beyond a limit. */
+  #question: ApprovalRequestedEvent | undefined;
   #blocks: ResponseBlocks | undefined;
   /**
    * Steering messages that are waiting for their position: the fold inserts nothing between a response and its tool results.
@@ -149,7 +156,8 @@ export class MessageExchange {
   /** Returns the chunks that follow all others when a user must decide; none if no question is open. */
   waits(): ResponseChunk[] {
     const open = this.#calls.filter(({ isDone }) => !isDone);
-    if (!open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true)) return [];
+    const isAsked = open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true);
+    if (!isAsked && this.#question === undefined) return [];
     return [
       {
         type: 'waits',
@@ -158,17 +166,25 @@ export class MessageExchange {
     ];
   }
 
-  #decisionChunks({ approvalId, decision, message }: ApprovalDecidedEvent): ResponseChunk[] {
+  #decisionChunks({ approvalId, decision, message, more }: ApprovalDecidedEvent): ResponseChunk[] {
     const call = this.#calls.find((call) => call.approvalId === approvalId);
-    if (call === undefined) return [];
-    call.isDecided = true;
+    const asked = this.#question?.approvalId === approvalId ? this.#question.limit : undefined;
+    if (call !== undefined) call.isDecided = true;
+    else if (asked === undefined) return [];
+    else this.#question = undefined;
+    const limit = asked && { ...asked, ...defined({ more }) };
     const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
-    return [{ type: 'decided', approvalId, allows: decision === 'allow', ...defined({ reason }) }];
+    return [{ type: 'decided', approvalId, allows: decision === 'allow', ...defined({ reason, limit }) }];
   }
 
   #ofCall(
     event: Extract<Event, { type: 'tool_started' | 'tool_result' | 'approval_requested' }>,
   ): ResponseChunk[] {
+    if (event.type === 'approval_requested' && event.limit !== undefined) {
+      const replaced = this.#replacedQuestion();
+      this.#question = event;
+      return [...replaced, { type: 'asked', id: event.approvalId, request: event }];
+    }
     const call = this.#calls[event.index];
     if (call === undefined) return [];
     if (event.type === 'tool_started') {
@@ -195,6 +211,13 @@ export class MessageExchange {
     this.#steering = [];
     if (steering.length > 0) this.#isAnswered = false;
     return steering;
+  }
+
+  /** Closes a question that a run asks again, because it was cancelled before the answer and has been resumed. */
+  #replacedQuestion(): ResponseChunk[] {
+    const { approvalId, limit } = this.#question ?? {};
+    if (approvalId === undefined || limit === undefined) return [];
+    return [{ type: 'decided', approvalId, allows: false, reason: 'The run was cancelled.', limit }];
   }
 
   /** Closes calls that will not get a result, because the conversation continued without them. */
