@@ -144,6 +144,9 @@ export class InteractiveChat {
         this.#link = 'reconnecting…';
         this.#draw();
       },
+      onRefused: (approvalId, reason) => {
+        if (this.#conversationIs(conversation)) conversation.refused(approvalId, reason);
+      },
       onBack: (events) => {
         this.#link = undefined;
         const { style } = this.#parts;

@@ -9,6 +9,7 @@ import { formatMs, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
+import { wrap } from '../terminal/text-width.ts';
 import { ApprovalDialog } from '../view/approval-dialog.ts';
 import { closingLines, markOf } from '../view/closing.ts';
 import { pastLines, promptLines } from '../view/history-lines.ts';
@@ -125,6 +126,14 @@ export class Conversation {
     return true;
   }
 
+  /** Shows why the server refused a decision, and asks again if the question is still open. */
+  refused(approvalId: string, reason: string): void {
+    const { page, style, screen } = this.#ports;
+    page.lines(wrap(visible(reason), screen.columns() - 3).map((line) => `  ${style.yellow(line)}`));
+    const request = this.ledger.openApprovals.get(approvalId);
+    if (request !== undefined) this.#ask(request);
+  }
+
   /** Cancels the active run. */
   cancel(): void {
     this.#dialog.close();
@@ -187,6 +196,9 @@ export class Conversation {
       if (this.#run !== run) return;
       // The run was rejected or lost, so no event reports its end.
       this.#close(result);
+      // What was sent did not answer the open questions.
+      if (result.status === 'failed')
+        for (const request of this.ledger.openApprovals.values()) this.#ask(request);
     });
   }
 

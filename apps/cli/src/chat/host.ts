@@ -23,6 +23,8 @@ export interface ChatListener {
   readonly handler: HarnessHandler;
   onLost(reason: string): void;
   onBack(events: number): void;
+  /** Called when the server refuses a decision about the active run. */
+  onRefused?(approvalId: string, reason: string): void;
   /** Called with a notice that does not change the conversation. */
   onNotice(line: string): void;
   /** Called when events are no longer stored. */

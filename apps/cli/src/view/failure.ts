@@ -91,6 +91,8 @@ const logins: Readonly<Record<string, string>> = {
 function refusedKey(error: AgentError, context: FailureContext): Failure {
   const login = logins[context.provider];
   if (login !== undefined) return { what: `${context.provider}: ${oneLine(error.message)}`, advice: [login] };
+  // A Cobbler server says which tokens may do this.
+  if (context.provider === 'server' && error.code === 'scope') return { what: messageOf(error), advice: [] };
   const key =
     context.keySource === undefined ? 'the request without a key' : `the key from ${context.keySource}`;
   const verb = error.status === 403 ? 'lacks permission' : 'was rejected';

@@ -1,5 +1,6 @@
 import type { Agent, SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
+import { BudgetClient, memoryBudgets } from '@cobbler/agent/budgets';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import type { CobblerServer } from '@cobbler/server';
 import { startServer, TokenStore } from '@cobbler/server';
@@ -46,6 +47,63 @@ const writes = {
   text: 'I will write.',
   calls: [{ name: 'write_file', arguments: { path: 'a.txt', content: 'one\n' } }],
 };
+
+describe.each([
+  ['ends as waiting', false],
+  ['waits in memory', true],
+])('a chat without the scope admin, when a run that %s asks to raise a budget', (_name, attended) => {
+  /** A chat of a guest that shows the question. */
+  async function asked() {
+    const budgets = memoryBudgets();
+    await budgets.define({ name: 'guests', limits: { requests: 1 } });
+    const agent = scriptedAgent([{ calls: [{ name: 'read_file', arguments: { path: 'a.txt' } }] }, 'Done.']);
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
+    const server = await startServer({
+      store,
+      tokens,
+      budgets: { store: budgets, client: new BudgetClient({ store: budgets }) },
+      settings: () => ({
+        agent,
+        tools: workspaceTools({ root: folder, sandbox: 'off' }),
+        onReached: 'ask',
+        attended,
+      }),
+    });
+    onTestFinished(() => server.close());
+    const { token } = tokens.add({ name: 'g', scopes: ['prompt', 'read', 'approve'], budget: 'guests' });
+    const stage = await remote(server, token, folder);
+    stage.type('go', '\r');
+    await stage.until('y continue with 1 request more');
+    stage.ponder();
+    const status = async () => {
+      const [id = ''] = await store.sessions();
+      return (await store.info(id))?.status;
+    };
+    return { stage, status };
+  }
+
+  test('says who may answer, and asks again', async () => {
+    const { stage, status } = await asked();
+    stage.type('y');
+    await stage.until(
+      /Only a token with the "admin" scope can let budget "guests"\s+spend\s+more\.\s+Any\s+token\s+that answers approvals can stop the run\.[\s\S]*n stop/,
+    );
+    expect(stage.text()).not.toContain('set-key');
+    stage.ponder();
+    stage.type('n');
+    await stage.until('Completed work is kept.');
+    expect(await status()).toBe('limit');
+  });
+
+  test('can send the next message', async () => {
+    const { stage, status } = await asked();
+    stage.type('y');
+    await stage.until(/Only a token[\s\S]*n stop/);
+    stage.type('/help', '\r');
+    await stage.until('/sessions');
+    expect(await status()).toMatch(/waiting|running/);
+  });
+});
 
 describe('a chat with a server', () => {
   test('works like a local chat for prompt, approval with diff and response, and returns the stored events', async () => {

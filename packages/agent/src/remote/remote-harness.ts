@@ -300,13 +300,14 @@ class RemoteHarness implements Harness {
     return this.#say('cancel', {});
   }
 
-  #say(path: string, body: unknown): boolean {
+  #say(path: string, body: unknown, onRefused?: (error: AgentError) => void): boolean {
     const run = this.#current;
     if (run === undefined) return false;
     const send = () => this.#link.post(this.#path(path), { body });
-    this.#sending = this.#sending.then(async () => {
-      await this.#untilAccepted(send, () => run.isOver);
-    });
+    const sent = this.#sending.then(() => this.#untilAccepted(send, () => run.isOver));
+    this.#sending = sent.then(() => {});
+    // Later requests do not depend on the callback.
+    void sent.then((error) => error !== undefined && onRefused?.(error));
     return true;
   }
 
@@ -314,7 +315,8 @@ class RemoteHarness implements Harness {
     const [found] = this.#answers([{ approvalId, ...answer }]).answers;
     if (found?.hash === undefined) return false;
     const { approvalId: _, ...body } = found;
-    return this.#say(`approvals/${approvalId}`, body);
+    const { onRefused } = this.#options;
+    return this.#say(`approvals/${approvalId}`, body, (error) => onRefused?.(approvalId, error));
   }
 
   /** Adds the hash of each request to its decision, so that it cannot allow anything else. */

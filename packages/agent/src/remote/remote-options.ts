@@ -21,6 +21,8 @@ export interface RemoteOptions {
   readonly onLost?: (error: AgentError) => void;
   /** Called when the connection is restored, with the number of stored events that were missed. */
   readonly onBack?: (events: number) => void;
+  /** Called when the server refuses a decision about an active run, which still waits for one. */
+  readonly onRefused?: (approvalId: string, error: AgentError) => void;
   /** Delays before a reconnect grow from base to max. Default 250 and 5,000 ms. */
   readonly back?: { readonly baseMs: number; readonly maxMs: number };
   /** Maximum time for which a run may send no events before it counts as failed, in milliseconds. Default 300,000. */
@@ -38,6 +40,7 @@ export const remoteOptions: Reader<RemoteOptions> = record<RemoteOptions>(
     token: text,
     onLost: callable,
     onBack: callable,
+    onRefused: callable,
     back: record({ baseMs: amount, maxMs: amount }, ['baseMs', 'maxMs']),
     patienceMs: amount,
     stopMs: amount,

@@ -106,6 +106,7 @@ const calls: Readonly<Record<string, Call>> = {
       'report',
       'onLost',
       'onBack',
+      'onRefused',
       'back',
       'patienceMs',
       'stopMs',
