@@ -3,7 +3,7 @@ import type { Amounts, BudgetBalance } from '@cobbler/agent/budgets';
 import type { RawOptions } from '../../config/run-flags.ts';
 import { readSettings } from '../../config/settings.ts';
 import { visibleJson } from '../../terminal/escape.ts';
-import { formatCount, formatUsd } from '../../terminal/format.ts';
+import { formatUsd, plural } from '../../terminal/format.ts';
 import type { Io } from '../../terminal/io.ts';
 import { oneLine } from '../../terminal/one-line.ts';
 import { screenFor } from '../../terminal/screen.ts';
@@ -56,8 +56,8 @@ const titles = ['budget', 'per', 'limit', 'spent', 'reserved', 'left', 'next per
 
 const amounts: Readonly<Record<keyof Amounts, (value: number) => string>> = {
   usd: formatUsd,
-  tokens: (value) => `${formatCount(value)} tokens`,
-  requests: (value) => `${formatCount(value)} requests`,
+  tokens: (value) => plural(value, 'token'),
+  requests: (value) => plural(value, 'request'),
 };
 
 /** Returns one line for each limit, and for a budget without limits one with what it has cost. */

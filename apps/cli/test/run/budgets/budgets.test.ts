@@ -72,8 +72,9 @@ test('a run that asks when a budget is reached waits, says how to continue, and 
 
 describe('the budget of a run', () => {
   test('ends the next run when it is reached, and names the budget, its limit and its next period', async () => {
-    const { run, requests } = await setup(me);
+    const { run, list, requests } = await setup(me);
     expect(await run('--budget', 'me')).toMatchObject({ code: 0 });
+    expect(await list()).toMatch(/me +day +1 request +1 request +0 requests +0 requests /);
     const second = await run('--budget', 'me');
     expect(second.code).toBe(3);
     expect(second.stderr.replace(/\s+/g, ' ')).toMatch(
