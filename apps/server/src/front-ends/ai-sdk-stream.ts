@@ -1,5 +1,5 @@
 import type { RunStatus, ToolResultPart, UserPart } from '@cobbler/agent';
-import type { LimitQuestion, RunEnd } from '@cobbler/agent/events';
+import type { RunEnd } from '@cobbler/agent/events';
 import { limitQuestion } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
@@ -119,7 +119,7 @@ function callChunks(
   }
   if (chunk.type === 'asked') {
     const { approvalId, hash, subject, summary, diff, expiresAt, limit } = chunk.request;
-    const { allow, deny }: Partial<LimitQuestion> = limit === undefined ? {} : limitQuestion(limit);
+    const { allow, deny } = (limit && limitQuestion(limit)) ?? {};
     const approvalDescriptor = { subject, summary, diff, expiresAt, allow, deny };
     // The client returns the signature with its decision, so the decision applies to exactly the call that was shown.
     const request = { approvalId, toolCallId: chunk.id, approvalDescriptor, signature: hash };
