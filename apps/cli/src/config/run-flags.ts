@@ -101,7 +101,12 @@ export function readRunFlags(raw: RawOptions): RunFlags {
       maxUsd: number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50'),
       maxTokens: number(raw, 'maxTokens', '--max-tokens', parseCount, '200k'),
       more: number(raw, 'more', '--more', parseMore, '5 or 200k'),
-      budget: text(raw['budget']),
+      budget: optionValue(
+        text(raw['budget']),
+        '--budget',
+        (name) => name || undefined,
+        'List the budgets: cobbler budgets',
+      ),
       timeoutMs: number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m'),
       retryFor: number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never'),
       compactAbove: number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never'),

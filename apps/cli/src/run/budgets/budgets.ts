@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Budget } from '@cobbler/agent';
@@ -59,7 +60,9 @@ export class Budgets {
     const { chosen: parent } = this;
     const project = await projectBudget(folder, this.#plan.env);
     if (project === undefined) return parent;
-    const name = [...(parent === undefined ? [] : [parent]), `project:${folder}`].join('/');
+    const path = [...(parent === undefined ? [] : [parent]), `project:${folder}`].join('/');
+    // The name of a budget has at most 200 characters.
+    const name = path.length > 200 ? `project:${createHash('sha256').update(path).digest('hex')}` : path;
     await (await this.open()).store.define({ ...project, name, ...defined({ parent }) });
     return name;
   }

@@ -243,6 +243,12 @@ describe("a budget in a project's file", () => {
     expect([(await run()).code, (await run()).code]).toEqual([0, 3]);
   });
 
+  test('applies although its directory is longer than the name of a budget', async () => {
+    const name = 'n'.repeat(195);
+    const { run } = await setup(`budget: ${name}\nbudgets: { ${name}: { limits: { usd: 5 } } }\n`, project);
+    expect([(await run()).code, (await run()).code]).toEqual([0, 3]);
+  });
+
   test('cannot choose one of the budgets of the user, or a parent', async () => {
     for (const budget of ['me', '{ parent: me, limits: { usd: 1 } }', '{ limits: { usd: -1 } }', '{}']) {
       const { run, requests } = await setup(me, `budget: ${budget}\n`);
@@ -301,6 +307,10 @@ describe('an error in the configuration of budgets', () => {
     const { run, requests } = await setup(me);
     const { code, stderr } = await run('--budget', 'you');
     expect([code, stderr]).toEqual([2, 'There is no budget named "you". Define it first.']);
+    expect(await run('--budget', '')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--budget cannot be "".'),
+    });
     expect(requests()).toBe(0);
   });
 });
