@@ -71,6 +71,7 @@ export const definitionCases: readonly BudgetCase[] = [
       ['negative', () => store.define({ name: 'x', limits: { usd: -1 } })],
       ['NaN', () => store.define({ name: 'x', limits: { tokens: Number.NaN } })],
       ['infinite', () => store.define({ name: 'x', limits: { usd: Number.POSITIVE_INFINITY } })],
+      ['a part of a request', () => store.define({ name: 'x', limits: { requests: 1.5 } })],
       ['period', () => store.define({ name: 'x', per: 'week' as 'day', limits: {} })],
       ['time zone', () => store.define({ name: 'x', timeZone: 'Mars/Base', limits: {} })],
       ['name', () => store.define({ name: '', limits: {} })],

@@ -1,7 +1,7 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
 import { amountNames } from '../../interfaces/amounts.ts';
 import type { Reader } from '../../values/input.ts';
-import { amount, invalid, listOf, oneOf, record, text, when } from '../../values/input.ts';
+import { amount, count, invalid, listOf, oneOf, record, text, when } from '../../values/input.ts';
 
 /** The period after which a budget starts again: `run` counts each run separately, `total` never starts again. */
 export type BudgetPeriod = 'total' | 'run' | 'hour' | 'day' | 'month';
@@ -54,11 +54,10 @@ const finite: Reader<number> = (value) => {
   throw invalid(value, 'Omit the amount if it is not limited');
 };
 
-/** Reads amounts, of which each may be absent. */
-export const readLimits: Reader<Partial<Amounts>> = record<Partial<Amounts>>({
+const readLimits: Reader<Partial<Amounts>> = record<Partial<Amounts>>({
   usd: finite,
-  tokens: finite,
-  requests: finite,
+  tokens: count,
+  requests: count,
 });
 
 /** Reads amounts, of which none may be absent. */
