@@ -51,6 +51,12 @@ const faults: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     'no users': mapped((row, { by }) => ({ key: by === 'user' ? null : row.key })),
     'no tools': mapped((row, { by }) => ({ key: by === 'tool' ? null : row.key })),
   },
+  'a model that failed before another responded is counted under its own name': {
+    'only models that responded': (_, costs) => ({
+      costs: async (query) => (await costs(query)).filter(({ key }) => key !== 'model-a'),
+    }),
+    'no other price of a model that failed': mapped(({ unpriced, usd }) => ({ usd: unpriced > 0 ? 0 : usd })),
+  },
   'a run that another process continues, and a fork, count for its user': {
     'no user after a reopen': (_, costs, opened) => ({
       costs: async (query) =>

@@ -5,7 +5,7 @@ import {
   costNames,
   costRows,
   dayStarts,
-  eventCost,
+  eventCosts,
   mergeCosts,
   quartersOf,
 } from '@cobbler/agent/store';
@@ -51,8 +51,7 @@ export function addCostsSql(schema: string, session: string, values: string): st
 
 /** Returns the costs of events as a parameter of the statement. */
 export function costsJson(events: readonly Event[]): string {
-  const entries = events.map(eventCost).filter((entry) => entry !== undefined);
-  return JSON.stringify(mergeCosts(entries.map(storable)));
+  return JSON.stringify(mergeCosts(events.flatMap(eventCosts).map(storable)));
 }
 
 /** PostgreSQL rejects these characters in a text. */

@@ -93,6 +93,8 @@ const bodies = [
       usd: usd.describe(
         'Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown.',
       ),
+      provider: words,
+      model: words.describe('The model that was asked. If there were others, `error.tried` contains them.'),
     }),
   ),
   withTypeName(
@@ -223,6 +225,8 @@ const bodies = [
       upTo: count,
       summary: z.string(),
       spent: requestUsage.optional().describe('Usage of the requests that created the summary.'),
+      provider: words,
+      model: words.describe('The model that responded last. Absent if no model was asked.'),
     }),
   ),
   withTypeName(

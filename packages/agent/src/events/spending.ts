@@ -17,10 +17,10 @@ export function requestsOf(event: EventBody): RequestUsage | undefined {
     case 'spent':
       return event.spent;
     case 'ask_failed': {
-      const { wasted = noUsage, attempts = 0 } = event.error;
+      const { wasted = noUsage, attempts = 0, tried } = event.error;
       const usd = isNoUsage(wasted) ? 0 : event.usd;
       const { durationMs } = event;
-      return { answers: 0, usage: noUsage, wasted, attempts, durationMs, ...defined({ usd }) };
+      return { answers: 0, usage: noUsage, wasted, attempts, durationMs, ...defined({ usd, tried }) };
     }
     default:
       return ignore<'input' | 'call' | 'note' | 'end'>(event);

@@ -73,6 +73,9 @@ export interface AskFailedEvent {
   readonly partial?: readonly AssistantPart[];
   /** Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown. */
   readonly usd?: number;
+  readonly provider?: string;
+  /** The model that was asked. If there were others, `error.tried` contains them. */
+  readonly model?: string;
 }
 
 /** A tool is about to run. After a crash, this event without a result means that the outcome is unknown. */
@@ -187,6 +190,9 @@ export interface CompactedEvent {
   readonly summary: string;
   /** Usage of the requests that created the summary. */
   readonly spent?: RequestUsage;
+  readonly provider?: string;
+  /** The model that responded last. Absent if no model was asked. */
+  readonly model?: string;
 }
 
 /**

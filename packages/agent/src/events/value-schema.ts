@@ -166,6 +166,13 @@ const triedModel = withTypeName(
     skipped: flag.describe('True if it was not asked, because it had failed shortly before.'),
     attempts: some.describe('Number of requests sent to it.'),
     wasted: usage.optional().describe('Tokens that it used.'),
+    usd: z
+      .number()
+      .optional()
+      .describe(
+        'Cost of `wasted` in US dollars. Events of earlier versions contain only that of all models.',
+      ),
+    unpriced: flag.describe('True if the price of `wasted` is unknown.'),
   }),
 );
 
@@ -234,6 +241,9 @@ export const requestUsage: z.ZodType = withTypeName(
     durationMs: z.number(),
     usd,
     answers: some.describe('Number of responses included in these counts. Default 1.'),
+    tried: tried.describe(
+      'The models that failed first or were skipped, in order. `wasted`, `attempts` and `usd` include theirs.',
+    ),
   }),
 );
 

@@ -1,6 +1,7 @@
+import { isErrorKind } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
-import { amount, any, count, readUsage, record, text } from '../values/input.ts';
-import type { RequestUsage } from '../values/stored-values.ts';
+import { amount, any, count, flag, listOf, readUsage, record, text, when } from '../values/input.ts';
+import type { RequestUsage, TriedModel } from '../values/stored-values.ts';
 import { noUsage } from '../values/usage.ts';
 
 /** What requests cost that the loop of a run did not send itself: for the log of the run that they were sent for. */
@@ -14,6 +15,15 @@ export interface Spending {
   readonly log?: { readonly store: object; readonly sessionId: string };
 }
 
+/** Reads what a model that was asked first has used. */
+export const readTriedModel: Reader<TriedModel> = record<TriedModel>(
+  {
+    ...{ provider: text, model: text, kind: when(isErrorKind, 'the kind of an error'), message: text },
+    ...{ code: text, skipped: flag, attempts: count, wasted: readUsage, usd: amount, unpriced: flag },
+  },
+  ['provider', 'model', 'kind', 'message'],
+);
+
 /** Reads what requests cost. */
 export const readSpending: Reader<Spending> = record<Spending>(
   {
@@ -26,6 +36,7 @@ export const readSpending: Reader<Spending> = record<Spending>(
         durationMs: amount,
         usd: amount,
         answers: count,
+        tried: listOf(readTriedModel),
       },
       ['usage', 'wasted', 'attempts', 'durationMs'],
     ),

@@ -3,9 +3,10 @@ import { inputBound } from '../context/context.ts';
 import type { EventBody } from '../events/event.ts';
 import { safeCut } from '../events/fold.ts';
 import { addUsd } from '../events/spending.ts';
-import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
+import type { Agent, ModelRef, ModelRequest, ModelResponse, TriedModel } from '../interfaces/agent.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
 import { readTool } from '../interfaces/tool.ts';
+import { triedBy } from '../run/compose/attribution.ts';
 import { AgentError } from '../values/errors.ts';
 import { amount, any, data, listOf, optional, read, record, text } from '../values/input.ts';
 import { maxOutputBytes } from '../values/sizes.ts';
@@ -51,13 +52,13 @@ async function compacted(run: RunContext): Promise<readonly EventBody[]> {
     const written = { upTo, summary: made?.summary ?? '' };
     const { summary } = upTo === 0 || hooks.length === 0 ? written : await changedSummary(run, written);
     const kept = upTo === 0 ? '' : cap(wellFormedText(summary), maxOutputBytes);
-    return [{ type: 'compacted', upTo, summary: kept, ...account.spent() }];
+    return [{ type: 'compacted', upTo, summary: kept, ...account.spent(), ...account.model }];
   } catch (thrown) {
     const reason = AgentError.from(thrown, 'agent', 'no_summary');
     const error = { ...reason.toJSON(), ...account.wasted() };
     const durationMs = run.config.runtime.monotonic() - began;
-    const failed = { type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() } as const;
-    return await withQuestion(run, failed, reason);
+    const failed = { type: 'ask_failed', error, durationMs, compacting: true } as const;
+    return await withQuestion(run, { ...failed, ...account.usd(), ...account.model }, reason);
   }
 }
 
@@ -73,6 +74,9 @@ class Account {
   readonly #run: RunContext;
   #spent = { answers: 0, usage: noUsage, wasted: noUsage, attempts: 0, durationMs: 0 };
   #usd: number | undefined = 0;
+  #model: ModelRef | undefined;
+  #hasResponse = false;
+  readonly #tried: TriedModel[] = [];
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -90,11 +94,17 @@ class Account {
       // Readers of the run wait for a response, so they do not see the text of the summary.
       const asked = { agent, request, inputTokens: bound, emit: () => {} };
       const { response } = await askWithin(run, asked);
+      const { model, servedBy: { provider } = agent } = response;
       this.#spent.answers += 1;
+      this.#hasResponse = true;
+      this.#model = { provider, model };
       this.#book(agent, response);
       return response;
     } catch (thrown) {
-      this.#book(agent, AgentError.from(thrown));
+      const error = AgentError.from(thrown);
+      const { wasted, attempts = 0 } = error;
+      if (!this.#hasResponse) this.#model = { provider: agent.provider, model: agent.model };
+      this.#book(agent, { wasted, attempts, tried: triedBy(agent, error) });
       throw thrown;
     } finally {
       this.#spent.durationMs += run.config.runtime.monotonic() - began;
@@ -103,7 +113,20 @@ class Account {
 
   /** Returns the usage for the event of a compaction that succeeded. */
   spent(): { spent?: RequestUsage } {
-    return this.#spent.attempts === 0 ? {} : { spent: { ...this.#spent, ...this.usd() } };
+    const { attempts } = this.#spent;
+    return attempts === 0 ? {} : { spent: { ...this.#spent, ...this.usd(), ...this.#others() } };
+  }
+
+  /** The model that responded last, or that was asked last if none responded. */
+  get model(): Partial<ModelRef> {
+    return this.#model ?? {};
+  }
+
+  /** Returns the other models, which failed. */
+  #others(): { tried?: readonly TriedModel[] } {
+    const { provider, model } = this.model;
+    const others = this.#tried.filter((tried) => tried.provider !== provider || tried.model !== model);
+    return others.length === 0 ? {} : { tried: others };
   }
 
   /** Returns the total cost; absent if no request was sent or a price is unknown. */
@@ -112,9 +135,9 @@ class Account {
   }
 
   /** Returns the usage for the error of a compaction that failed: all of it was wasted. */
-  wasted(): { wasted?: Usage; attempts?: number } {
+  wasted(): { wasted?: Usage; attempts?: number; tried?: readonly TriedModel[] } {
     const { usage, wasted, attempts } = this.#spent;
-    return attempts === 0 ? {} : { wasted: addUsage(usage, wasted), attempts };
+    return attempts === 0 ? {} : { wasted: addUsage(usage, wasted), attempts, ...this.#others() };
   }
 
   #book(agent: Agent, used: RequestSpending & { readonly attempts?: number }): void {
@@ -123,6 +146,8 @@ class Account {
     if (usage !== undefined) spent.usage = addUsage(spent.usage, usage);
     spent.wasted = addUsage(spent.wasted, wasted);
     spent.attempts += attempts;
-    this.#usd = addUsd(this.#usd, requestCost(this.#run, agent, used).usd);
+    const { usd, tried = [] } = requestCost(this.#run, agent, used);
+    this.#usd = addUsd(this.#usd, usd);
+    this.#tried.push(...tried);
   }
 }

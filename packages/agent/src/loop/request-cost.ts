@@ -3,6 +3,7 @@ import type { Price } from '../interfaces/limits.ts';
 import { costOf, dearestInput } from '../interfaces/limits.ts';
 import type { Spending } from '../interfaces/spending.ts';
 import { readPrice } from '../run/value-functions.ts';
+import { defined } from '../values/defined.ts';
 import { read } from '../values/input.ts';
 import type { Usage } from '../values/usage.ts';
 import { isNoUsage, noUsage, subtractUsage } from '../values/usage.ts';
@@ -24,30 +25,39 @@ export interface RequestCost {
   readonly known: number;
   /** Undefined if the price of a part is unknown. */
   readonly usd: number | undefined;
+  /** The models that were asked first, each with its cost if it is known. */
+  readonly tried: readonly TriedModel[] | undefined;
 }
 
 /** The cost of a request without prices. */
-export const noCost: RequestCost = Object.freeze({ known: 0, usd: undefined });
+export const noCost: RequestCost = Object.freeze({ known: 0, usd: undefined, tried: undefined });
 
 /** Returns the cost of a request. The tokens of each model have the price of that model. */
 export function requestCost(run: RunContext, agent: ModelRef, spending: RequestSpending): RequestCost {
-  const { servedBy = agent, model = servedBy.model, usage, tried = [] } = spending;
+  const { servedBy = agent, model = servedBy.model, usage } = spending;
   let { wasted = noUsage } = spending;
   let known = 0;
   let isComplete = true;
-  for (const { wasted: used, ...failed } of tried) {
-    if (used === undefined || isNoUsage(used)) continue;
+  const tried = spending.tried?.map((failed) => {
+    const { wasted: used = noUsage, skipped } = failed;
+    if (skipped === true) return failed;
+    if (isNoUsage(used)) return { ...failed, usd: 0 };
     wasted = subtractUsage(wasted, used);
     const price = priceOf(run, failed, failed.model, used.inputTokens);
-    if (price === undefined) isComplete = false;
-    else known += costOf(used, price);
-  }
+    if (price === undefined) {
+      isComplete = false;
+      return { ...failed, unpriced: true };
+    }
+    const usd = costOf(used, price);
+    known += usd;
+    return { ...failed, usd };
+  });
   if (usage !== undefined || !isNoUsage(wasted)) {
     const price = priceOf(run, servedBy, model, (usage ?? wasted).inputTokens);
     if (price === undefined) isComplete = false;
     else known += (usage === undefined ? 0 : costOf(usage, price)) + costOf(wasted, price);
   }
-  return { known, usd: isComplete ? known : undefined };
+  return { known, usd: isComplete ? known : undefined, tried };
 }
 
 /** Describes a request of a sub-agent for the log of the run that started it. */
@@ -55,7 +65,7 @@ export function spendingOf(
   { config: { store, sessionId } }: RunContext,
   { provider, model }: Agent,
   used: RequestSpending & { readonly attempts?: number | undefined },
-  usd: number | undefined,
+  { usd, tried }: RequestCost,
 ): Spending {
   const { usage, wasted = noUsage, attempts = 1, servedBy = { provider, model } } = used;
   const spent = {
@@ -64,10 +74,11 @@ export function spendingOf(
     attempts,
     durationMs: 0,
     answers: usage === undefined ? 0 : 1,
+    ...defined({ usd, tried }),
   };
   return {
     who: 'agent',
-    spent: usd === undefined ? spent : { ...spent, usd },
+    spent,
     provider: servedBy.provider,
     model: used.model ?? servedBy.model,
     log: { store, sessionId },

@@ -1,6 +1,7 @@
 import { inputBound } from '../context/context.ts';
 import type { EventBody } from '../events/event.ts';
-import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
+import type { Agent, ModelRequest } from '../interfaces/agent.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Action } from './action.ts';
@@ -83,12 +84,12 @@ function recordOutcome(
   }
   settle?.(1);
   const events: EventBody[] = [];
-  const { response, usd, shortenedBy } = outcome;
+  const { response, shortenedBy } = outcome;
   run.lastResponse = response;
   // The limit of the run cut the response off, not a limit of the model.
   if (shortenedBy !== undefined && response.stopReason === 'max_tokens' && !isClosing)
     events.push({ type: 'stop_requested', reason: 'limit', limit: shortenedBy });
-  events.push(answerEvent(agent, response, usd, durationMs));
+  events.push(answerEvent(agent, outcome, durationMs));
   const recorded = run.log.record(events);
   return recorded instanceof Promise ? recorded.then(() => undefined) : undefined;
 }
@@ -100,12 +101,8 @@ async function recordAll(
   await run.log.record(await events);
 }
 
-function answerEvent(
-  agent: Agent,
-  { message, usage, wasted, stopReason, model, attempts, servedBy = agent, tried }: ModelResponse,
-  usd: number | undefined,
-  durationMs: number,
-): EventBody {
+function answerEvent(agent: Agent, { response, usd, tried }: PricedResponse, durationMs: number): EventBody {
+  const { message, usage, wasted, stopReason, model, attempts, servedBy = agent } = response;
   return {
     type: 'assistant',
     content: message.content,
@@ -116,8 +113,7 @@ function answerEvent(
     attempts,
     wasted,
     durationMs,
-    ...(usd !== undefined && { usd }),
-    ...(tried !== undefined && { tried }),
+    ...defined({ usd, tried }),
   };
 }
 
@@ -125,12 +121,17 @@ function failureEvent(run: RunContext, agent: Agent, error: AgentError, duration
   // A conversation that is too long is shortened and sent again, and a hook rejects a whole response.
   const isDropped = error.code === 'context_full' || error.code === 'hook_failed';
   const partial = isDropped ? [] : run.feed.soFar.content;
+  const { usd, tried } = requestCost(run, agent, error);
+  const { provider, model } = agent;
   return {
     type: 'ask_failed',
-    error: error.toJSON(),
+    error: { ...error.toJSON(), ...defined({ tried }) },
     durationMs,
-    ...spentBy(run, agent, error),
+    // Without usage, there is no cost.
+    ...(!isNoUsage(error.wasted ?? noUsage) && defined({ usd })),
     ...(partial.length > 0 && { partial }),
+    provider,
+    model,
   };
 }
 
@@ -139,11 +140,4 @@ async function changedByHooks(run: RunContext, { request, emit }: PendingRequest
   // The count of the last request is not one of these tools and instructions.
   const uncounted = { messages: [...run.state.messages], contextTokens: 0, contextMessages: 0 };
   return { ...changed, inputTokens: () => inputBound(uncounted, changed.request), emit };
-}
-
-/** Returns the cost of the attempts of a failed request; absent if nothing was used or a price is unknown. */
-function spentBy(run: RunContext, agent: Agent, error: AgentError): { usd?: number } {
-  if (isNoUsage(error.wasted ?? noUsage)) return {};
-  const { usd } = requestCost(run, agent, error);
-  return usd === undefined ? {} : { usd };
 }

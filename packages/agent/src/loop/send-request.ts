@@ -16,21 +16,10 @@ import { ownContext } from '../interfaces/own-context.ts';
 import { isOwnResponse } from '../interfaces/own-response.ts';
 import { ownRuns } from '../interfaces/own-runs.ts';
 import type { BudgetHold, HoldRequest, PendingHold, Reservation } from '../interfaces/reservation.ts';
+import { readTriedModel } from '../interfaces/spending.ts';
 import { assistantContent } from '../run/content.ts';
-import { AgentError, isErrorKind } from '../values/errors.ts';
-import {
-  any,
-  count,
-  data,
-  flag,
-  limited,
-  listOf,
-  read,
-  readUsage,
-  record,
-  text,
-  when,
-} from '../values/input.ts';
+import { AgentError } from '../values/errors.ts';
+import { any, count, data, limited, listOf, read, readUsage, record, text } from '../values/input.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { AssistantMessage } from '../values/message.ts';
 import { callsOf } from '../values/message.ts';
@@ -70,6 +59,8 @@ export interface PricedResponse {
   readonly response: ModelResponse;
   /** In US dollars; undefined if a price is unknown. */
   readonly usd: number | undefined;
+  /** The models that were asked first, each with its cost. */
+  readonly tried: readonly TriedModel[] | undefined;
   /** The limit that left less room for the response than requested. */
   readonly shortenedBy: LimitName | undefined;
 }
@@ -209,11 +200,12 @@ export class SentRequest implements RequestOwner {
     try {
       const response = isOwnResponse(given) ? given : checkResponse(given, agent);
       const { usage, wasted } = response;
-      const isPriced = this.#run.config.pricing !== noPricing;
-      const { known, usd } = isPriced ? requestCost(this.#run, agent, response) : noCost;
+      const isPriced = this.#run.config.pricing !== noPricing || response.tried !== undefined;
+      const cost = isPriced ? requestCost(this.#run, agent, response) : noCost;
+      const { known, usd, tried } = cost;
       const tokens = usage.inputTokens + usage.outputTokens + wasted.inputTokens + wasted.outputTokens;
       const { budget } = this.#run.config;
-      const spending = budget.isRecorded ? spendingOf(this.#run, agent, response, usd) : undefined;
+      const spending = budget.isRecorded ? spendingOf(this.#run, agent, response, cost) : undefined;
       if (this.#held === undefined) budget.spend(tokens, known, spending);
       else {
         this.#held.settle(tokens, known, spending);
@@ -221,7 +213,7 @@ export class SentRequest implements RequestOwner {
       }
       // Each call can wait for a user, with a preview of what it would do.
       if (response.message.content.length > maxCalls) checkCalls(response);
-      this.#end({ response, usd, shortenedBy: this.#shortenedBy });
+      this.#end({ response, usd, tried, shortenedBy: this.#shortenedBy });
     } catch (thrown) {
       this.reject(thrown);
     }
@@ -233,9 +225,10 @@ export class SentRequest implements RequestOwner {
     const { wasted = noUsage } = error;
     const { budget } = this.#run.config;
     if (this.#held !== undefined || wasted !== noUsage) {
-      const { known, usd } = requestCost(this.#run, agent, error);
+      const cost = requestCost(this.#run, agent, error);
+      const { known } = cost;
       const isUsed = budget.isRecorded && !isNoUsage(wasted);
-      const spending = isUsed ? spendingOf(this.#run, agent, error, usd) : undefined;
+      const spending = isUsed ? spendingOf(this.#run, agent, error, cost) : undefined;
       if (this.#held === undefined) budget.spend(tokensOf(wasted), known, spending);
       else this.#held.settle(tokensOf(wasted), known, spending);
     }
@@ -278,14 +271,6 @@ function checkResponse(given: unknown, { model }: Agent): ModelResponse {
     stopReason: stopReasons.has(stopReason) ? stopReason : 'unknown',
   });
 }
-
-const readTriedModel = record<TriedModel>(
-  {
-    ...{ provider: text, model: text, kind: when(isErrorKind, 'the kind of an error'), message: text },
-    ...{ code: text, skipped: flag, attempts: count, wasted: readUsage },
-  },
-  ['provider', 'model', 'kind', 'message'],
-);
 
 const responseFields = record<ModelResponse>(
   {

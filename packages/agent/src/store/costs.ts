@@ -1,11 +1,13 @@
 import type { Event } from '../events/event.ts';
 import { spendingOf } from '../events/spending.ts';
+import type { TriedModel } from '../interfaces/agent.ts';
+import type { RequestUsage } from '../interfaces/metrics.ts';
 import { argumentError, withArgumentErrors } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, oneOf, record, when } from '../values/input.ts';
 import { timeOf } from '../values/runtime.ts';
 import type { CostTotals } from './cost-totals.ts';
-import { addCosts, costFields, noCosts } from './cost-totals.ts';
+import { addCosts, costFields, noCosts, totalCosts } from './cost-totals.ts';
 import { localDates } from './local-date.ts';
 
 /** The properties of a request that a store keeps beside its session. Empty if its event does not name them. */
@@ -38,7 +40,7 @@ export interface CostQuery {
 export interface CostRow extends CostTotals {
   /**
    * The local date, such as `2026-01-31`, the model, the user, the session id, the tool or the {@link CostKind}. Null if
-   * the events do not name it: summaries and failed requests have no model, and responses no tool.
+   * the events do not name it: responses have no tool.
    */
   readonly key: string | null;
   /** The quarter of an hour of the first request, in milliseconds since 1970. */
@@ -74,35 +76,72 @@ const quarterMs = 900_000;
 const maxQuarter = 0x7fff_ffff;
 
 /**
- * Returns what an event of a session cost, or undefined if it cost nothing: see `spendingOf`. What the same store also
- * counts in another session costs nothing here.
+ * Returns what an event of a session cost: see `spendingOf`. It has an entry for each model that was asked, and none if it
+ * cost nothing. What the same store also counts in another session costs nothing here.
  */
-export function eventCost(event: Event): CostEntry | undefined {
+export function eventCosts(event: Event): readonly CostEntry[] {
   const spent = spendingOf(event);
-  if (spent === undefined || (event.type === 'spent' && event.session !== undefined)) return undefined;
+  if (spent === undefined || (event.type === 'spent' && event.session !== undefined)) return nothing;
   try {
-    const { usage, wasted, attempts, answers = 1 } = spent;
-    const usd = spent.usd !== undefined && Number.isFinite(spent.usd) ? spent.usd : undefined;
-    const requests = Math.max(number(attempts), number(answers), usd === undefined ? 1 : 0);
-    return {
-      quarter: Math.min(Math.floor(number(timeOf(event.time)) / quarterMs), maxQuarter),
-      kind: kindOf(event),
-      model: event.type === 'assistant' || event.type === 'spent' ? String(event.model ?? '') : '',
-      user: String(event.user ?? ''),
-      tool: event.type === 'spent' ? String(event.toolName ?? '') : '',
-      requests,
-      unpriced: usd === undefined ? requests : 0,
-      usd: usd ?? 0,
-      inputTokens: number(usage?.inputTokens),
-      outputTokens: number(usage?.outputTokens),
-      cacheReadTokens: number(usage?.cacheReadTokens),
-      cacheWriteTokens: number(usage?.cacheWriteTokens),
-      reasoningTokens: number(usage?.reasoningTokens),
-      wastedTokens: number(wasted?.inputTokens) + number(wasted?.outputTokens),
-    };
+    const { answers = 1, tried = [] } = spent;
+    const whole = entryOf(event, spent, answers);
+    const failed = tried.flatMap((one) => failedEntry(whole, one));
+    const rest = restOf(whole, failed, number(answers) > 0);
+    return [rest, ...failed].filter((entry) => costFields.some((field) => entry[field] > 0));
   } catch (thrown) {
-    throw argumentError('eventCost', thrown);
+    throw argumentError('eventCosts', thrown);
   }
+}
+
+const nothing: readonly CostEntry[] = Object.freeze([]);
+
+/** Returns what the request of an event cost, including that of models that failed first. */
+function entryOf(event: Event, spent: RequestUsage, answers: number): CostEntry {
+  const { usage, wasted, attempts } = spent;
+  const usd = spent.usd !== undefined && Number.isFinite(spent.usd) ? spent.usd : undefined;
+  const requests = Math.max(number(attempts), number(answers), usd === undefined ? 1 : 0);
+  return {
+    quarter: Math.min(Math.floor(number(timeOf(event.time)) / quarterMs), maxQuarter),
+    kind: kindOf(event),
+    model: 'model' in event ? String(event.model ?? '') : '',
+    user: String(event.user ?? ''),
+    tool: event.type === 'spent' ? String(event.toolName ?? '') : '',
+    requests,
+    unpriced: usd === undefined ? requests : 0,
+    usd: usd ?? 0,
+    inputTokens: number(usage?.inputTokens),
+    outputTokens: number(usage?.outputTokens),
+    cacheReadTokens: number(usage?.cacheReadTokens),
+    cacheWriteTokens: number(usage?.cacheWriteTokens),
+    reasoningTokens: number(usage?.reasoningTokens),
+    wastedTokens: number(wasted?.inputTokens) + number(wasted?.outputTokens),
+  };
+}
+
+/** Returns what a model that failed first cost. None if it was skipped or if the event contains only the cost of all models. */
+function failedEntry(whole: CostEntry, { model, attempts, wasted, usd, unpriced }: TriedModel): CostEntry[] {
+  if (usd === undefined && unpriced !== true) return [];
+  const requests = Math.max(number(attempts), usd === undefined ? 1 : 0);
+  return [
+    {
+      ...{ ...whole, ...noCosts, model: String(model), requests, usd: number(usd) },
+      unpriced: usd === undefined ? requests : 0,
+      wastedTokens: number(wasted?.inputTokens) + number(wasted?.outputTokens),
+    },
+  ];
+}
+
+/** Returns an entry without the models that failed first. */
+function restOf(whole: CostEntry, failed: readonly CostEntry[], isAnswered: boolean): CostEntry {
+  if (failed.length === 0) return whole;
+  const { requests, usd, wastedTokens } = totalCosts(failed);
+  const rest = {
+    requests: Math.max(whole.requests - requests, isAnswered ? 1 : 0),
+    usd: Math.max(0, whole.usd - usd),
+    wastedTokens: Math.max(0, whole.wastedTokens - wastedTokens),
+  };
+  const isUnpriced = whole.unpriced > 0 && (isAnswered || rest.wastedTokens > 0);
+  return { ...whole, ...rest, unpriced: isUnpriced ? rest.requests : 0 };
 }
 
 function kindOf(event: Event): CostKind {

@@ -18,7 +18,7 @@ export {
   costNames,
   costRows,
   dayStarts,
-  eventCost,
+  eventCosts,
   mergeCosts,
   quartersOf,
   readCostQuery,

@@ -1,7 +1,7 @@
 import { read, withMethods } from '../values/input.ts';
 import { addCosts } from './cost-totals.ts';
 import type { CostQuery, CostRow, CostSum } from './costs.ts';
-import { costRows, eventCost, quartersOf, readCostQuery } from './costs.ts';
+import { costRows, eventCosts, quartersOf, readCostQuery } from './costs.ts';
 import type { SessionStore, Store } from './store.ts';
 
 /** Number of events in memory at a time. */
@@ -27,9 +27,8 @@ async function sumsOf(store: Store, query: CostQuery): Promise<CostSum[]> {
   for (const session of await store.sessions()) {
     for (let last = 0; ; ) {
       const page = await store.read(session, last, pageLength);
-      for (const event of page) {
-        const entry = eventCost(event);
-        if (entry === undefined || entry.quarter < from || entry.quarter >= to) continue;
+      for (const entry of page.flatMap(eventCosts)) {
+        if (entry.quarter < from || entry.quarter >= to) continue;
         const { quarter, kind, model, user, tool, ...totals } = entry;
         const key = { day: quarter, session, model, kind, user, tool }[query.by];
         const sum = sums.get(key);

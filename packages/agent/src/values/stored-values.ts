@@ -145,6 +145,10 @@ export interface TriedModel {
   readonly attempts?: number;
   /** Tokens that it used. */
   readonly wasted?: Usage;
+  /** Cost of `wasted` in US dollars. Events of earlier versions contain only that of all models. */
+  readonly usd?: number;
+  /** True if the price of `wasted` is unknown. */
+  readonly unpriced?: boolean;
 }
 
 /**
@@ -234,6 +238,10 @@ export interface RequestUsage {
   readonly usd?: number;
   /** Number of responses included in these counts. Default 1. */
   readonly answers?: number;
+  /**
+   * The models that failed first or were skipped, in order. `wasted`, `attempts` and `usd` include theirs.
+   */
+  readonly tried?: readonly TriedModel[];
 }
 
 /** The limit that ended a run. */

@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { summarize } from '../../src/context/index.ts';
+import { firstOf, summarize } from '../../src/context/index.ts';
 import type { Event } from '../../src/events/event.ts';
 import type { Agent } from '../../src/interfaces/agent.ts';
 import type { Pricing } from '../../src/interfaces/limits.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { createAgent } from '../../src/provider/create-agent.ts';
-import { fallback } from '../../src/run/compose/index.ts';
+import { fallback, route } from '../../src/run/compose/index.ts';
 import type { ExecutorOptions } from '../../src/run/options.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { readCosts } from '../../src/store/read-costs.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
 import { scriptTesting } from '../../src/testing/script-testing.ts';
 import { scriptCapabilities, scriptWire } from '../../src/testing/script-wire.ts';
-import { textResponse } from '../../src/testing/scripted-model.ts';
+import { calls, textResponse } from '../../src/testing/scripted-model.ts';
 import { handlerTransport } from '../../src/testing/service/handler-transport.ts';
 import type { MockReply } from '../../src/testing/service/play.ts';
 import { failsWith, replies } from '../../src/testing/service/play.ts';
 import { serveReply } from '../../src/testing/service/player.ts';
 import type { ScriptBlock } from '../../src/testing/service/provider-testing.ts';
 import { scriptResponse } from '../../src/testing/service/script.ts';
+import type { Message } from '../../src/values/message.ts';
 import { userMessage } from '../../src/values/message.ts';
 import { busy, fails, member, tokens } from './members.ts';
 
@@ -95,6 +98,78 @@ describe('the log of a run with a fallback', () => {
     });
     const { metrics } = await executor.run([...history, userMessage('Go.')]);
     expect(metrics.usd).toBeCloseTo(11, 9);
+  });
+});
+
+describe('the costs by model', () => {
+  const broken = fails({ ...busy, attempts: 1, wasted: million(0.5) });
+  const answer = (share: number) => textResponse('Hi.', { model: 'dear-1-x', usage: million(share) });
+
+  async function costsOf(options: ExecutorOptions, prompt: string | Message[] = 'Hello.') {
+    const store = memoryStore();
+    await new Executor({ pricing, store, ...options }).run(prompt).result;
+    const rows = await readCosts(store, { by: 'model' });
+    return rows.map(({ key, requests, usd }) => [key, requests, Number(usd.toFixed(9))]);
+  }
+
+  it('count each request for the model that it was sent to [P14]', async () => {
+    const agents = [member('cheap', [broken]), member('dear', [answer(0.1)])];
+    const rows = [
+      ['dear-1-x', 1, 10],
+      ['cheap-1', 1, 0.5],
+    ];
+    expect(await costsOf({ agent: fallback(agents) })).toEqual(rows);
+  });
+
+  it('count a request that failed for the model that was asked', async () => {
+    const alone = member('dear', [fails({ ...busy, attempts: 1, wasted: million(0.1) })]);
+    expect(await costsOf({ agent: alone })).toEqual([['dear-1', 1, 10]]);
+    const other = member('dear', [fails({ ...busy, attempts: 1, wasted: million(0.1) })]);
+    const agent = route({ cheap: member('cheap', ['Hi.']), other }, () => 'other');
+    expect(await costsOf({ agent })).toEqual([['dear-1', 1, 10]]);
+    const all = [member('cheap', [broken]), member('middling', [broken])];
+    expect(await costsOf({ agent: fallback(all) })).toEqual([
+      ['middling-1', 1, 5],
+      ['cheap-1', 1, 0.5],
+    ]);
+  });
+
+  it('count the requests of a summary for the models that were asked', async () => {
+    const history = Array.from({ length: 4 }, (_, at) => userMessage(`Message ${at}.`));
+    const first = fallback([member('cheap', [broken]), member('middling', [broken])]);
+    const compact = firstOf(
+      summarize(first, { keep: 1 }),
+      summarize(member('dear', [answer(0.1)]), { keep: 1 }),
+    );
+    const agent = member('idle', [textResponse('Hi.', { model: 'idle-1', usage: tokens(0) })]);
+    const prompt = [...history, userMessage('Go.')];
+    expect(await costsOf({ agent, context: { maxTokens: 1, compact } }, prompt)).toEqual([
+      ['dear-1-x', 1, 10],
+      ['middling-1', 1, 5],
+      ['cheap-1', 1, 0.5],
+      ['idle-1', 1, 0],
+    ]);
+    const failing = summarize(fallback([member('cheap', [broken]), member('dear', [broken])]), { keep: 1 });
+    expect(await costsOf({ agent, context: { maxTokens: 1, compact: failing } }, prompt)).toEqual([
+      ['dear-1', 1, 50],
+      ['cheap-1', 1, 0.5],
+    ]);
+  });
+
+  it('count the requests of a sub-agent that keeps its own log', async () => {
+    const child = new Executor({
+      ...{ pricing, store: memoryStore() },
+      agent: fallback([member('cheap', [broken]), member('dear', [answer(0.1)])]),
+    });
+    const idle = { usage: tokens(0), model: 'idle-1' };
+    const call = calls([{ name: 'helper', arguments: { prompt: 'Go.' } }], idle);
+    const agent = member('idle', [call, textResponse('Done.', idle)]);
+    const tools = [child.asTool({ name: 'helper', description: 'Helps.' })];
+    expect(await costsOf({ agent, tools })).toEqual([
+      ['dear-1-x', 1, 10],
+      ['cheap-1', 1, 0.5],
+      ['idle-1', 2, 0],
+    ]);
   });
 });
 

@@ -137,8 +137,8 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: ask,
-    find: 'return usd === undefined ? {} : { usd };',
-    replace: 'return usd === undefined ? {} : { usd: 0 };',
+    find: '...(!isNoUsage(error.wasted ?? noUsage) && defined({ usd })),',
+    replace: '...(!isNoUsage(error.wasted ?? noUsage) && { usd: 0 }),',
     why: 'a run reports no cost for its failed requests',
     breaks: ['P14'],
     by: 'executor: metrics',

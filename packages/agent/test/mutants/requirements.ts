@@ -56,7 +56,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: "type: 'ask_failed',\n    error: error.toJSON(),",
+    find: "type: 'ask_failed',\n    error: { ...error.toJSON(), ...defined({ tried }) },",
     replace: "type: 'ask_failed', error: { kind: 'agent', message: 'The request failed.' },",
     why: 'the error of a request is replaced by a generic one',
     breaks: ['S0.14'],

@@ -200,7 +200,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteRunner().status': () => ['run-1'],
   'sqliteRunner().result': endedRun,
 
-  eventCost: () => [event],
+  eventCosts: () => [event],
   costRows: () => [[], costQuery],
   dayStarts: () => [1, 2, 'UTC'],
   costCsv: () => ['day', []],

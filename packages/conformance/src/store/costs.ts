@@ -158,6 +158,63 @@ export const costCases: readonly StoreCase[] = [
       'the models, the most expensive first',
     );
   }),
+  the('a model that failed before another responded is counted under its own name', async ({ store }) => {
+    const failed = { provider: 'one', kind: 'network', message: 'The response was cut off.' } as const;
+    const used = { inputTokens: 40, outputTokens: 2 };
+    const cut = { ...failed, model: 'model-a', attempts: 2, wasted: used, usd: 0.5 };
+    const tried = [
+      cut,
+      { ...failed, model: 'model-c', skipped: true },
+      {
+        ...failed,
+        model: 'model-d',
+        attempts: 1,
+        wasted: { inputTokens: 5, outputTokens: 0 },
+        unpriced: true,
+      },
+    ];
+    const wasted = { inputTokens: 45, outputTokens: 2 };
+    const rest = { wasted, attempts: 4 };
+    const events = [
+      // A model and its retry, and then another model.
+      { ...answered('Hi.', { model: 'model-b', usd: 0.75 }), attempts: 3, tried: [cut], wasted: used },
+      // The price of one is unknown.
+      { ...answered('Hi.', { model: 'model-b' }), ...rest, tried },
+      {
+        ...{ type: 'ask_failed', durationMs: 0, provider: 'two', model: 'model-b' },
+        error: { kind: 'network', message: 'Both failed.', ...rest, tried },
+      },
+      {
+        type: 'spent',
+        who: 'agent',
+        model: 'model-b',
+        spent: { ...paidTool, ...rest, usd: 2, tried: [cut] },
+      },
+      // Written by an earlier version.
+      {
+        ...answered('Hi.', { model: 'model-b', usd: 1 }),
+        ...{ attempts: 2, tried: [{ ...failed, model: 'model-e', attempts: 1 }] },
+      },
+    ] as const;
+    await append(store, 'one', eventsOf('one', events as readonly EventBody[]));
+    const models = await costs(store, { by: 'model' });
+    expectEqual(
+      models.map(({ key, requests, unpriced, usd, wastedTokens }) => [
+        key,
+        requests,
+        unpriced,
+        usd,
+        wastedTokens,
+      ]),
+      [
+        ['model-b', 7, 1, 2.75, 5],
+        ['model-a', 8, 0, 2, 168],
+        ['model-d', 2, 2, 0, 10],
+      ],
+      'the models',
+    );
+    expectEqual(keysOf(await costs(store, { by: 'kind' })).sort(), ['agent', 'failed', 'model'], 'the kinds');
+  }),
   the('requests are grouped by the user and the tool that they were for', async (setup) => {
     const { store } = setup;
     const spent = { who: 'tool', spent: { ...paidTool }, callId: 'a', toolName: 'search' } as const;

@@ -6,7 +6,7 @@ import {
   costNames,
   costRows,
   dayEnd,
-  eventCost,
+  eventCosts,
   mergeCosts,
   quartersOf,
 } from '../../store/costs.ts';
@@ -97,8 +97,7 @@ export function addStoredCosts(db: DatabaseSync): void {
   try {
     for (const { id, ...row } of sql.each<EventRow & { readonly id: string }>(selectPaid)) {
       const event = eventOf(row, id);
-      const entry = event && eventCost(event);
-      if (entry !== undefined) costs.add(id, entry);
+      for (const entry of event === undefined ? [] : eventCosts(event)) costs.add(id, entry);
     }
   } catch (error) {
     if (!isCorrupt(error)) throw error;

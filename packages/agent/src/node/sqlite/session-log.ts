@@ -1,5 +1,5 @@
 import type { Event } from '../../events/event.ts';
-import { eventCost } from '../../store/costs.ts';
+import { eventCosts } from '../../store/costs.ts';
 import type { SessionStats } from '../../store/session-info.ts';
 import { addToStats, emptyStats } from '../../store/session-info.ts';
 import type { Writer } from '../../store/store.ts';
@@ -248,8 +248,7 @@ export class SessionLog {
       const place = this.#sql.insert(insertEvent, position.segment, event.seq, text, sum);
       if (place % notedTogether === 0) this.#note(place);
       addToStats(stats, event);
-      const cost = eventCost(event);
-      if (cost !== undefined) this.#costs.add(sessionId, cost);
+      for (const cost of eventCosts(event)) this.#costs.add(sessionId, cost);
       at += 1;
     }
     if (!isFirst && !isOver && position.segments < statsInterval) return;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CostEntry } from '../../store/costs.ts';
-import { eventCost } from '../../store/costs.ts';
+import { eventCosts } from '../../store/costs.ts';
 import { AgentError } from '../../values/errors.ts';
 import { read, text } from '../../values/input.ts';
 import { isIntact } from './checksum.ts';
@@ -86,7 +86,7 @@ function verifySession(sql: Statements, log: SessionLog, { id, created }: Sessio
     for (let length = pageLength; length === pageLength; events += length) {
       const page = log.read(id, events, pageLength);
       ({ length } = page);
-      spent.push(...page.map(eventCost).filter((entry) => entry !== undefined));
+      spent.push(...page.flatMap(eventCosts));
     }
     const isPaid = new CostTable(sql).areOf(id, spent, created);
     return { id, events, ...(!isPaid && { problem: 'Its costs differ from those of its events.' }) };
