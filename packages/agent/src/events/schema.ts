@@ -244,6 +244,9 @@ const bodies = [
       model: words,
       callId: words.describe('The call that they were sent for.'),
       toolName: words,
+      reservation: words.describe(
+        'The id of their reservation in a budget store. After a crash, the process that resumes the session settles it.',
+      ),
       session: words.describe(
         'The session that sent them, if its log is in the same store: the costs of the store count them there.',
       ),

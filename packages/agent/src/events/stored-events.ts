@@ -212,6 +212,11 @@ export interface SpentEvent {
   /** The call that they were sent for. */
   readonly callId?: string;
   readonly toolName?: string;
+  /**
+   * The id of their reservation in a budget store. After a crash, the process that resumes the session
+   * settles it.
+   */
+  readonly reservation?: string;
   /** The session that sent them, if its log is in the same store: the costs of the store count them there. */
   readonly session?: string;
 }

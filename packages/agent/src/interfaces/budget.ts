@@ -1,6 +1,6 @@
 import type { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
-import { amount, callable, count, listOf, oneOf, read, record, text, when } from '../values/input.ts';
+import { amount, callable, count, flag, listOf, oneOf, read, record, text, when } from '../values/input.ts';
 import type { Amounts } from './amounts.ts';
 import type { BudgetLevel } from './decide-reservation.ts';
 import { decideReservation } from './decide-reservation.ts';
@@ -52,7 +52,7 @@ const heldAmounts = record<Pick<Amounts, 'tokens' | 'usd'>>({ tokens: amount, us
 
 /** Reads a request for amounts. */
 export const readHoldRequest: Reader<HoldRequest> = record<HoldRequest>(
-  { wanted: heldAmounts, least: heldAmounts, sessionId: text, runId: text, seq: count },
+  { wanted: heldAmounts, least: heldAmounts, sessionId: text, runId: text, seq: count, isOfCall: flag },
   ['wanted', 'least', 'sessionId', 'runId', 'seq'],
 );
 

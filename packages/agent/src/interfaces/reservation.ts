@@ -26,6 +26,8 @@ export interface HoldRequest {
   readonly runId: string;
   /** Sequence number of the last event of the session before the request. */
   readonly seq: number;
+  /** True if a call of the session sends it: the log then shows its usage as a `spent` event with its reservation. */
+  readonly isOfCall?: boolean;
 }
 
 /** The amounts reserved for a request: at most what was wanted, at least the minimum. */
@@ -55,5 +57,11 @@ export interface BudgetGrant {
 /** Receives the amounts of a request, or an error of kind `limit`, once. */
 export type HoldListener = (outcome: BudgetHold | AgentError) => void;
 
-/** Returns the usage that the log of a session shows for the request after an event; undefined if there is none. */
-export type RecordedUsage = (seq: number) => Promise<Pick<Amounts, 'tokens' | 'usd'> | undefined>;
+/**
+ * Returns the usage that the log of a session shows after an event: for a reservation of a call, or for the request of the
+ * session itself. Undefined if there is none.
+ */
+export type RecordedUsage = (
+  seq: number,
+  reservation: string | undefined,
+) => Promise<Pick<Amounts, 'tokens' | 'usd'> | undefined>;

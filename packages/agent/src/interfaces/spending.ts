@@ -11,6 +11,8 @@ export interface Spending {
   readonly spent: RequestUsage;
   readonly provider?: string;
   readonly model?: string;
+  /** The id of their reservation in a budget store. */
+  readonly reservation?: string;
   /** The log that also contains them. */
   readonly log?: { readonly store: object; readonly sessionId: string };
 }
@@ -27,7 +29,7 @@ export const readTriedModel: Reader<TriedModel> = record<TriedModel>(
 /** Reads what requests cost. */
 export const readSpending: Reader<Spending> = record<Spending>(
   {
-    ...{ who: text, provider: text, model: text, log: any },
+    ...{ who: text, provider: text, model: text, reservation: text, log: any },
     spent: record<RequestUsage>(
       {
         usage: readUsage,

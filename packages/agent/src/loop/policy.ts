@@ -54,7 +54,7 @@ export function chargePast(
   const { totalInputTokens, totalOutputTokens, wasted, usd = 0 } = metrics;
   const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
   budget.charge({ tokens, usd, turns, toolCalls });
-  return budget.recover(sessionId, (seq) => recordedUsage(config, seq));
+  return budget.recover(sessionId, (seq, reservation) => recordedUsage(config, seq, reservation));
 }
 
 /**
@@ -77,18 +77,25 @@ export function applyGrants(
 const pageLength = 100;
 
 /**
- * Returns the usage of the request that was sent after an event, from the log. Undefined if the log does not show it: its
- * process crashed before the response, its price is unknown, or it was one of several requests of a compaction.
+ * Returns the usage of the request that was sent after an event, from the log: that of a call has a reservation. Undefined if
+ * the log does not show it: its process crashed before the response, its price is unknown, or it was one of several requests of
+ * a compaction.
  */
 async function recordedUsage(
   { store, sessionId }: Pick<RunConfig, 'store' | 'sessionId'>,
   seq: number,
+  reservation: string | undefined,
 ): Promise<Pick<Amounts, 'tokens' | 'usd'> | undefined> {
   for (let after = seq; ; ) {
     const events = await readEvents(store, sessionId, after, pageLength);
     for (const event of events) {
       const spent = spendingOf(event);
-      if (spent === undefined || event.type === 'spent') continue;
+      // Another process continued, or another run started.
+      if (event.type === 'resumed' || (event.type === 'user' && event.steer !== true)) return undefined;
+      const isOwn = event.type !== 'spent' && reservation === undefined;
+      const isOfCall =
+        event.type === 'spent' && reservation !== undefined && event.reservation === reservation;
+      if (spent === undefined || !(isOwn || isOfCall)) continue;
       const isCompaction =
         event.type === 'compacted' || (event.type === 'ask_failed' && event.compacting === true);
       if (isCompaction || spent.usd === undefined) return undefined;

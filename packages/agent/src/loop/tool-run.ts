@@ -1,5 +1,6 @@
 import type { CallPosition } from '../events/event.ts';
-import { Budget } from '../interfaces/budget.ts';
+import { Budget, readHoldRequest } from '../interfaces/budget.ts';
+import type { HoldListener, HoldRequest, PendingHold } from '../interfaces/reservation.ts';
 import type { PlannedChange, Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, readOutput } from '../interfaces/tool-output.ts';
@@ -76,7 +77,7 @@ export function runTool(
     reason: undefined,
     controller: undefined,
     budget: undefined,
-    newBudget: () => callBudget(run, job),
+    newBudget: () => new CallBudget(run, job),
   };
   let returned: unknown;
   try {
@@ -168,14 +169,26 @@ const lazyProperties: PropertyDescriptorMap & ThisType<{ readonly [stopKey]: Too
   },
 };
 
-/** Returns the budget of a call. What is charged to it is recorded, and so is what the runs that it starts charge. */
-function callBudget(run: RunContext, { call, tool }: ToolJob): Budget {
-  const { store, budget } = run.config;
-  return new Budget({}, budget, ({ log, ...spending }) => {
-    const event = { type: 'spent', ...spending, callId: call.part.id, toolName: tool.name } as const;
-    void run.log.record([log?.store === store ? { ...event, session: log.sessionId } : event]);
-    return false;
-  });
+/** The budget of a call. What is charged to it is recorded, and so is what the runs that it starts charge. */
+class CallBudget extends Budget {
+  readonly #run: RunContext;
+
+  constructor(run: RunContext, { call, tool }: ToolJob) {
+    const { store, budget } = run.config;
+    super({}, budget, ({ log, ...spending }) => {
+      const event = { type: 'spent', ...spending, callId: call.part.id, toolName: tool.name } as const;
+      void run.log.record([log?.store === store ? { ...event, session: log.sessionId } : event]);
+      return false;
+    });
+    this.#run = run;
+  }
+
+  /** The session of this run is the one that is resumed after a crash, and its log shows what the request used. */
+  override hold(request: HoldRequest, listener: HoldListener, below?: readonly Budget[]): PendingHold {
+    const { config, state } = this.#run;
+    const own = { sessionId: config.sessionId, seq: state.seq, isOfCall: true };
+    return super.hold({ ...read(request, readHoldRequest, 'request'), ...own }, listener, below);
+  }
 }
 
 function contextOf(

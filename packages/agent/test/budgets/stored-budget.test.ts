@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { Agent } from '../../src/interfaces/agent.ts';
 import type { Amounts } from '../../src/interfaces/amounts.ts';
 import { noAmounts } from '../../src/interfaces/amounts.ts';
 import type { Pricing } from '../../src/interfaces/limits.ts';
+import type { Tool } from '../../src/interfaces/tool.ts';
+import { defineTool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { BudgetClient } from '../../src/store/budgets/budget-client.ts';
 import type { BudgetStore } from '../../src/store/budgets/budget-store.ts';
 import { memoryBudgets } from '../../src/store/budgets/memory-budgets.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
+import type { ModelStep } from '../../src/testing/scripted-model.ts';
 import { calls, failedResponse, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import { systemRuntime } from '../../src/values/runtime.ts';
@@ -33,6 +37,16 @@ async function budgetOf(
     return { settled, reserved };
   };
   return { store, client, balance };
+}
+
+/** Returns a store with other methods. */
+function changed(store: BudgetStore, methods: Partial<BudgetStore>): BudgetStore {
+  return new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(methods, name) ?? Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 describe('a run with a budget of a store', () => {
@@ -97,16 +111,12 @@ describe('a run with a budget of a store', () => {
   it('settles again if the store could not be reached', async () => {
     let failures = 3;
     const { client, balance } = await budgetOf({ usd: 1 }, (store) =>
-      Object.assign(Object.create(store) as BudgetStore, {
+      changed(store, {
         settle: (id: string, amounts: Amounts) => {
           failures -= 1;
           if (failures >= 0) throw new Error('The network is down.');
           return store.settle(id, amounts);
         },
-        reserve: store.reserve.bind(store),
-        unsettled: store.unsettled.bind(store),
-        define: store.define.bind(store),
-        balances: store.balances.bind(store),
       }),
     );
     const budget = await client.budget('user:42');
@@ -119,7 +129,7 @@ describe('a run with a budget of a store', () => {
   it('settles what a crashed process had reserved with what the log shows', async () => {
     const { store, client, balance } = await budgetOf({ usd: 9 });
     const sessions = memoryStore();
-    const agent = scriptedModel([textResponse('One.', { usage }), textResponse('Two.', { usage })]);
+    const agent = scriptedModel(['One.', 'Two.', 'Three.'].map((text) => textResponse(text, { usage })));
     const executor = new Executor({ agent, pricing, store: sessions });
     await executor.run('Go.', { sessionId: 's' });
     const wanted = { tokens: 50_000, usd: 0.5, requests: 1 };
@@ -134,6 +144,40 @@ describe('a run with a budget of a store', () => {
     const { settled, reserved } = await balance();
     expect(settled).toEqual({ tokens: 10_000, usd: expect.closeTo(0.028, 9), requests: 2 });
     expect(reserved).toEqual({ tokens: 100_000, usd: 1, requests: 2 });
+    // The next response is not that of the request which was lost.
+    await executor.run('And again.', { sessionId: 's', budget: await client.budget('user:42') });
+    expect((await balance()).reserved).toEqual(reserved);
+  });
+
+  it('settles what sub-agents had reserved with what the log of the run shows', async () => {
+    // A process that crashes before it settles anything, during the second request of a helper of a helper.
+    const { store, client, balance } = await budgetOf({ usd: 9 });
+    const crashing = new BudgetClient({ store: changed(store, { settle: () => new Promise(() => {}) }) });
+    const sessions = memoryStore();
+    const helper = (agent: Agent, tools: Tool[] = []) =>
+      new Executor({ agent, pricing, tools }).asTool({ name: 'helper', description: 'Helps.' });
+    const call = calls([{ name: 'helper', arguments: { prompt: 'Help.' } }], { usage });
+    const asked = Promise.withResolvers<void>();
+    const endless: ModelStep = () => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    const look = defineTool({ name: 'look', description: 'Looks.', parameters: {}, execute: () => 'seen' });
+    const inner = helper(scriptedModel([calls(['look'], { usage }), endless]), [look]);
+    const middle = helper(scriptedModel([call]), [inner]);
+    const options = { agent: scriptedModel([call]), pricing, store: sessions, tools: [middle] };
+    void new Executor(options).run('Go.', { sessionId: 's', budget: await crashing.budget('user:42') });
+    await asked.promise;
+    expect((await store.balances(['company']))[0]?.reserved.requests).toBe(4);
+
+    const agent = scriptedModel([textResponse('Stopped.', { usage })]);
+    const budget = await client.budget('user:42');
+    await new Executor({ ...options, agent }).resume('s', { budget });
+    const { settled, reserved } = await balance();
+    expect(settled).toEqual({ tokens: 20_000, usd: expect.closeTo(0.056, 9), requests: 4 });
+    // Nobody knows the outcome of the last request.
+    expect(reserved.requests).toBe(1);
+    expect(await store.unsettled('s')).toMatchObject([{ amounts: reserved }]);
   });
 
   it('charges what has no reservation, even if the limit is exceeded already', async () => {

@@ -37,7 +37,7 @@ export interface StoredBudgetOptions {
 }
 
 /** The id of a reservation for a request or a retry: other ids belong to callers, who settle them. */
-const ownId = /:after:(\d+)(:\d+)?$/;
+const ownId = /^(.*:(after|call):(\d+))(:\d+)?$/;
 
 /** A budget of a store as the runs of this process see it: every request is also reserved and settled in the store. */
 export class StoredBudget extends Budget {
@@ -80,8 +80,8 @@ export class StoredBudget extends Budget {
 
   override hold(request: HoldRequest, listener: HoldListener, below: readonly Budget[] = []): PendingHold {
     const { name, client, runtime } = this.#options;
-    const { sessionId, runId, seq, least } = read(request, readHoldRequest, 'request');
-    const id = `${runtime.id()}:after:${seq}`;
+    const { sessionId, runId, seq, least, isOfCall } = read(request, readHoldRequest, 'request');
+    const id = `${runtime.id()}:${isOfCall ? 'call' : 'after'}:${seq}`;
     let isCancelled = false;
     const reserved = async (local: BudgetHold): Promise<void> => {
       try {
@@ -117,8 +117,9 @@ export class StoredBudget extends Budget {
   override async recover(sessionId: string, recorded: RecordedUsage): Promise<void> {
     const { client, store } = this.#options;
     for (const { id } of await store.unsettled(sessionId)) {
-      const [, seq, retry] = ownId.exec(id) ?? [];
-      const used = seq === undefined ? undefined : await recorded(Number(seq));
+      const [, first, kind, seq, retry] = ownId.exec(id) ?? [];
+      const used =
+        seq === undefined ? undefined : await recorded(Number(seq), kind === 'call' ? first : undefined);
       // The usage of the request contains that of its retries.
       if (used !== undefined)
         await client.settle(id, retry === undefined ? { ...used, requests: 1 } : noAmounts);
@@ -131,7 +132,7 @@ export class StoredBudget extends Budget {
 
   #storedHold(request: HoldRequest & { readonly id: string }, local: BudgetHold): BudgetHold {
     const { name, client } = this.#options;
-    const { id, sessionId, runId } = request;
+    const { id, sessionId, runId, isOfCall } = request;
     const retries: string[] = [];
     let used = noAmounts;
     let isOpen = true;
@@ -147,7 +148,8 @@ export class StoredBudget extends Budget {
         return true;
       },
       settle: (tokens, usd, spending) => {
-        local.settle(tokens, usd, spending);
+        const isNamed = isOfCall === true && spending !== undefined && spending !== null;
+        local.settle(tokens, usd, isNamed ? { ...spending, reservation: id } : spending);
         if (!isOpen) return;
         isOpen = false;
         const isUnused = tokens + usd === 0;
