@@ -1,7 +1,7 @@
 import type { RunEvent } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import { VisibleStream, visible } from '../terminal/escape.ts';
-import { formatCount, formatMs, plural } from '../terminal/format.ts';
+import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
 import type { Io, Key } from '../terminal/io.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
 import type { Screen } from '../terminal/screen.ts';
@@ -268,10 +268,13 @@ export class RunView implements RunDisplay {
   }
 
   /** Reports an avoidable cost in verbose mode. */
-  #cacheBreak({ layer, block, tokens }: Extract<RunEvent, { type: 'cache_break' }>): void {
+  #cacheBreak(event: Extract<RunEvent, { type: 'cache_break' }>): void {
     const { verbose, quiet, report } = this.#parts;
     if (!verbose || quiet) return;
-    const words = `cache miss at ${layer} ${block}: about ${formatCount(tokens)} tokens are read again`;
+    const { layer, block, tokens, usd, previous } = event;
+    const where = previous === undefined ? `at ${layer} ${block}` : `after ${previous.model}`;
+    const cost = usd === undefined ? '' : ` (+${formatUsd(usd)})`;
+    const words = `cache miss ${where}: about ${formatCount(tokens)} tokens are read again${cost}`;
     this.#lines([report.style.dim(words)]);
   }
 

@@ -354,14 +354,14 @@ describe('verbose output', () => {
   test('contains thinking, arguments, full results and a cache miss', () => {
     const { show, page } = stageOf({}, { verbose: true });
     show(
-      { type: 'cache_break', layer: 'system', block: 0, tokens: 4100 },
+      { type: 'cache_break', layer: 'system', block: 0, tokens: 4100, usd: 0.0142 },
+      { type: 'cache_break', layer: 'tools', block: 0, tokens: 50, previous: { provider: 'a', model: 'b' } },
       { type: 'reasoning', index: 0, text: 'Let me think.' },
       answer('', [['run_command', { command: 'x' }]]),
       result('run_command', 'one\n\nthree', { summary: 'exit 0' }),
     );
-    expect(page()).toContain('cache miss at system 0: about 4.1k tokens are read again\n');
-    expect(page()).toContain('Let me think.\n');
-    expect(page()).toContain('      {"command":"x"}\n      one\n\n      three\n');
+    expect(page()).toContain('at system 0: about 4.1k tokens are read again (+$0.014)\ncache miss after b: ');
+    expect(page()).toMatch(/Let me think\.\n\n.*\n {6}\{"command":"x"\}\n {6}one\n\n {6}three\n/);
   });
 });
 

@@ -27,7 +27,7 @@ import { ignore } from './event-groups.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
 import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
-import { decideLimit, notRaised, openLimit, unanswered } from './state.ts';
+import { cachedBy, decideLimit, notRaised, openLimit, unanswered } from './state.ts';
 import { unrunResult } from './unrun-result.ts';
 
 /**
@@ -194,6 +194,7 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   placeAnswer(state, event.content);
   state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
   state.contextMessages = state.messages.length;
+  state.cached = cachedBy(event, state.time);
   // If the conversation is still too long after it was shortened, shortening it again would not help.
   if (event.stopReason !== 'context_full') state.compacted = false;
   if (state.calls.length === 0) forgetRepeats(state);

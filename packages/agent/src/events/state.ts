@@ -9,7 +9,13 @@ import { withArgumentErrors } from '../values/errors.ts';
 import { isObject, parsedJson } from '../values/json.ts';
 import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../values/message.ts';
 import type { Batch } from './batch.ts';
-import type { ApprovalDecidedEvent, ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
+import type {
+  ApprovalDecidedEvent,
+  ApprovalRequestedEvent,
+  AssistantEvent,
+  CallPosition,
+  FinishedEvent,
+} from './event.ts';
 
 /** An approval request for a call, and the decision once it is made. */
 export interface Approval {
@@ -84,6 +90,26 @@ export interface State {
   contextTokens: number;
   /** Number of messages that `contextTokens` covers. */
   contextMessages: number;
+  /** What the latest response has read from the provider's cache or written to it; absent if nothing. */
+  cached: CachedConversation | undefined;
+}
+
+/** The beginning of a conversation in the cache of a provider. */
+export interface CachedConversation {
+  readonly provider: string;
+  readonly model: string;
+  readonly tokens: number;
+  /** Time of the response, ISO 8601. */
+  readonly time: string;
+}
+
+/** Returns what a response of this time has read from the cache or written to it. */
+export function cachedBy(
+  { provider, model, usage }: AssistantEvent,
+  time: string,
+): CachedConversation | undefined {
+  const tokens = (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
+  return tokens === 0 ? undefined : { provider, model, tokens, time };
 }
 
 /** The limits of a run as they were set. */
@@ -117,6 +143,7 @@ export function emptyState(): State {
     finished: undefined,
     contextTokens: 0,
     contextMessages: 0,
+    cached: undefined,
   };
 }
 
@@ -183,7 +210,7 @@ export function decideLimit(state: State, { decision, message, more, waitedMs }:
  * Version of the states that `fold` computes. A snapshot with a different version is not used; its events are folded
  * again. Increase it whenever a log folds to a different state than before. A test detects when that happens.
  */
-export const foldVersion = 4;
+export const foldVersion = 5;
 
 /**
  * Returns a state as text, without its messages, which are stored separately because they never change and only grow

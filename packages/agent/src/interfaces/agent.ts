@@ -138,6 +138,9 @@ export type AgentEvent =
  * Reports that the request does not start like the previous one in the same conversation, so the provider's cache
  * cannot be used beyond that point. Emitted before the request is sent, once for each change, and never for a
  * conversation that only grew. If several layers changed, it names the first, which invalidates the others too.
+ *
+ * A run that continues a session, perhaps in another process, or with another model or other tools, does not know the previous
+ * request. It emits the event after a response that read less from the cache than the previous request had put there.
  */
 export interface CacheBreak {
   readonly type: 'cache_break';
@@ -147,6 +150,13 @@ export interface CacheBreak {
   readonly block: number;
   /** Approximate number of tokens sent before that are processed again. */
   readonly tokens: number;
+  /** What these tokens cost more than read from the cache, in US dollars. Absent if unknown. */
+  readonly usd?: number;
+  /**
+   * The model of the previous request, if a run continues the session: `block` is then 0, and `layer` is `history` if a part was
+   * read from the cache, else `tools`.
+   */
+  readonly previous?: ModelRef;
 }
 
 /** Options for one request to an agent: cancellation, live events and retries. */

@@ -1,10 +1,12 @@
-import type { Agent, ModelRef, TriedModel } from '../interfaces/agent.ts';
+import type { State } from '../events/state.ts';
+import type { Agent, CacheBreak, ModelRef, ModelResponse, TriedModel } from '../interfaces/agent.ts';
 import type { Price } from '../interfaces/limits.ts';
 import { costOf, dearestInput } from '../interfaces/limits.ts';
 import type { Spending } from '../interfaces/spending.ts';
 import { readPrice } from '../run/value-functions.ts';
 import { defined } from '../values/defined.ts';
 import { read } from '../values/input.ts';
+import { timeOf } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import { isNoUsage, noUsage, subtractUsage } from '../values/usage.ts';
 import type { CachedPrefix, RunContext } from './run-context.ts';
@@ -139,6 +141,54 @@ export function inputCost(
   const read = isCached ? Math.min(tokens, cached.tokens) : 0;
   const { input, cacheRead = input } = price;
   return dearestInput(tokens - read, price) + (read * cacheRead) / 1_000_000;
+}
+
+/** Returns a report of an agent with its cost: the part that was in the cache is written again. */
+export function pricedBreak(run: RunContext, { provider, model }: Agent, event: CacheBreak): CacheBreak {
+  const cached = cachedNow(run);
+  if (cached === undefined || event.usd !== undefined) return event;
+  const tokens = Math.min(event.tokens, cached.tokens);
+  const rewritten = { inputTokens: tokens, outputTokens: 0, cacheWriteTokens: tokens };
+  const price = priceOf(run, { provider, model }, model, tokens);
+  return { ...event, ...defined({ usd: price && lossOf(rewritten, price) }) };
+}
+
+/**
+ * Reports what a response has not read from the cache, although the previous request had put it there. Undefined if it has, or
+ * if this run has sent that request to the same model: the agent then reports its changes itself.
+ */
+export function missedBy(
+  run: RunContext,
+  agent: ModelRef,
+  { usage, model, servedBy = agent }: ModelResponse,
+): CacheBreak | undefined {
+  const cached = cachedNow(run);
+  const { cacheReadTokens: read, cacheWriteTokens = 0, cacheWriteLongTokens = 0, inputTokens } = usage;
+  if (cached === undefined || read === undefined || read >= cached.tokens) return undefined;
+  const { provider, model: name } = cached;
+  if (run.lastResponse !== undefined && provider === servedBy.provider && name === model) return undefined;
+  const tokens = cached.tokens - read;
+  const written = Math.min(tokens, cacheWriteTokens);
+  const again = { inputTokens: tokens, outputTokens: 0, cacheWriteTokens: written, cacheWriteLongTokens };
+  const price = priceOf(run, servedBy, model, inputTokens);
+  return {
+    ...{ type: 'cache_break', layer: read > 0 ? 'history' : 'tools', block: 0, tokens },
+    ...defined({ usd: price && lossOf(again, price) }),
+    previous: { provider, model: name },
+  };
+}
+
+/** Returns what the log says is in the cache; undefined if its lifetime may be over, or if the conversation was shortened. */
+function cachedNow({ config, state: { cached, contextTokens } }: RunContext): State['cached'] {
+  if (cached === undefined || contextTokens === 0) return undefined;
+  return config.runtime.now() - timeOf(cached.time) < cacheLifetimeMs ? cached : undefined;
+}
+
+/** Returns how much more this input costs than if it was read from the cache. */
+function lossOf(input: Usage, price: Price): number {
+  const { inputTokens } = input;
+  const read = { inputTokens, outputTokens: 0, cacheReadTokens: inputTokens };
+  return Math.max(0, costOf(input, price) - costOf(read, price));
 }
 
 /** Less than the shortest lifetime of a provider's cache (5 minutes), because the request arrives later. */

@@ -2,6 +2,7 @@ import { inputBound } from '../context/context.ts';
 import type {
   Agent,
   AgentEvent,
+  CacheBreak,
   ModelRequest,
   ModelResponse,
   OwnRun,
@@ -28,7 +29,15 @@ import { maxAnswerBytes, maxCalls } from '../values/sizes.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
-import { inputCost, noCost, requestCost, spendingOf, worstPrice } from './request-cost.ts';
+import {
+  inputCost,
+  missedBy,
+  noCost,
+  pricedBreak,
+  requestCost,
+  spendingOf,
+  worstPrice,
+} from './request-cost.ts';
 import type { CachedPrefix, RunContext } from './run-context.ts';
 
 /** Maximum number of tokens in a response under a limit, if neither the request nor the agent sets one. */
@@ -100,11 +109,12 @@ export class SentRequest implements RequestOwner {
   readonly stop: LazyAbortSignal = new LazyAbortSignal();
   readonly emit: RunContext['emit'];
   #cancelGrace: (() => void) | undefined;
+  #isBreakReported = false;
 
   constructor(run: RunContext, asked: PendingRequest, settle: Settle) {
     this.#run = run;
     this.#asked = asked;
-    this.emit = asked.emit;
+    this.emit = (event) => asked.emit(event.type === 'cache_break' ? this.#withCost(event) : event);
     this.#settle = settle;
   }
 
@@ -179,6 +189,11 @@ export class SentRequest implements RequestOwner {
     return this.#held?.again(tokensOf(wasted), price === undefined ? 0 : costOf(wasted, price)) ?? true;
   }
 
+  #withCost(event: CacheBreak): CacheBreak {
+    this.#isBreakReported = true;
+    return pricedBreak(this.#run, this.#asked.agent, event);
+  }
+
   /** Called when the run must stop. */
   stopWith(reason: unknown): void {
     this.#isOver = true;
@@ -211,6 +226,8 @@ export class SentRequest implements RequestOwner {
         this.#held.settle(tokens, known, spending);
         this.#run.cached = cachedBy(this.#run, this.#asked, response);
       }
+      const missed = this.#isBreakReported ? undefined : missedBy(this.#run, agent, response);
+      if (missed !== undefined) this.#asked.emit(missed);
       // Each call can wait for a user, with a preview of what it would do.
       if (response.message.content.length > maxCalls) checkCalls(response);
       this.#end({ response, usd, tried, shortenedBy: this.#shortenedBy });

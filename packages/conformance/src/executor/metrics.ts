@@ -1,5 +1,6 @@
-import type { Price, Pricing } from '@cobbler/agent';
+import type { Price, Pricing, RunEvent, Usage } from '@cobbler/agent';
 import { AgentError, costOf } from '@cobbler/agent';
+import type { ModelStep } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
@@ -105,6 +106,54 @@ export const metricCases: readonly ExecutorCase[] = [
     const agent = scriptedModel([textResponse('Done.', { model: 'puppet-model-2026-11-01' })]);
     const { metrics } = await setup.play({ agent, pricing: listed });
     expect((metrics.usd ?? 0) > 0, 'a cost');
+  }),
+  the('a continued session reports what its first response does not read from the cache', async (setup) => {
+    const usage = { inputTokens: 50_100, outputTokens: 10 };
+    const continued = async (sessionId: string, last: ModelStep, waitMs = 1_000) => {
+      const breaks: RunEvent[] = [];
+      const cached = { ...usage, cacheReadTokens: 10_000, cacheWriteTokens: 40_000 };
+      const step = calls(['one'], { usage: cached });
+      const tools = [probeTools().tool('one')];
+      const first = scriptedModel([step, step, textResponse('One.', { usage: cached })]);
+      const onEvent = (event: RunEvent) => void (event.type === 'cache_break' && breaks.push(event));
+      const options = { tools, pricing: () => price };
+      await setup.play({ agent: first, ...options }, 'Go.', { sessionId, onEvent });
+      await setup.until(new Promise<void>((resolve) => void setup.runtime.timer(waitMs, resolve)));
+      await setup.play({ agent: scriptedModel([last]), ...options }, 'Continue.', { sessionId, onEvent });
+      return breaks.map((event) => ({
+        ...event,
+        usd: event.type === 'cache_break' && event.usd?.toFixed(6),
+      }));
+    };
+    const answer = (details: Partial<Usage>, model = 'puppet-model') =>
+      textResponse('Two.', { model, usage: { ...usage, ...details } });
+    const previous = { provider: 'puppet', model: 'puppet-model' };
+    const miss = { type: 'cache_break', layer: 'tools', block: 0, tokens: 50_000, previous };
+    // 50,000 tokens cost $3.75 per million in place of $0.30.
+    const written = { cacheReadTokens: 0, cacheWriteTokens: 50_100 };
+    expectEqual(
+      await continued('a', answer(written, 'other')),
+      [{ ...miss, usd: '0.172500' }],
+      'another model',
+    );
+    const plain = { cacheReadTokens: 0 };
+    expectEqual(await continued('b', answer(plain)), [{ ...miss, usd: '0.135000' }], 'no cache');
+    const part = { cacheReadTokens: 8_000, cacheWriteTokens: 42_100 };
+    expectEqual(
+      await continued('c', answer(part)),
+      [{ ...miss, layer: 'history', tokens: 42_000, usd: '0.144900' }],
+      'a part of the messages',
+    );
+    const read = { cacheReadTokens: 50_000, cacheWriteTokens: 100 };
+    expectEqual(await continued('d', answer(read)), [], 'a request that is read from the cache');
+    expectEqual(await continued('e', answer(written), 300_000), [], 'a cache that has expired');
+    expectEqual(await continued('f', answer({})), [], 'a service that reports no cache');
+    const own = { type: 'cache_break', layer: 'system', block: 0, tokens: 60_000 } as const;
+    const reported: ModelStep = (_, { emit }) => {
+      emit?.(own);
+      return Promise.resolve(answer(written));
+    };
+    expectEqual(await continued('g', reported), [{ ...own, usd: '0.172500' }], 'the report of an agent');
   }),
   the('a run without a response costs nothing [P14]', async (setup) => {
     const { metrics } = await setup.play({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
