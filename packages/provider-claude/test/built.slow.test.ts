@@ -66,7 +66,7 @@ describe('the published package', () => {
     const client = [...outputs.keys()].filter((name) => hasClient(outputOf(name)));
     expect(client).toEqual([]);
     expect([...eager].some((name) => outputOf(name).imports.some(isImportOfClient))).toBe(true);
-    expect(statSync(join(folder, 'client.js')).size).toBeLessThan(150_000);
+    expect(statSync(join(folder, 'client.js')).size).toBeLessThan(35_000);
   });
 
   test('describes a request with the same headers as the vendor’s client, without loading fetch', () => {
