@@ -3,8 +3,6 @@ import { spendingOf } from '../events/spending.ts';
 import type { TriedModel } from '../interfaces/agent.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
 import { argumentError, withArgumentErrors } from '../values/errors.ts';
-import type { Reader } from '../values/input.ts';
-import { amount, oneOf, record, when } from '../values/input.ts';
 import { timeOf } from '../values/runtime.ts';
 import type { CostTotals } from './cost-totals.ts';
 import { addCosts, costFields, noCosts, totalCosts } from './cost-totals.ts';
@@ -242,20 +240,6 @@ function sorted(rows: CostRow[], { by }: CostQuery): CostRow[] {
   const byKey = (one: CostRow, other: CostRow) => ((one.key ?? '') < (other.key ?? '') ? -1 : 1);
   return rows.sort(by === 'day' ? byKey : (one, other) => other.usd - one.usd || byKey(one, other));
 }
-
-const timeZone = when<string>((value) => {
-  try {
-    return typeof value === 'string' && localDates('day', value)(0) !== '';
-  } catch {
-    return false;
-  }
-}, 'an IANA time zone, such as Europe/Berlin');
-
-/** Reads a query for costs. */
-export const readCostQuery: Reader<CostQuery> = record<CostQuery>(
-  { by: oneOf(...costGroups), since: amount, until: amount, timeZone },
-  ['by'],
-);
 
 /** The costs of one group, without its times. */
 type CsvRow = CostTotals & { readonly key: string | null };

@@ -21,7 +21,6 @@ export {
   eventCosts,
   mergeCosts,
   quartersOf,
-  readCostQuery,
 } from './costs.ts';
 export { type Forecast, type ForecastData, forecastOf } from './forecast.ts';
 export type { Fork } from './fork-session.ts';
@@ -50,6 +49,7 @@ export {
   writerReplaced,
 } from './store.ts';
 export {
+  readCostQuery,
   readEvents,
   readListOptions,
   readOrigin,

@@ -1,21 +1,11 @@
-import type { Reader } from '../values/input.ts';
-import { amount, any, callable, flag, read, record, text, when } from '../values/input.ts';
+import { amount, any, callable, flag, read, record, text } from '../values/input.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 import { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 import type { HeldSession, MemoryLimits } from './session-memory.ts';
 import { memoryLimits, sessionMemory } from './session-memory.ts';
-import type {
-  ListCursor,
-  ListOptions,
-  Origin,
-  Retention,
-  SessionPage,
-  SessionStore,
-  Writer,
-} from './store.ts';
+import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore, Writer } from './store.ts';
 import {
-  checkRetention,
   checkSessionId,
   cursorOf,
   invalidPosition,
@@ -24,6 +14,7 @@ import {
   sequenceGap,
   writerReplaced,
 } from './store.ts';
+import { readListOptions, readRetention } from './store-arguments.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends MemoryLimits {
@@ -38,21 +29,9 @@ const storeOptions = record<MemoryStoreOptions>({
   maxBytes: amount,
 });
 
-const number = when<number>((value) => typeof value === 'number', 'a number');
-
-const listFields = record<ListOptions>({ limit: number, after: text });
-
 const readOrigin = record<Origin>({
   parent: record<Parent>({ sessionId: text, seq: amount }, ['sessionId', 'seq']),
 });
-
-const retentionFields = record<Retention>({ olderThanMs: number, keepLast: number });
-
-const readRetention: Reader<Retention> = (value) => {
-  const own = retentionFields(value);
-  checkRetention(own);
-  return own;
-};
 
 const writerFields = record<Writer>({ epoch: any, durable: flag, release: flag }, ['epoch']);
 
@@ -131,7 +110,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       there()
         .sort((one, other) => one.key - other.key)
         .map(({ id }) => id),
-    list: async (options = {}) => pageOf(newestFirst(), read(options, listFields)),
+    list: async (options = {}) => pageOf(newestFirst(), read(options, readListOptions)),
     async info(sessionId) {
       const session = find(sessionId);
       return session && infoOf(session);

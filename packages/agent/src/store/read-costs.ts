@@ -1,8 +1,9 @@
 import { read, withMethods } from '../values/input.ts';
 import { addCosts } from './cost-totals.ts';
 import type { CostQuery, CostRow, CostSum } from './costs.ts';
-import { costRows, eventCosts, quartersOf, readCostQuery } from './costs.ts';
+import { costRows, eventCosts, quartersOf } from './costs.ts';
 import type { SessionStore, Store } from './store.ts';
+import { readCostQuery } from './store-arguments.ts';
 
 /** Number of events in memory at a time. */
 const pageLength = 1000;

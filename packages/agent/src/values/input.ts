@@ -75,6 +75,7 @@ export function read<Value>(
   }
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader whose errors have this code. */
 export function coded<Value>(itsCode: string, reader: Reader<Value>): Reader<Value> {
   return (value, owner) => {
@@ -86,6 +87,7 @@ export function coded<Value>(itsCode: string, reader: Reader<Value>): Reader<Val
   };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for values that pass a test. `what` is the expected value. */
 export function when<Value>(test: (value: unknown) => boolean, what: string): Reader<Value> {
   return (value) => {
@@ -125,11 +127,13 @@ const isFunction = when<() => unknown>((value) => typeof value === 'function', '
 /** Reads a function. It stays bound to the object from which it is read. */
 export const callable: AnyReader = (value, owner) => isFunction(value).bind(owner) as never;
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader that accepts undefined too. */
 export function optional<Value>(reader: Reader<Value>): Reader<Value | undefined> {
   return (value, owner) => (value === undefined ? value : reader(value, owner));
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for values of at most so many bytes, estimated from their texts. */
 export function limited<Value>(maxBytes: number, reader: Reader<Value>): Reader<Value> {
   return (value, owner) => {
@@ -140,6 +144,7 @@ export function limited<Value>(maxBytes: number, reader: Reader<Value>): Reader<
   };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for one of these words. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
   return withArgumentErrors('oneOf', () =>
@@ -147,6 +152,7 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Wo
   );
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for an object with these methods. The object itself is used, because it is code and not data. */
 export function withMethods<Value>(...names: readonly (keyof Value & string)[]): Reader<Value> {
   return withArgumentErrors('withMethods', () =>
@@ -157,6 +163,7 @@ export function withMethods<Value>(...names: readonly (keyof Value & string)[]):
   );
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for arrays. The result is a frozen array of what `item` returns. */
 export function listOf<Item>(item: Reader<Item>, what = 'an array'): Reader<readonly Item[]> {
   return (value) => {
@@ -179,6 +186,7 @@ export function listOf<Item>(item: Reader<Item>, what = 'an array'): Reader<read
   };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for objects. The result is a frozen object with these fields, each of which is read once. */
 export function record<Fields extends object>(
   readers: Readers<Fields>,
@@ -207,8 +215,8 @@ export function record<Fields extends object>(
   };
 }
 
-/** Reads a usage. Marked as pure, so that bundles without it leave it out. */
-export const readUsage: Reader<Usage> = /* @__PURE__ */ record<Usage>(
+/** Reads a usage. */
+export const readUsage: Reader<Usage> = record<Usage>(
   {
     inputTokens: count,
     outputTokens: count,
@@ -221,6 +229,7 @@ export const readUsage: Reader<Usage> = /* @__PURE__ */ record<Usage>(
   ['inputTokens', 'outputTokens'],
 );
 
+/* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for objects with fields of any name. The result is a frozen object of what `item` returns. */
 export function mapOf<Item>(item: Reader<Item>, what = 'an object'): Reader<Readonly<Record<string, Item>>> {
   return (value) => {

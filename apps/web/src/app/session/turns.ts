@@ -1,5 +1,4 @@
 import type { Event, Usage } from '@cobbler/agent';
-import { addUsage, noUsage } from '@cobbler/agent';
 import type { ConversationItems } from '@cobbler/agent/events';
 import { spendingOf } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
@@ -47,18 +46,23 @@ export function turnsIn({ items, paid }: Pick<ConversationItems, 'items' | 'paid
 
 /** Adds up everything that a session paid for, including failed requests, such as those of a cancelled run. */
 export function totalsOf(paid: readonly Event[]): SessionTotals {
-  let [usage, wasted]: [Usage, Usage] = [noUsage, noUsage];
-  let [usd, durationMs, isPartial] = [0, 0, false];
-  for (const event of paid) {
-    const spent = spendingOf(event);
-    if (spent === undefined) continue;
-    usage = addUsage(usage, spent.usage);
-    wasted = addUsage(wasted, spent.wasted);
-    usd += spent.usd ?? 0;
-    durationMs += spent.durationMs;
-    isPartial ||= spent.usd === undefined;
-  }
-  return { usage, wasted, usd, durationMs, isPartial };
+  const spent = paid.flatMap((event) => spendingOf(event) ?? []);
+  const sum = (count: (one: (typeof spent)[number]) => number | undefined) =>
+    spent.reduce((total, one) => total + (count(one) ?? 0), 0);
+  return {
+    usage: {
+      inputTokens: sum(({ usage }) => usage.inputTokens),
+      outputTokens: sum(({ usage }) => usage.outputTokens),
+      cacheReadTokens: sum(({ usage }) => usage.cacheReadTokens),
+    },
+    wasted: {
+      inputTokens: sum(({ wasted }) => wasted.inputTokens),
+      outputTokens: sum(({ wasted }) => wasted.outputTokens),
+    },
+    usd: sum(({ usd }) => usd),
+    isPartial: spent.some(({ usd }) => usd === undefined),
+    durationMs: sum(({ durationMs }) => durationMs),
+  };
 }
 
 /** Returns all tokens, input and output. */
