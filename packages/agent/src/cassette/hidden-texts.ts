@@ -19,32 +19,23 @@ export class HiddenTexts {
 
   /** Returns changes with their texts. Undefined if they are of another process, which a replay is. */
   show(changes: readonly PlannedChange[] | undefined): readonly PlannedChange[] | undefined {
-    const shown = changes?.map((change) => ({
-      ...change,
-      before: change.before && this.#texts.get(change.before),
-      after: change.after && this.#texts.get(change.after),
-    }));
-    const isKnown = (change: PlannedChange, index: number) =>
-      (change.before === undefined) === (changes?.[index]?.before === undefined) &&
-      (change.after === undefined) === (changes?.[index]?.after === undefined);
-    return shown?.every(isKnown) === true ? shown : undefined;
+    const isKnown = (hash: string | undefined) => hash === undefined || this.#texts.has(hash);
+    if (changes?.every(({ before, after }) => isKnown(before) && isKnown(after)) !== true) return undefined;
+    const text = (hash = '') => this.#texts.get(hash);
+    return changes.map((change) => ({ ...change, before: text(change.before), after: text(change.after) }));
   }
 
   /** The change may be anything: the run checks it. */
   async #hidden(change: unknown): Promise<unknown> {
     if (!isObject(change)) return change;
-    const { before, after } = change;
-    return { ...change, ...(await this.#hash({ before, after })) };
-  }
-
-  async #hash(texts: Readonly<Record<string, unknown>>): Promise<object> {
-    const hashes: Record<string, string> = {};
-    for (const [name, text] of Object.entries(texts)) {
+    const hidden = { ...change };
+    for (const name of ['before', 'after']) {
+      const text = hidden[name];
       if (typeof text !== 'string') continue;
       const hash = await systemRuntime.digest(text);
       this.#texts.set(hash, text);
-      hashes[name] = hash;
+      hidden[name] = hash;
     }
-    return hashes;
+    return hidden;
   }
 }

@@ -119,19 +119,10 @@ async function previewOf(
 function inTime<Value>(run: RunContext, tool: Tool, pending: Value | Promise<Value>): Promise<Value> {
   const timeoutMs = tool.timeoutMs ?? defaultTimeoutMs;
   const message = `The preview of ${tool.name} did not finish within ${timeoutMs / 1000} s.`;
-  return new Promise((resolve, reject) => {
-    const fail = () => {
-      cancel();
-      stopWatching();
-      reject(new AgentError({ kind: 'timeout', code: 'tool_timeout', message }));
-    };
-    const cancel = run.config.runtime.timer(timeoutMs, fail);
-    const stopWatching = run.onStop(fail);
-    Promise.resolve(pending)
-      .finally(() => {
-        cancel();
-        stopWatching();
-      })
-      .then(resolve, reject);
+  const { promise, reject } = Promise.withResolvers<never>();
+  const fail = () => reject(new AgentError({ kind: 'timeout', code: 'tool_timeout', message }));
+  const ends = [run.config.runtime.timer(timeoutMs, fail), run.onStop(fail)];
+  return Promise.race([pending, promise]).finally(() => {
+    for (const end of ends) end();
   });
 }

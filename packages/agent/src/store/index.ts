@@ -25,7 +25,7 @@ export {
 export { type Forecast, type ForecastData, forecastOf } from './forecast.ts';
 export type { Fork } from './fork-session.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
-export { readCosts } from './read-costs.ts';
+export { readCostQuery, readCosts } from './read-costs.ts';
 export type { Parent, SessionHead, SessionStats } from './session-info.ts';
 export { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 export { SnapshotPlan, type SnapshotTexts } from './snapshot-plan.ts';
@@ -49,7 +49,6 @@ export {
   writerReplaced,
 } from './store.ts';
 export {
-  readCostQuery,
   readEvents,
   readListOptions,
   readOrigin,

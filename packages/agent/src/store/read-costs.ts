@@ -1,9 +1,24 @@
-import { read, withMethods } from '../values/input.ts';
+import type { Reader } from '../values/input.ts';
+import { amount, oneOf, read, record, when, withMethods } from '../values/input.ts';
 import { addCosts } from './cost-totals.ts';
 import type { CostQuery, CostRow, CostSum } from './costs.ts';
-import { costRows, eventCosts, quartersOf } from './costs.ts';
+import { costGroups, costRows, eventCosts, quartersOf } from './costs.ts';
+import { localDates } from './local-date.ts';
 import type { SessionStore, Store } from './store.ts';
-import { readCostQuery } from './store-arguments.ts';
+
+const timeZone = when<string>((value) => {
+  try {
+    return typeof value === 'string' && localDates('day', value)(0) !== '';
+  } catch {
+    return false;
+  }
+}, 'an IANA time zone, such as Europe/Berlin');
+
+/** Reads a query for costs. */
+export const readCostQuery: Reader<CostQuery> = record<CostQuery>(
+  { by: oneOf(...costGroups), since: amount, until: amount, timeZone },
+  ['by'],
+);
 
 /** Number of events in memory at a time. */
 const pageLength = 1000;

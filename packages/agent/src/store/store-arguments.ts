@@ -1,10 +1,7 @@
 import type { Event } from '../events/event.ts';
 import type { Reader } from '../values/input.ts';
-import { amount, count, flag, listOf, oneOf, record, text, when } from '../values/input.ts';
+import { count, flag, listOf, record, text, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
-import type { CostQuery } from './costs.ts';
-import { costGroups } from './costs.ts';
-import { localDates } from './local-date.ts';
 import type { Parent } from './session-info.ts';
 import type { ListOptions, Origin, Retention, Writer } from './store.ts';
 import { checkRetention } from './store.ts';
@@ -39,17 +36,3 @@ export const readRetention: Reader<Retention> = (value) => {
   checkRetention(given);
   return given;
 };
-
-const timeZone = when<string>((value) => {
-  try {
-    return typeof value === 'string' && localDates('day', value)(0) !== '';
-  } catch {
-    return false;
-  }
-}, 'an IANA time zone, such as Europe/Berlin');
-
-/** Reads a query for costs. */
-export const readCostQuery: Reader<CostQuery> = record<CostQuery>(
-  { by: oneOf(...costGroups), since: amount, until: amount, timeZone },
-  ['by'],
-);
