@@ -26,17 +26,17 @@ export function sameBatch({ calls, results }: Batch, other: Batch): boolean {
 /** Values nested more deeply count as different, so that the recursion cannot overflow the stack. */
 const maxDepth = 200;
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Returns whether two JSON values are equal, regardless of the order of their keys. */
 export function sameJson(one: unknown, other: unknown, depth = 0): boolean {
   if (one === other) return true;
-  if (depth > maxDepth || !isContainer(one) || !isContainer(other)) return false;
+  if (!one || !other || typeof one !== 'object' || typeof other !== 'object' || depth > maxDepth)
+    return false;
   const keys = Object.keys(one);
   if (Array.isArray(one) !== Array.isArray(other) || keys.length !== Object.keys(other).length) return false;
   for (const key of keys)
-    if (!Object.hasOwn(other, key) || !sameJson(one[key], other[key], depth + 1)) return false;
+    if (!Object.hasOwn(other, key) || !sameJson((one as Fields)[key], (other as Fields)[key], depth + 1))
+      return false;
   return true;
-}
-
-function isContainer(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

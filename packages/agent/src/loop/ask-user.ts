@@ -17,8 +17,7 @@ import type { RunContext } from './run-context.ts';
 /** Records approval requests and waits for the decisions. Returns false if no user is present or the run must stop. */
 export async function askUser(run: RunContext, plans: readonly Plan[]): Promise<boolean> {
   const jobs = plans.filter((plan): plan is Job => plan.type !== 'answer');
-  const isFresh = ({ type, call }: Job) => type === 'ask' && call.approval === undefined;
-  const proposals = await proposalsOf(run, jobs, isFresh);
+  const proposals = await proposalsOf(run, jobs);
   const requests = proposals.map(([job, proposal]) => approvalRequest(run, job, proposal));
   const asking = jobs.filter(({ type }) => type === 'ask');
   return await askFor(run, asking, requests);

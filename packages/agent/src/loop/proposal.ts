@@ -23,20 +23,18 @@ export interface Proposal {
 }
 
 /**
- * Returns what some calls of one response would do. A call that comes after others is previewed as if those of them that
- * are asked about had run.
+ * Returns what the calls would do about which no user was asked yet. A call that comes after others is previewed as if
+ * those of them that are asked about had run.
  * @param jobs the calls of the response that are not refused, in order.
- * @param isAsked whether a call is previewed.
  */
 export async function proposalsOf(
   run: RunContext,
   jobs: readonly Job[],
-  isAsked: (job: Job) => boolean,
 ): Promise<(readonly [Job, Proposal])[]> {
   const proposals: (readonly [Job, Proposal])[] = [];
   const earlier: PlannedChange[] = [];
   for (const [index, job] of jobs.entries()) {
-    if (!isAsked(job)) continue;
+    if (job.type !== 'ask' || job.call.approval !== undefined) continue;
     const proposal = await proposalOf(run, job, earlier, jobs.slice(0, index));
     proposals.push([job, proposal]);
     earlier.push(...(proposal.changes ?? []));
@@ -77,12 +75,9 @@ export function approvalHash(
 }
 
 async function digestsOf(run: RunContext, { target, before, after }: PlannedChange) {
-  const { digest } = run.config.runtime;
-  return {
-    target,
-    ...(before !== undefined && { before: await digest(before) }),
-    ...(after !== undefined && { after: await digest(after) }),
-  };
+  const hash = async (text: string | undefined) =>
+    text === undefined ? text : await run.config.runtime.digest(text);
+  return { target, ...defined({ before: await hash(before), after: await hash(after) }) };
 }
 
 /** Returns a line for each call that may change something; undefined if there are none. */

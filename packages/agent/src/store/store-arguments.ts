@@ -6,23 +6,25 @@ import type { Parent } from './session-info.ts';
 import type { ListOptions, Origin, Retention, Writer } from './store.ts';
 import { checkRetention } from './store.ts';
 
-// The readers of the arguments of a store's methods, for every implementation.
+// The readers of the arguments of a store's methods, for every implementation. Bundles leave out those that they do not
+// use, if they are marked as pure.
 
 const number = when<number>((value) => typeof value === 'number', 'a number');
 
 /** Reads the origin of a session. */
-export const readOrigin: Reader<Origin> = record<Origin>({
-  parent: record<Parent>({ sessionId: text, seq: count }, ['sessionId', 'seq']),
+export const readOrigin: Reader<Origin> = /* @__PURE__ */ record<Origin>({
+  parent: /* @__PURE__ */ record<Parent>({ sessionId: text, seq: count }, ['sessionId', 'seq']),
 });
 
 /** Reads a writer. */
-export const readWriter: Reader<Writer> = record<Writer>({ epoch: number, durable: flag, release: flag }, [
-  'epoch',
-]);
+export const readWriter: Reader<Writer> = /* @__PURE__ */ record<Writer>(
+  { epoch: number, durable: flag, release: flag },
+  ['epoch'],
+);
 
 /** Reads events as far as a store uses them: each is an object with a position. */
-export const readEvents: Reader<readonly Event[]> = listOf(
-  when((value) => isObject(value) && Number.isInteger(value['seq']), 'an event of a session'),
+export const readEvents: Reader<readonly Event[]> = /* @__PURE__ */ listOf(
+  /* @__PURE__ */ when((value) => isObject(value) && Number.isInteger(value['seq']), 'an event of a session'),
 );
 
 /** Reads the options of a list of sessions. A page has at least one session and at most 1,000. */
