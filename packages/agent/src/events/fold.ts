@@ -2,11 +2,11 @@ import type { StopReason } from '../interfaces/agent.ts';
 import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
 import { argumentError } from '../values/errors.ts';
-import { currentParts } from '../values/file-part.ts';
-import type { AssistantMessage, Message, ToolResultMessage, UserPart } from '../values/message.ts';
+import { partsToPlace } from '../values/file-part.ts';
+import type { AssistantMessage, Message, ToolResultMessage } from '../values/message.ts';
 import { textOf, userMessage } from '../values/message.ts';
 import { owned } from '../values/owned.ts';
-import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
+import { wellFormedAnswer, wellFormedText } from '../values/unicode.ts';
 import type {
   ApprovalDecidedEvent,
   ApprovalRequestedEvent,
@@ -27,7 +27,7 @@ import { ignore } from './event-groups.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
 import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
-import { cachedBy, decideLimit, notRaised, openLimit, unanswered } from './state.ts';
+import { decideLimit, notRaised, openLimit, unanswered } from './state.ts';
 import { unrunResult } from './unrun-result.ts';
 
 /**
@@ -135,14 +135,6 @@ function resumedCall(call: OpenCall): OpenCall {
   return { ...rest, orphaned };
 }
 
-/** Returns the same array if nothing has to change: providers find cached data of a message by its identity. */
-function partsToPlace(parts: readonly UserPart[]): readonly UserPart[] {
-  for (const part of parts)
-    if (part.type !== 'text' || part.text === '' || !part.text.isWellFormed())
-      return wellFormedParts(currentParts(parts));
-  return parts;
-}
-
 function foldHistory(state: State, messages: readonly Message[]): void {
   for (const message of messages) {
     if (message.role === 'user') {
@@ -194,7 +186,9 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   placeAnswer(state, event.content);
   state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
   state.contextMessages = state.messages.length;
-  state.cached = cachedBy(event, state.time);
+  const { provider, model, usage } = event;
+  const tokens = (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
+  state.cached = tokens === 0 ? undefined : { provider, model, tokens, time: state.time };
   // If the conversation is still too long after it was shortened, shortening it again would not help.
   if (event.stopReason !== 'context_full') state.compacted = false;
   if (state.calls.length === 0) forgetRepeats(state);

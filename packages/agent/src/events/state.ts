@@ -9,13 +9,7 @@ import { withArgumentErrors } from '../values/errors.ts';
 import { isObject, parsedJson } from '../values/json.ts';
 import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../values/message.ts';
 import type { Batch } from './batch.ts';
-import type {
-  ApprovalDecidedEvent,
-  ApprovalRequestedEvent,
-  AssistantEvent,
-  CallPosition,
-  FinishedEvent,
-} from './event.ts';
+import type { ApprovalDecidedEvent, ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
 
 /** An approval request for a call, and the decision once it is made. */
 export interface Approval {
@@ -101,15 +95,6 @@ export interface CachedConversation {
   readonly tokens: number;
   /** Time of the response, ISO 8601. */
   readonly time: string;
-}
-
-/** Returns what a response of this time has read from the cache or written to it. */
-export function cachedBy(
-  { provider, model, usage }: AssistantEvent,
-  time: string,
-): CachedConversation | undefined {
-  const tokens = (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
-  return tokens === 0 ? undefined : { provider, model, tokens, time };
 }
 
 /** The limits of a run as they were set. */

@@ -206,6 +206,8 @@ export interface RequestOwner {
   readonly stop: LazyAbortSignal | undefined;
   readonly emit: RequestContext['emit'] | undefined;
   readonly mayRetry: RequestContext['mayRetry'] | undefined;
+  /** Receives a cache break instead of `emit`, which is called for every delta and so must do nothing else. */
+  report?(event: CacheBreak): void;
   resolve(response: ModelResponse): void;
   reject(error: unknown): void;
 }

@@ -113,7 +113,8 @@ function answerEvent(agent: Agent, { response, usd, tried }: PricedResponse, dur
     attempts,
     wasted,
     durationMs,
-    ...defined({ usd, tried }),
+    ...(usd !== undefined && { usd }),
+    ...(tried !== undefined && { tried }),
   };
 }
 

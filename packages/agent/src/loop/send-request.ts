@@ -114,7 +114,7 @@ export class SentRequest implements RequestOwner {
   constructor(run: RunContext, asked: PendingRequest, settle: Settle) {
     this.#run = run;
     this.#asked = asked;
-    this.emit = (event) => asked.emit(event.type === 'cache_break' ? this.#withCost(event) : event);
+    this.emit = asked.emit;
     this.#settle = settle;
   }
 
@@ -168,7 +168,9 @@ export class SentRequest implements RequestOwner {
       if (own) return own(request, this);
       const emit = (event: AgentEvent) => {
         try {
-          if (!this.#isOver) this.emit(event);
+          if (this.#isOver) return;
+          if (event.type === 'cache_break') this.report(event);
+          else this.emit(event);
         } catch {
           // An agent can emit anything.
         }
@@ -189,9 +191,9 @@ export class SentRequest implements RequestOwner {
     return this.#held?.again(tokensOf(wasted), price === undefined ? 0 : costOf(wasted, price)) ?? true;
   }
 
-  #withCost(event: CacheBreak): CacheBreak {
+  report(event: CacheBreak): void {
     this.#isBreakReported = true;
-    return pricedBreak(this.#run, this.#asked.agent, event);
+    this.emit(pricedBreak(this.#run, this.#asked.agent, event));
   }
 
   /** Called when the run must stop. */
@@ -226,8 +228,10 @@ export class SentRequest implements RequestOwner {
         this.#held.settle(tokens, known, spending);
         this.#run.cached = cachedBy(this.#run, this.#asked, response);
       }
-      const missed = this.#isBreakReported ? undefined : missedBy(this.#run, agent, response);
-      if (missed !== undefined) this.#asked.emit(missed);
+      if (this.#run.state.cached !== undefined && !this.#isBreakReported) {
+        const missed = missedBy(this.#run, agent, response);
+        if (missed !== undefined) this.emit(missed);
+      }
       // Each call can wait for a user, with a preview of what it would do.
       if (response.message.content.length > maxCalls) checkCalls(response);
       this.#end({ response, usd, tried, shortenedBy: this.#shortenedBy });

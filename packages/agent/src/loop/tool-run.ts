@@ -183,10 +183,13 @@ class CallBudget extends Budget {
     this.#run = run;
   }
 
-  /** The session of this run is the one that is resumed after a crash, and its log shows what the request used. */
+  /**
+   * Reserves for this run: a budget per run includes what its calls spend, its session is the one that is resumed after a
+   * crash, and its log shows what the request used.
+   */
   override hold(request: HoldRequest, listener: HoldListener, below?: readonly Budget[]): PendingHold {
     const { config, state } = this.#run;
-    const own = { sessionId: config.sessionId, seq: state.seq, isOfCall: true };
+    const own = { sessionId: config.sessionId, runId: config.runId, seq: state.seq, isOfCall: true };
     return super.hold({ ...read(request, readHoldRequest, 'request'), ...own }, listener, below);
   }
 }

@@ -142,7 +142,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
 
   /** Serializes a request and detects whether it invalidates the service's cache of the previous one. */
   function callOf(request: ModelRequest, owner: RequestOwner): ModelCall {
-    const { stop, emit } = owner;
+    const { stop } = owner;
     const began = runtime.monotonic();
     if (stop?.isStopRequested) throw abortError(stop.reason, provider);
     const { tools, config } = request;
@@ -163,7 +163,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     const sent = { envelope: envelope.request, bytes: turns.bytes.length, timing: kept?.timing };
     turns.track.send(sent, mark !== undefined);
     if (before !== undefined && (departure !== undefined || before.envelope !== envelope.request))
-      emitSafely(emit, cacheBreak(before, envelope.request, departure));
+      report(owner, cacheBreak(before, envelope.request, departure));
     return {
       service,
       owner,
@@ -206,11 +206,12 @@ function promised(context: RequestContext, begin: (owner: RequestOwner) => void)
   });
 }
 
-/** Emits an event, if there is one. Errors of the listener are ignored. */
-function emitSafely(emit: RequestContext['emit'], event: CacheBreak | undefined): void {
+/** Reports a cache break, if there is one. Errors of the listener are ignored. */
+function report(owner: RequestOwner, event: CacheBreak | undefined): void {
   if (event === undefined) return;
   try {
-    emit?.(event);
+    if (owner.report) owner.report(event);
+    else owner.emit?.(event);
   } catch {}
 }
 

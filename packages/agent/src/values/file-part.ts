@@ -2,6 +2,7 @@ import { defined } from './defined.ts';
 import { withArgumentErrors } from './errors.ts';
 import { isObject } from './json.ts';
 import type { FilePart, UserPart } from './stored-values.ts';
+import { wellFormedParts } from './unicode.ts';
 
 /**
  * The way services count a file: in pixels, seconds, pages or characters, or as the bytes of a format that they must
@@ -74,4 +75,15 @@ export function currentParts(parts: readonly UserPart[]): readonly UserPart[] {
   return withArgumentErrors('currentParts', () =>
     parts.every((part) => currentPart(part) === part) ? parts : parts.map(currentPart),
   );
+}
+
+/**
+ * Returns parts as a conversation stores them. It is the same array if nothing has to change: providers find cached data of a
+ * message by its identity.
+ */
+export function partsToPlace(parts: readonly UserPart[]): readonly UserPart[] {
+  for (const part of parts)
+    if (part.type !== 'text' || part.text === '' || !part.text.isWellFormed())
+      return wellFormedParts(currentParts(parts));
+  return parts;
 }

@@ -71,6 +71,26 @@ describe('a run with a budget of a store', () => {
     expect(result.error?.message).toContain('"company"');
   });
 
+  it('counts the requests of sub-agents in a budget per run', async () => {
+    const { store, client } = await budgetOf({});
+    await store.define({ name: 'each', parent: 'company', per: 'run', limits: { requests: 2 } });
+    const child = new Executor({
+      agent: scriptedModel([textResponse('Dry.'), textResponse('Dry.')]),
+      pricing,
+    });
+    const tools = [child.asTool({ name: 'look', description: 'Looks.' })];
+    const look = calls([{ name: 'look', arguments: { prompt: 'Look.' } }]);
+    const executor = new Executor({ agent: scriptedModel([look, look]), tools, pricing });
+    const budget = await client.budget('each');
+    for (const run of [1, 2]) {
+      const { status, metrics } = await executor.run(`Run ${run}.`, { budget });
+      expect([status, metrics.invocations]).toEqual(['limit', 2]);
+    }
+    await client.flush();
+    const [total] = await store.balances(['company']);
+    expect(total?.settled.requests).toBe(4);
+  });
+
   it('shortens the response to what the budget leaves', async () => {
     const { client } = await budgetOf({ usd: 0.1 });
     const agent = scriptedModel([textResponse('Hello.', { usage })]);
