@@ -4,6 +4,7 @@ import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts'
 import { readAgent } from '../interfaces/agent.ts';
 import type { Gate } from '../interfaces/gate.ts';
 import type { Tool } from '../interfaces/tool.ts';
+import { discardedFor } from '../run/compose/attribution.ts';
 import type { CallOutcome, Hook, HookContext, RequestChange, RequestDraft, RunEnd } from '../run/hook.ts';
 import { requestConfig, systemText } from '../run/option-readers.ts';
 import { defined } from '../values/defined.ts';
@@ -14,7 +15,6 @@ import type { TextPart } from '../values/message.ts';
 import { maxPromptBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
-import { addUsage } from '../values/usage.ts';
 import type { Finish } from './action.ts';
 import type { RunContext } from './run-context.ts';
 import type { ToolOutcome } from './tool-run.ts';
@@ -107,11 +107,11 @@ export async function acceptedResponse(
   response: ModelResponse,
   offered: readonly Tool[],
 ): Promise<ModelResponse> {
-  const { message, stopReason, model, usage, wasted, attempts } = response;
+  const { message, stopReason, model, usage } = response;
   try {
     await pass(run, 'afterResponse', { message, stopReason, model, usage }, nothing);
   } catch (thrown) {
-    throw new AgentError({ ...AgentError.from(thrown).toJSON(), wasted: addUsage(usage, wasted), attempts });
+    throw discardedFor(AgentError.from(thrown).toJSON(), response);
   }
   const content = message.content.map((part) =>
     part.type !== 'tool_call' ||

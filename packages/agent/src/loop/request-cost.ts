@@ -164,10 +164,12 @@ export function missedBy(
 ): CacheBreak | undefined {
   const cached = cachedNow(run);
   const { cacheReadTokens: read, cacheWriteTokens = 0, cacheWriteLongTokens = 0, inputTokens } = usage;
-  if (cached === undefined || read === undefined || read >= cached.tokens) return undefined;
+  if (cached === undefined || read === undefined) return undefined;
+  // A shorter request, or a model that counts fewer tokens, cannot read more than its input.
+  const tokens = Math.min(cached.tokens, inputTokens) - read;
+  if (tokens <= 0) return undefined;
   const { provider, model: name } = cached;
   if (run.lastResponse !== undefined && provider === servedBy.provider && name === model) return undefined;
-  const tokens = cached.tokens - read;
   const written = Math.min(tokens, cacheWriteTokens);
   const again = { inputTokens: tokens, outputTokens: 0, cacheWriteTokens: written, cacheWriteLongTokens };
   const price = priceOf(run, servedBy, model, inputTokens);

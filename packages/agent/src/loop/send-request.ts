@@ -18,6 +18,7 @@ import { isOwnResponse } from '../interfaces/own-response.ts';
 import { ownRuns } from '../interfaces/own-runs.ts';
 import type { BudgetHold, HoldRequest, PendingHold, Reservation } from '../interfaces/reservation.ts';
 import { readTriedModel } from '../interfaces/spending.ts';
+import { discardedFor } from '../run/compose/attribution.ts';
 import { assistantContent } from '../run/content.ts';
 import { AgentError } from '../values/errors.ts';
 import { any, count, data, limited, listOf, read, readUsage, record, text } from '../values/input.ts';
@@ -28,7 +29,7 @@ import { frozen } from '../values/owned.ts';
 import { maxAnswerBytes, maxCalls } from '../values/sizes.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
-import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
+import { isNoUsage, noUsage } from '../values/usage.ts';
 import {
   inputCost,
   missedBy,
@@ -232,9 +233,9 @@ export class SentRequest implements RequestOwner {
         const missed = missedBy(this.#run, agent, response);
         if (missed !== undefined) this.emit(missed);
       }
-      // Each call can wait for a user, with a preview of what it would do.
-      if (response.message.content.length > maxCalls) checkCalls(response);
-      this.#end({ response, usd, tried, shortenedBy: this.#shortenedBy });
+      // The response is charged, so it must not be rejected like a request that failed.
+      const fault = response.message.content.length > maxCalls ? tooManyCalls(response) : undefined;
+      this.#end(fault ?? { response, usd, tried, shortenedBy: this.#shortenedBy });
     } catch (thrown) {
       this.reject(thrown);
     }
@@ -317,17 +318,12 @@ const responseFields = record<ModelResponse>(
   ['usage', 'message'],
 );
 
-/** @throws AgentError `limit`, code `answer_too_large`, with the usage of the response. */
-function checkCalls({ message, usage, wasted, attempts }: ModelResponse): void {
-  const calls = callsOf(message).length;
-  if (calls <= maxCalls) return;
-  throw new AgentError({
-    kind: 'limit',
-    code: 'answer_too_large',
-    message: `The response contains ${calls} calls, but the maximum is ${maxCalls}. It was discarded.`,
-    wasted: addUsage(usage, wasted),
-    attempts,
-  });
+/** Returns an error of kind `limit` if a response has too many calls: each can wait for a user, with a preview. */
+function tooManyCalls(response: ModelResponse): AgentError | undefined {
+  const calls = callsOf(response.message).length;
+  if (calls <= maxCalls) return undefined;
+  const message = `The response contains ${calls} calls, but the maximum is ${maxCalls}. It was discarded.`;
+  return discardedFor({ kind: 'limit', code: 'answer_too_large', message }, response);
 }
 
 const stopReasons: ReadonlySet<unknown> = new Set<StopReason>([

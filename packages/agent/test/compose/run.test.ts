@@ -12,6 +12,7 @@ import { readCosts } from '../../src/store/read-costs.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
 import { scriptTesting } from '../../src/testing/script-testing.ts';
 import { scriptCapabilities, scriptWire } from '../../src/testing/script-wire.ts';
+import type { ModelStep } from '../../src/testing/scripted-model.ts';
 import { calls, textResponse } from '../../src/testing/scripted-model.ts';
 import { handlerTransport } from '../../src/testing/service/handler-transport.ts';
 import type { MockReply } from '../../src/testing/service/play.ts';
@@ -105,6 +106,8 @@ describe('the costs by model', () => {
   const broken = fails({ ...busy, attempts: 1, wasted: million(0.5) });
   const answer = (share: number) => textResponse('Hi.', { model: 'dear-1-x', usage: million(share) });
 
+  const tooManyCalls = calls(Array<string>(257).fill('look'), { model: 'dear-1-x', usage: million(0.1) });
+
   async function costsOf(options: ExecutorOptions, prompt: string | Message[] = 'Hello.') {
     const store = memoryStore();
     await new Executor({ pricing, store, ...options }).run(prompt).result;
@@ -131,6 +134,31 @@ describe('the costs by model', () => {
     expect(await costsOf({ agent: fallback(all) })).toEqual([
       ['middling-1', 1, 5],
       ['cheap-1', 1, 0.5],
+    ]);
+  });
+
+  it('count a response that is discarded for the models that used it', async () => {
+    const agents = (step: ModelStep) => fallback([member('cheap', [broken]), member('dear', [step])]);
+    const rows = [
+      ['dear-1', 1, 10],
+      ['cheap-1', 1, 0.5],
+    ];
+    const refuse = () => {
+      throw new Error('No.');
+    };
+    const hooks = [{ name: 'strict', afterResponse: refuse }];
+    expect(await costsOf({ agent: agents(answer(0.1)), hooks })).toEqual(rows);
+    expect(await costsOf({ agent: agents(tooManyCalls) })).toEqual(rows);
+  });
+
+  it('count a response of a sub-agent that is discarded once', async () => {
+    const child = new Executor({ pricing, agent: member('dear', [tooManyCalls]) });
+    const idle = { usage: tokens(0), model: 'idle-1' };
+    const call = calls([{ name: 'helper', arguments: { prompt: 'Go.' } }], idle);
+    const tools = [child.asTool({ name: 'helper', description: 'Helps.' })];
+    expect(await costsOf({ agent: member('idle', [call, textResponse('Done.', idle)]), tools })).toEqual([
+      ['dear-1-x', 1, 10],
+      ['idle-1', 2, 0],
     ]);
   });
 

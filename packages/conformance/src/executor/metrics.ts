@@ -144,6 +144,12 @@ export const metricCases: readonly ExecutorCase[] = [
       [{ ...miss, layer: 'history', tokens: 42_000, usd: '0.144900' }],
       'a part of the messages',
     );
+    const shorter = textResponse('Two.', { usage: { ...usage, ...plain, inputTokens: 30_000 } });
+    expectEqual(
+      await continued('h', shorter),
+      [{ ...miss, tokens: 30_000, usd: '0.081000' }],
+      'a request that has fewer tokens than the cache',
+    );
     const read = { cacheReadTokens: 50_000, cacheWriteTokens: 100 };
     expectEqual(await continued('d', answer(read)), [], 'a request that is read from the cache');
     expectEqual(await continued('e', answer(written), 300_000), [], 'a cache that has expired');

@@ -1,9 +1,10 @@
 import type { Agent, ModelResponse, TriedModel } from '../../interfaces/agent.ts';
 import { isOwnResponse, ownResponse } from '../../interfaces/own-response.ts';
 import { defined } from '../../values/defined.ts';
+import type { ErrorData } from '../../values/errors.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Usage } from '../../values/usage.ts';
-import { addUsage, isNoUsage, noUsage } from '../../values/usage.ts';
+import { addUsage, isNoUsage, noUsage, subtractUsage } from '../../values/usage.ts';
 
 /** Returns the models that a failed request to an agent used, with what each of them spent. */
 export function triedBy({ provider, model }: Agent, error: AgentError): readonly TriedModel[] {
@@ -60,4 +61,20 @@ export function failedFor(
     ...(attempts > 0 && { attempts }),
     ...(!isNoUsage(wasted) && { wasted: Object.freeze(wasted) }),
   });
+}
+
+/** Returns the error of a response that is discarded. What was used counts for the models that used it. */
+export function discardedFor(
+  error: ErrorData,
+  { usage, wasted, attempts, servedBy, tried = [] }: ModelResponse,
+): AgentError {
+  const all = addUsage(usage, wasted);
+  const { kind, code, message } = error;
+  const own = {
+    attempts: Math.max(0, attempts - attemptsOf(tried)),
+    wasted: subtractUsage(all, wastedBy(tried)),
+  };
+  const last = servedBy && { ...servedBy, kind, message, ...defined({ code }), ...own };
+  const models = last === undefined ? tried : [...tried, last];
+  return new AgentError({ ...error, wasted: all, attempts, ...(models.length > 0 && { tried: models }) });
 }
