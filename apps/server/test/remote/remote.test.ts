@@ -2,6 +2,7 @@ import type { AgentError, RunEvent } from '@cobbler/agent';
 import { systemRuntime, textOf } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { serveLoopback } from '@cobbler/agent/testing';
+import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { rig } from '../support/rig.ts';
@@ -37,6 +38,33 @@ describe('a remote conversation', () => {
 
   test('rejects an invalid server URL when it is created', () => {
     expect(() => connectHarness({ url: 'nowhere', token: '' })).toThrow(/not a valid server URL/);
+  });
+
+  test('calls onRefused for each decision that the server refuses, whatever the callback throws [P18]', async () => {
+    const { server, tokens } = await rig({ settings: () => ({ ...harnessFixture(), attended: true }) });
+    const { token } = tokens.add({ name: 'g', scopes: ['prompt', 'read'] });
+    const crashes: unknown[] = [];
+    const onCrash = (error: unknown) => void crashes.push(error);
+    process.on('unhandledRejection', onCrash);
+    onTestFinished(() => void process.off('unhandledRejection', onCrash));
+    const refused: (string | undefined)[] = [];
+    const onRefused = (_: string, { code }: AgentError) => {
+      refused.push(code);
+      throw new Error('A fault of the program.');
+    };
+    const harness = connectHarness({ url: server.url, token, back, onRefused });
+    onTestFinished(() => harness.close());
+    const run = harness.prompt('use write');
+    for await (const event of run) {
+      if (event.type !== 'approval_requested') continue;
+      const decide = () => expect(run.decide(event.approvalId, { decision: 'allow' })).toBe(true);
+      decide();
+      decide();
+      break;
+    }
+    await expect.poll(() => refused).toEqual(['scope', 'scope']);
+    await new Promise(setImmediate);
+    expect(crashes).toEqual([]);
   });
 
   test('fails the run if the server stays unreachable for patienceMs [P2]', async () => {
