@@ -60,8 +60,8 @@ const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
     why: 'a decision about an interrupt does not contain the hash of the arguments',
   },
   {
-    find: 'this.#requests.delete(chunk.approvalId);',
-    replace: '',
+    find: "case 'decided':\n        this.#requests.delete(chunk.id);",
+    replace: "case 'decided':",
     why: 'a decided approval is requested again when the run waits again',
   },
   {

@@ -26,6 +26,7 @@ export class AgUiStream {
   readonly #run: AgUiRun;
   /** The message that contains the calls of this response. */
   #message = '';
+  /** The open questions, by the id of the call or of the approval of a limit. */
   readonly #requests = new Map<string, Readonly<Record<string, unknown>>>();
   #status: 'part' | 'question' | 'end' = 'part';
 
@@ -66,16 +67,17 @@ export class AgUiStream {
       case 'void':
         return [];
       case 'asked':
-        this.#requests.set(chunk.request.approvalId, interrupt(chunk.id, chunk.request));
+        this.#requests.set(chunk.id, interrupt(chunk.id, chunk.request));
         return [];
       case 'decided':
-        this.#requests.delete(chunk.approvalId);
+        this.#requests.delete(chunk.id);
         return [];
       case 'call':
         return callEvents(chunk.call.id, chunk.call.toolName, chunk.call.arguments, this.#message);
       case 'result':
         return [resultEvent(chunk.event.id, chunk.id, chunk.event.content, chunk.event.isError)];
       case 'left':
+        this.#requests.delete(chunk.id);
         return [leftCall(chunk)];
       case 'waits':
         this.#status = 'question';

@@ -126,10 +126,9 @@ function callChunks(
     return [{ type: 'tool-approval-request', ...request }];
   }
   if (chunk.type === 'decided') {
-    const { approvalId, allows: approved, reason, limit } = chunk;
+    const { id: toolCallId, approvalId, allows: approved, reason, limit } = chunk;
     const response = { type: 'tool-approval-response', approvalId, approved, ...defined({ reason }) };
     if (limit === undefined) return [response];
-    const toolCallId = approvalId;
     if (!approved) return [response, { type: 'tool-output-denied', toolCallId }];
     return [response, { type: 'tool-output-available', toolCallId, output: limitQuestion(limit).allow }];
   }

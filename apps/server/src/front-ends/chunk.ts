@@ -30,6 +30,8 @@ export type ResponseChunk =
   | { readonly type: 'asked'; readonly id: string; readonly request: ApprovalRequestedEvent }
   | {
       readonly type: 'decided';
+      /** The id that the question was asked under. */
+      readonly id: string;
       readonly approvalId: string;
       readonly allows: boolean;
       readonly reason?: string;

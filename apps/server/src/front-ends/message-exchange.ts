@@ -169,19 +169,20 @@ export class MessageExchange {
   #decisionChunks({ approvalId, decision, message, more }: ApprovalDecidedEvent): ResponseChunk[] {
     const call = this.#calls.find((call) => call.approvalId === approvalId);
     const asked = this.#question?.approvalId === approvalId ? this.#question.limit : undefined;
+    const id = call?.id ?? approvalId;
     if (call !== undefined) call.isDecided = true;
     else if (asked === undefined) return [];
     else this.#question = undefined;
     const limit = asked && { ...asked, ...defined({ more }) };
     const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
-    return [{ type: 'decided', approvalId, allows: decision === 'allow', ...defined({ reason, limit }) }];
+    return [{ type: 'decided', id, approvalId, allows: decision === 'allow', ...defined({ reason, limit }) }];
   }
 
   #ofCall(
     event: Extract<Event, { type: 'tool_started' | 'tool_result' | 'approval_requested' }>,
   ): ResponseChunk[] {
     if (event.type === 'approval_requested' && event.limit !== undefined) {
-      const replaced = this.#replacedQuestion();
+      const replaced = this.#endQuestion();
       this.#question = event;
       return [...replaced, { type: 'asked', id: event.approvalId, request: event }];
     }
@@ -213,21 +214,24 @@ export class MessageExchange {
     return steering;
   }
 
-  /** Closes a question that a run asks again, because it was cancelled before the answer and has been resumed. */
-  #replacedQuestion(): ResponseChunk[] {
+  /** Closes the question about a limit if its run ended before the answer: a run that continues asks again. */
+  #endQuestion(): ResponseChunk[] {
     const { approvalId, limit } = this.#question ?? {};
+    this.#question = undefined;
     if (approvalId === undefined || limit === undefined) return [];
-    return [{ type: 'decided', approvalId, allows: false, reason: 'The run was cancelled.', limit }];
+    const reason = 'The run ended before the decision.';
+    return [{ type: 'decided', id: approvalId, approvalId, allows: false, reason, limit }];
   }
 
-  /** Closes calls that will not get a result, because the conversation continued without them. */
+  /** Closes calls that will not get a result, and a question, because the conversation continued without them. */
   #endOpenCalls(): ResponseChunk[] {
+    const question = this.#endQuestion();
     const left = this.#calls.filter(({ isDone }) => !isDone);
     const chunks = left.map((call): ResponseChunk => {
       call.isDone = true;
       const why = call.isStarted ? 'The outcome of this call is unknown.' : 'This call was not run.';
       return { type: 'left', id: call.id, why };
     });
-    return left.length === 0 ? [] : [...chunks, ...this.#takeSteering()];
+    return left.length === 0 ? question : [...question, ...chunks, ...this.#takeSteering()];
   }
 }

@@ -115,7 +115,7 @@ describe('an AG-UI client', () => {
       });
     asked('first', 0);
     asked('second', 1);
-    stream.handle({ type: 'decided', approvalId: 'first', allows: true });
+    stream.handle({ type: 'decided', id: 'call-0', approvalId: 'first', allows: true });
     stream.handle({ type: 'waits', automaticCalls: [] });
     expect(stream.last()).toMatchObject([{ outcome: { interrupts: [{ id: 'second.h' }] } }]);
   });
@@ -150,6 +150,19 @@ describe('an AG-UI client', () => {
     const half = await one.ask('POST', path, body(interrupt?.id), { authorization: `Bearer ${token}` });
     expect(half).toMatchObject({ status: 403, json: { code: 'scope' } });
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
+  });
+
+  test('is not asked again about a call of a run that was cancelled', async () => {
+    const one = await rig({ settings: () => ({ ...harnessFixture(), attended: true }) });
+    const front = new Front(one);
+    await front.say('use write');
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await one.idle('s');
+    const late = new Front(one);
+    await late.say('use write');
+    const asked = (await one.store.read('s')).filter((event) => event.type === 'approval_requested');
+    expect(asked).toHaveLength(2);
+    expect(late.interrupts.map(({ id }) => id)).toEqual([`${asked[1]?.approvalId}.${asked[1]?.hash}`]);
   });
 
   test('receives the cancellation of the run', async () => {

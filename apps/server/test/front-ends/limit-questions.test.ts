@@ -3,6 +3,7 @@ import type { HarnessOptions } from '@cobbler/agent/harness';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
+import { MessageExchange } from '../../src/front-ends/message-exchange.ts';
 import type { Rig } from '../support/rig.ts';
 import { rig } from '../support/rig.ts';
 import { Front } from './ag-ui-front.ts';
@@ -234,4 +235,25 @@ test('a question about a limit in an AG-UI client is replaced by a new prompt', 
   await late.say('Go on.');
   expect(late.interrupts).toEqual([]);
   expect(late.agent.messages.at(-1)).toMatchObject({ content: 'Done.' });
+});
+
+test('a question about a limit is closed when its run is cancelled, and not asked in the next response', async () => {
+  const write = { calls: [{ name: 'write', arguments: {} }], usage };
+  const agent = scriptedAgent([{ calls: [{ name: 'look', arguments: {} }], usage }, write]);
+  const one = await limited({ attended: true, agent });
+  const front = new Front(one);
+  await front.say('Go.');
+  await one.ask('POST', '/v1/sessions/s/cancel');
+  await one.idle('s');
+  const exchange = new MessageExchange();
+  const chunks = (await one.store.read('s')).flatMap((event) => exchange.handle(event));
+  expect(chunks.slice(-3)).toMatchObject([
+    { type: 'asked' },
+    { type: 'decided', allows: false },
+    { type: 'ended' },
+  ]);
+  expect(exchange.waits()).toEqual([]);
+  const late = new Front(one);
+  await late.say('Go on.');
+  expect(late.interrupts).toMatchObject([{ reason: 'tool_call' }]);
 });
