@@ -200,6 +200,33 @@ describe('a run with a budget of a store', () => {
     expect(await store.unsettled('s')).toMatchObject([{ amounts: reserved }]);
   });
 
+  it('settles what a tool had reserved without a description of its request', async () => {
+    const { store, client, balance } = await budgetOf({ usd: 9 });
+    const crashing = new BudgetClient({ store: changed(store, { settle: () => new Promise(() => {}) }) });
+    const settled = Promise.withResolvers<void>();
+    const look = defineTool({
+      ...{ name: 'look', description: 'Looks.', parameters: {} },
+      execute: (_, { budget }) => {
+        const wanted = { tokens: 50_000, usd: 0.5 };
+        budget.hold({ wanted, least: wanted, sessionId: 'x', runId: 'x', seq: 0 }, (outcome) => {
+          if (!AgentError.is(outcome)) outcome.settle(5_000, 0.014);
+          settled.resolve();
+        });
+        return new Promise(() => {});
+      },
+    });
+    const options = { pricing, store: memoryStore(), tools: [look] };
+    const first = new Executor({ ...options, agent: scriptedModel([calls(['look'], { usage })]) });
+    void first.run('Go.', { sessionId: 's', budget: await crashing.budget('user:42') });
+    await settled.promise;
+    const second = new Executor({ ...options, agent: scriptedModel([textResponse('Done.', { usage })]) });
+    await second.resume('s', { budget: await client.budget('user:42') });
+    expect(await balance()).toEqual({
+      settled: { tokens: 15_000, usd: expect.closeTo(0.042, 9), requests: 3 },
+      reserved: noAmounts,
+    });
+  });
+
   it('charges what has no reservation, even if the limit is exceeded already', async () => {
     const { client, balance } = await budgetOf({ usd: 0.02 });
     const budget = await client.budget('user:42');

@@ -11,6 +11,7 @@ import type {
   Reservation,
 } from '../../interfaces/reservation.ts';
 import type { Spending } from '../../interfaces/spending.ts';
+import { unnamedSpending } from '../../interfaces/spending.ts';
 import { AgentError } from '../../values/errors.ts';
 import { read } from '../../values/input.ts';
 import type { Runtime } from '../../values/runtime.ts';
@@ -148,8 +149,9 @@ export class StoredBudget extends Budget {
         return true;
       },
       settle: (tokens, usd, spending) => {
-        const isNamed = isOfCall === true && spending !== undefined && spending !== null;
-        local.settle(tokens, usd, isNamed ? { ...spending, reservation: id } : spending);
+        const isUnnamed = spending === undefined && tokens + usd > 0;
+        const named = isUnnamed ? unnamedSpending(tokens, usd) : spending;
+        local.settle(tokens, usd, isOfCall === true && named ? { ...named, reservation: id } : spending);
         if (!isOpen) return;
         isOpen = false;
         const isUnused = tokens + usd === 0;
