@@ -126,7 +126,7 @@ Options
   ),
   command(
     'budgets',
-    'show what is spent and left of each budget',
+    'show what each budget has spent and has left',
     `
 A budget limits what all commands and runs that use it spend together, in each hour, day or month:
   cobbler config set budgets.me '{ per: day, limits: { usd: 5 } }'   add or change a budget
