@@ -19,7 +19,9 @@ import { extremes, randomWork, works } from './works.ts';
 const [seeds = 100, scenarios = 200] = process.argv.slice(2, 4).map(Number);
 const postgres = process.argv[4];
 if (![seeds, scenarios].every((count) => Number.isInteger(count) && count >= 0)) {
-  process.stdout.write('Usage: npm run bench -- ledger [WORKLOADS] [SCENARIOS] [POSTGRES_URL]; by default 100 and 200.\n');
+  process.stdout.write(
+    'Usage: npm run bench -- ledger [WORKLOADS] [SCENARIOS] [POSTGRES_URL]; by default 100 and 200.\n',
+  );
   process.exit(process.argv[2] === '--help' ? 0 : 2);
 }
 const widths = { name: 54, column: 18 };

@@ -35,8 +35,14 @@ const reads: readonly Attempt[] = [
   { name: 'reads the directory of another process', script: 'cat "/proc/$VICTIM/cwd/.ssh/id_ed25519"' },
   { name: 'reads an open file of another process', script: 'cat "/proc/$VICTIM/fd/3"' },
   { name: 'reads the environment of another process', script: 'tr "\\0" "\\n" < "/proc/$VICTIM/environ"' },
-  { name: 'reads the environment of every process', script: 'cat /proc/*/environ | tr "\\0" "\\n" | grep -a token' },
-  { name: 'reads the arguments of other processes', script: 'cat /proc/*/cmdline | tr "\\0" "\\n" | grep -a token' },
+  {
+    name: 'reads the environment of every process',
+    script: 'cat /proc/*/environ | tr "\\0" "\\n" | grep -a token',
+  },
+  {
+    name: 'reads the arguments of other processes',
+    script: 'cat /proc/*/cmdline | tr "\\0" "\\n" | grep -a token',
+  },
   { name: 'searches the home directory', script: 'grep -rh token "$HOME"' },
   { name: 'finds keys by name', script: 'find "$BASE" -name id_ed25519 -exec cat {} +' },
   {
