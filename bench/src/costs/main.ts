@@ -24,6 +24,7 @@ const queries: readonly (CostQuery & { readonly name: string })[] = [
   { name: 'by model', by: 'model' },
   { name: 'by session', by: 'session' },
   { name: 'by kind', by: 'kind' },
+  { name: 'by user', by: 'user' },
   { name: 'by day, a month', by: 'day', ...month, timeZone: 'Europe/Berlin' },
 ];
 
@@ -31,7 +32,8 @@ const queries: readonly (CostQuery & { readonly name: string })[] = [
 const quarter = (rows: number) => `${yearStart} + i * ${quartersOfYear} / ${rows}`;
 const session = "'session-' || (i / 500 * 10 + i % 10)";
 const kind = "CASE WHEN i % 20 = 0 THEN 'compaction' ELSE 'model' END";
-const model = "CASE WHEN i % 20 = 0 THEN '' ELSE 'model-' || (i % 7) END";
+const model = "'model-' || (i % 7)";
+const user = "'user-' || (i % 10)";
 const amounts = (each: number) =>
   `${each}, 0, ${each} * 0.01 * (1 + i % 9), ${each} * (1000 + i % 900), ${each} * 120, ${each} * 700, ${each} * 90, ${each} * 30, 0`;
 
@@ -40,24 +42,28 @@ function fillSqlite(file: string, rows: number): void {
   const source = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${rows})`;
   db.exec(`
     BEGIN;
-    INSERT OR IGNORE INTO payers (session, kind, model) ${source} SELECT ${session}, ${kind}, ${model} FROM n;
-    INSERT OR IGNORE INTO spending ${source} SELECT ${quarter(rows)}, payer, ${amounts(requests / rows)}
+    INSERT OR IGNORE INTO payers (session, kind, model, user, tool)
+      ${source} SELECT ${session}, ${kind}, ${model}, ${user}, '' FROM n;
+    INSERT INTO spending ${source} SELECT ${quarter(rows)}, payer, ${amounts(requests / rows)}
       FROM n JOIN payers p ON p.session = ${session} AND p.kind = ${kind} AND p.model = ${model};
     COMMIT;`);
   db.close();
 }
 
 async function fillPostgres(server: PostgresServer, schema: string, rows: number): Promise<void> {
-  const columns = `quarter, session, kind, model, requests, unpriced, usd, "inputTokens", "outputTokens",
+  const columns = `quarter, session, kind, model, "user", tool, requests, unpriced, usd, "inputTokens", "outputTokens",
     "cacheReadTokens", "cacheWriteTokens", "reasoningTokens", "wastedTokens"`;
   await server.sql(`
     INSERT INTO ${schema}.spending (${columns})
-    SELECT ${quarter(rows)}, ${session}, ${kind}, ${model}, ${amounts(requests / rows)}
-    FROM generate_series(0::bigint, ${rows - 1}) i ON CONFLICT DO NOTHING`);
+    SELECT ${quarter(rows)}, ${session}, ${kind}, ${model}, ${user}, '', ${amounts(requests / rows)}
+    FROM generate_series(0::bigint, ${rows - 1}) i`);
   await server.sql(`VACUUM ANALYZE ${schema}.spending`);
 }
 
 async function measure(name: string, store: SessionStore): Promise<void> {
+  const counted = (await store.costs?.({ by: 'kind' }))?.reduce((sum, row) => sum + row.requests, 0);
+  if (counted !== requests)
+    throw new Error(`${name} has the costs of ${counted} requests, not of ${requests}.`);
   for (const { name: what, ...query } of queries) {
     const times: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
