@@ -13,19 +13,19 @@ export function textOf(report: Report): string {
 /** Formats the report for a page. */
 export function markdownOf(report: Report): string {
   const rows = rowsIn(report);
-  return [headingOf(report), '', markdownTable(rows), '', outcomeOf(rows)].join('\n');
+  return [headingOf(report), '', markdownTable(rows), '', outcomeOf(rows, ['\n\n- ', '\n- ', ''])].join('\n');
 }
 
 function headingOf({ node, cores, day, rounds }: Report): string {
   return `${day}, Node ${node}, ${cores} cores, ${rounds} rounds.`;
 }
 
-function outcomeOf(rows: readonly Row[]): string {
+function outcomeOf(rows: readonly Row[], [start, between, end] = [' ', '; ', '.']): string {
   const missed = missedIn(rows);
   const judged = rows.flatMap(({ verdicts }) => verdicts).length;
   if (judged === 0) return 'Nothing with a budget was measured.';
   if (missed.length === 0) return `All ${judged} budgets were kept.`;
-  return `${missed.length} of ${judged} budgets were missed: ${missed.join('; ')}.`;
+  return `${missed.length} of ${judged} budgets were missed:${start}${missed.join(between)}${end}`;
 }
 
 /** Formats the rows in columns. */
