@@ -6,7 +6,7 @@ import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, readOutput } from '../interfaces/tool-output.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
-import { currentPart } from '../values/file-part.ts';
+import { currentPart, isBase64 } from '../values/file-part.ts';
 import { listOf, read, when } from '../values/input.ts';
 import { asText } from '../values/invalid-value.ts';
 import { isEndless, isObject } from '../values/json.ts';
@@ -284,7 +284,7 @@ function filePart(given: ToolResultPart): ToolResultPart {
   const { type, mediaType, data } = part;
   if (typeof mediaType !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
     throw new TypeError('it contains a file without a media type such as image/png');
-  if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+  if (typeof data !== 'string' || !isBase64(data))
     throw new TypeError('it contains a file whose data is not base64');
   const name = typeof part.name === 'string' ? wellFormedText(part.name) : undefined;
   return { type, mediaType, data, ...defined({ name }) };

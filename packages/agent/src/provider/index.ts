@@ -10,7 +10,7 @@ export { cleanKey, defaultProvider } from '../interfaces/config.ts';
 export { type FlatTool, fromFlatTool } from '../interfaces/tool.ts';
 export { checkSchema } from '../json-schema/check-schema.ts';
 export { schemaProblem } from '../json-schema/schema-problem.ts';
-export { type FileKind, fileKind, fileText, hasMediaType } from '../values/file-part.ts';
+export { type FileKind, fileKind, fileText, hasMediaType, isBase64 } from '../values/file-part.ts';
 export { isObject } from '../values/json.ts';
 export { type FlatMessage, fromFlat, type Role, type Seal, toFlat } from '../values/message.ts';
 export { type CreateAgentOptions, createAgent, platformTransport } from './create-agent.ts';

@@ -51,6 +51,21 @@ export function hasMediaType(list: readonly string[], mediaType: string): boolea
   });
 }
 
+/**
+ * Returns whether a text is base64 (RFC 4648, section 4): at least one character, up to two `=` at the end, and no line
+ * breaks.
+ *
+ * Searches for what is not allowed. A pattern for the whole text would need stack for each character in a process that
+ * has compiled many regular expressions, and would throw a RangeError for a file of 6 MiB.
+ */
+export function isBase64(text: string): boolean {
+  return withArgumentErrors('isBase64', () => {
+    const end = text.endsWith('==') ? -2 : text.endsWith('=') ? -1 : text.length;
+    const digits = text.slice(0, end);
+    return digits !== '' && !/[^A-Za-z0-9+/]/.test(digits);
+  });
+}
+
 /** Returns the content of a text file, decoded as UTF-8 with replacement characters for invalid bytes. */
 export function fileText(given: Pick<FilePart, 'data'>): string {
   return withArgumentErrors('fileText', () => {

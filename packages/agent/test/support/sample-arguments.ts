@@ -141,6 +141,7 @@ const samples: Readonly<Record<string, Sample>> = {
   fromFlat: () => [[{ role: 'user', content: 'Hello.' }]],
   fromFlatTool: () => [flatTool],
   hasMediaType: () => [['image/*'], 'image/png'],
+  isBase64: () => ['AAAA'],
   isObject: () => [{}],
   normalizeHistory: () => [messages, { provider: 'scripted', files: ['image/*'] }],
   oneOf: () => ['a', 'b'],

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import {
   currentPart,
@@ -5,6 +6,7 @@ import {
   fileKind,
   fileText,
   hasMediaType,
+  isBase64,
   sniffMediaType,
 } from '../../src/values/file-part.ts';
 import type { UserPart } from '../../src/values/message.ts';
@@ -33,6 +35,33 @@ test.each([
   [['image/*'], '', false],
 ])('%j includes %s: %s', (list, mediaType, includes) => {
   expect(hasMediaType(list, mediaType)).toBe(includes);
+});
+
+test.each([
+  ['AAAA', true],
+  ['A', true],
+  ['+/=', true],
+  ['AA==', true],
+  ['', false],
+  ['==', false],
+  ['A===', false],
+  ['A=A', false],
+  ['A\n', false],
+  ['A-_', false],
+  ['é', false],
+])('%j is base64: %s', (text, expected) => {
+  expect(isBase64(text)).toBe(expected);
+});
+
+// Node compiles regular expressions like this as soon as a process has compiled very many.
+test('16 MiB are checked without running out of stack, even if regular expressions are not optimized', () => {
+  const file = new URL('../../src/values/file-part.ts', import.meta.url).href;
+  const script = `import { isBase64 } from ${JSON.stringify(file)};
+    const text = 'A'.repeat(16 * 1024 * 1024);
+    process.stdout.write(String([isBase64(text), isBase64(text + '!')]));`;
+  const flags = ['--no-regexp-optimization', '--disable-warning=ExperimentalWarning'];
+  const args = [...flags, '--input-type=module', '--eval', script];
+  expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('true,false');
 });
 
 test('the text of a file is decoded as UTF-8, and invalid bytes are replaced', () => {

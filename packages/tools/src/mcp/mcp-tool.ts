@@ -1,6 +1,6 @@
 import type { Tool, ToolContext, ToolOutput, ToolResultPart } from '@cobbler/agent';
 import { defineTool, toolOutput } from '@cobbler/agent';
-import { checkSchema, isObject } from '@cobbler/agent/provider';
+import { checkSchema, isBase64, isObject } from '@cobbler/agent/provider';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import type { McpConnection } from './connection.ts';
 import type { ListedTool } from './listed-tool.ts';
@@ -104,7 +104,7 @@ function media(type: unknown, data: unknown, word: string, room: Room): ToolResu
   const what = `${word}${mediaType === '' ? '' : ` of type ${mediaType}`}, ${Math.ceil(base64.length * 0.75)} bytes`;
   if (!imageTypes.has(mediaType) && mediaType !== 'application/pdf')
     return text(`[${what}: not supported by models]`);
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return text(`[${what}: it is not base64]`);
+  if (!isBase64(base64)) return text(`[${what}: it is not base64]`);
   if (base64.length > room.left) return text(`[${what}: too large together with the other parts]`);
   room.left -= base64.length;
   return { type: 'file', mediaType, data: base64 };

@@ -1,5 +1,5 @@
 import { AgentError, argumentError } from '../../values/errors.ts';
-import { hasMediaType } from '../../values/file-part.ts';
+import { hasMediaType, isBase64 } from '../../values/file-part.ts';
 import type {
   AssistantPart,
   FilePart,
@@ -214,7 +214,7 @@ export function fileRefusal(file: FilePart, view: Omit<ViewFor, 'provider'>): st
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(mediaType)) return 'files without a media type such as image/png';
   if (!hasMediaType(view.files, mediaType))
     return `files of type ${mediaType}, only ${view.files.join(', ')}`;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return 'files whose data is not base64';
+  if (!isBase64(data)) return 'files whose data is not base64';
   return view.refuses?.(file);
 }
 

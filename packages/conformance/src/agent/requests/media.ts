@@ -1,4 +1,5 @@
 import type { FilePart, Message } from '@cobbler/agent';
+import { isBase64 } from '@cobbler/agent/provider';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
 import { errorOf, responseOf, withSetup } from '../setup/setup.ts';
@@ -118,7 +119,7 @@ export const mediaCases: readonly CaseDefinition[] = [
     },
   ),
   the('a file with invalid data is rejected before a byte is sent [P12]', async (subject) => {
-    const broken = odd.filter((part) => !/^[A-Za-z0-9+/]+={0,2}$/.test(part.data));
+    const broken = odd.filter((part) => !isBase64(part.data));
     await withSetup(subject, [], async (setup) => {
       for (const part of broken) {
         const messages: Message[] = [user('Look.'), { role: 'user', content: [part] }];
