@@ -39,10 +39,10 @@ export default class ClosingLine implements Reporter {
     const skips: Skip[] = [];
     const failures = unhandled.map((error) => failed('outside of any test', error));
     for (const module of modules) {
-      const { project, relativeModuleId } = module;
+      const { relativeModuleId } = module;
       const nodes = [module, ...module.children.allSuites()];
       for (const error of nodes.flatMap((node) => node.errors()))
-        failures.push(failed(`${project.name} > ${relativeModuleId}`, error));
+        failures.push(failed(relativeModuleId, error));
       for (const test of module.children.allTests()) count(test, counts, skips, failures);
     }
     // A name filter skips tests too, without a reason. They are not listed either.
@@ -67,7 +67,7 @@ export default class ClosingLine implements Reporter {
 
 function count(test: TestCase, counts: Counts, skips: Skip[], failures: string[]): void {
   const result = test.result();
-  const name = `${test.project.name} > ${test.fullName}`;
+  const name = `${test.module.relativeModuleId} > ${test.fullName}`;
   if (result.state === 'passed') counts.passed += 1;
   else if (result.state === 'skipped') {
     counts.skipped += 1;

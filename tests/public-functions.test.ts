@@ -1,3 +1,3 @@
 import { describePublicFunctions } from './public-functions/describe.ts';
 
-describePublicFunctions({ every: 23 });
+describePublicFunctions({ every: 61 });

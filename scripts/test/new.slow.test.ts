@@ -127,7 +127,11 @@ beforeAll(async () => {
   );
   writeFileSync(
     join(home, 'vitest.config.ts'),
-    "export default { test: { projects: ['packages/*/vitest.config.ts'] } };\n",
+    [
+      "import { project } from './vitest.base.ts';",
+      "export default { test: { projects: [project('node', ['packages/*/test/**/*.test.ts'])] } };",
+      '',
+    ].join('\n'),
   );
   for (const kind of ['provider', 'channel', 'store', 'tool'])
     expect(await make(kind, 'tin-can')).toMatchObject({ stderr: '', code: 0 });

@@ -12,7 +12,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'true',
     why: 'sessions in memory grow without a limit',
     breaks: ['P29'],
-    by: 'test/store/memory-limits.test.ts',
+    by: 'test/store/memory-limits.slow.test.ts',
   },
   {
     file: 'src/store/session-memory.ts',
@@ -20,7 +20,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'a session loses its history without an error',
     breaks: ['P29'],
-    by: 'test/store/memory-limits.test.ts',
+    by: 'test/store/memory-limits.slow.test.ts',
   },
   {
     file: 'src/loop/call-tools.ts',
@@ -36,7 +36,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'if (bytes >= 0) return;',
     why: 'any number of messages and prompts wait',
     breaks: ['P29'],
-    by: 'test/loop/text-limits.test.ts',
+    by: 'test/loop/text-limits.slow.test.ts',
   },
   {
     file: 'src/values/input.ts',
@@ -44,7 +44,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'if (bytes < 0) throw invalid(',
     why: 'a decision, a system text and a response can have any size',
     breaks: ['P29'],
-    by: 'test/loop/text-limits.test.ts',
+    by: 'test/loop/text-limits.slow.test.ts',
   },
   {
     file: 'src/run/prompt.ts',
@@ -52,7 +52,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'if (bytes > 0) return content;',
     why: 'a prompt can have any size',
     breaks: ['P29'],
-    by: 'test/loop/resource-limits.test.ts',
+    by: 'test/loop/resource-limits.slow.test.ts',
   },
   {
     file: groupCommit,
@@ -124,7 +124,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'throw error;',
     why: 'processes that open a new store at the same time reject each other',
     breaks: [],
-    by: 'test/node/sqlite/owners.test.ts',
+    by: 'test/node/sqlite/owners.slow.test.ts',
   },
   {
     file: 'src/node/sqlite/owner.ts',
@@ -132,7 +132,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'return false;',
     why: 'the session of a running process counts as interrupted',
     breaks: [],
-    by: 'test/node/sqlite/owners.test.ts',
+    by: 'test/node/sqlite/owners.slow.test.ts',
   },
   {
     file: 'src/node/sqlite/event-scan.ts',

@@ -1,26 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import files from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HeldDirectory, Workspace } from '@cobbler/agent/node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 /** Callbacks that run right before and right after a file is opened. */
 const around = { before: () => {}, after: () => {} };
 
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>();
-  const open = async (...args: Parameters<typeof real.open>): Promise<FileHandle> => {
+beforeAll(() => {
+  const { open } = files;
+  vi.spyOn(files, 'open').mockImplementation(async (...args) => {
     around.before();
-    return await real.open(...args).finally(() => around.after());
-  };
-  return { ...real, open };
+    return await open(...args).finally(() => around.after());
+  });
+  syncBuiltinESMExports();
 });
 
-// Other test files of this worker have loaded the module without the mock.
-vi.resetModules();
-const { HeldDirectory, Workspace } = await import('@cobbler/agent/node');
-afterAll(() => vi.resetModules());
+afterAll(() => {
+  vi.mocked(files.open).mockRestore();
+  syncBuiltinESMExports();
+});
 
 let root: string;
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +30,11 @@ export function open(file: string, options: SqliteStoreOptions = {}): SessionSto
   const store = sqliteStore(file, options);
   onTestFinished(async () => await store.close());
   return store;
+}
+
+/** Returns the lock files of processes that use a store. */
+export function locks(file: string): string[] {
+  return readdirSync(dirname(file)).filter((name) => name.includes('-owner-'));
 }
 
 /** Changes the database directly, without the store. */

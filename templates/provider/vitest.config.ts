@@ -1,3 +1,0 @@
-import { project } from '../../vitest.base.ts';
-
-export default project('provider-your-own');
