@@ -18,7 +18,7 @@ failed auth This key is not valid.
   tools: `
 ran look_up 3 pairs
 ran look_up 0 pairs
-refused order The arguments were refused: pairs: Invalid input: expected number, received string
+refused order The arguments were rejected: pairs: Invalid input: expected number, received string
 ran order {"ordered":5,"inStock":5}
 I ordered five pairs of sandals.
 3 calls, 5 pairs of sandals
@@ -61,7 +61,7 @@ the key is in the cassette: false
 replayed: We took 86 today. 2 requests, 1 call
 the same events: true
 failed replay_miss
-request 1 of the replay differs from request 1 of the cassette.
+request 1 in the replay differs from request 1 in the cassette.
 The first difference is at messages[0].content[0].text:
   recorded  "How was business?"
   now       "How was the weather?"

@@ -164,7 +164,7 @@ describe.each(libraries)('a schema of %s', (_name, library) => {
     ['for each argument', library.fields],
   ])('%s rejects invalid arguments and names the path of each once [P9]', async (_how, parameters) => {
     const refused = await callOf(toolOf(parameters, library), { ...good, city: '', stay: { from: 5 } });
-    expect(refused).toMatch(/^The arguments were refused: /);
+    expect(refused).toMatch(/^The arguments were rejected: /);
     expect(String(refused).match(/city/g)).toHaveLength(1);
     expect(String(refused).match(/stay\.from/g)).toHaveLength(1);
   });
@@ -213,10 +213,10 @@ describe('a schema that cannot be converted to JSON Schema', () => {
     (_name, library) => {
       const { dated = library.whole } = library;
       expect(errorOf(() => toolOf(dated, library))).toMatch(
-        /^Tool "book" is invalid: parameters\.stay\.when cannot be written as JSON Schema \(.+\)\. Use a type that JSON supports/,
+        /^Tool "book" is invalid: parameters\.stay\.when cannot be converted to JSON Schema \(.+\)\. Use a type that JSON supports/,
       );
       expect(errorOf(() => toolOf({ city: dated }, library))).toMatch(
-        /parameters\.city\.stay\.when cannot be written/,
+        /parameters\.city\.stay\.when cannot be converted/,
       );
     },
   );
@@ -237,7 +237,7 @@ describe('a schema that cannot be converted to JSON Schema', () => {
   it('names a field whose conversion returns undefined, or asks for JSON Schema without a converter', () => {
     const tool = () => toolOf({ city: z.string() }, { toJsonSchema: () => undefined });
     expect(errorOf(tool)).toContain(
-      'parameters.city cannot be written as JSON Schema (the conversion returned',
+      'parameters.city cannot be converted to JSON Schema (the conversion returned',
     );
     const odd = { '~standard': { version: 1 } } as unknown as Schema;
     expect(errorOf(() => toolOf(odd))).toContain('or JSON Schema.');
@@ -249,7 +249,7 @@ describe('a schema that cannot be converted to JSON Schema', () => {
     expect(errorOf(run(ofValibot.whole))).toMatch(
       /^Output "trip" is invalid: schema is a schema from valibot/,
     );
-    expect(errorOf(run(ofZod.dated ?? ofZod.whole))).toContain('schema.stay.when cannot be written');
+    expect(errorOf(run(ofZod.dated ?? ofZod.whole))).toContain('schema.stay.when cannot be converted');
   });
 
   it('names a field that is not a schema, and a field that refers to another schema', () => {
@@ -282,6 +282,6 @@ describe('JSON Schema', () => {
     const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     expect(toolOf(parameters).parameters).toEqual(parameters);
     expect(await callOf(toolOf(parameters), { city: 'Rome' })).toEqual({ city: 'Rome' });
-    expect(await callOf(toolOf(parameters), { city: 5 })).toMatch(/^The arguments were refused: city/);
+    expect(await callOf(toolOf(parameters), { city: 5 })).toMatch(/^The arguments were rejected: city/);
   });
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const noObject =
-  'is not assignable to type \'"The parameters of a tool are one object: use z.object({ … })"\'.';
+  'is not assignable to type \'"The parameters of a tool must be an object: use z.object({ … })"\'.';
 
 /** The message of each mistake: the last line of compiler output, which is the most specific. */
 const messages: Readonly<Record<string, string>> = {

@@ -38,7 +38,7 @@ function textRule(command: string): string {
   return prefixes.some((prefix) => command.startsWith(prefix)) ? 'allow' : 'ask';
 }
 
-describe('a call that no rule allows runs without a question', () => {
+describe('a call that no rule allows runs without asking', () => {
   test.each<[string, string]>([
     ['a flag writes a file', 'git log --output=.git/hooks/pre-commit'],
     ['a flag writes a file, as two words', 'git log --output x'],

@@ -156,7 +156,7 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
 function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger, meters: Meters): Services {
   const { store, tokens } = options;
   options.budgets?.store.onAlert((alert) => {
-    logger.note('warn', 'a budget reached a share of its limit', { ...alert });
+    logger.note('warn', 'a budget reached an alert threshold', { ...alert });
   });
   const tokenBudgets = new TokenBudgets(
     options.elsewhere === undefined ? options.budgets : undefined,

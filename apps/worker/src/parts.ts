@@ -91,7 +91,7 @@ function userBudgets(sql: Sql, { userBudget, timeZone }: WorkerSettings) {
   if (userBudget === undefined) return undefined;
   const store = d1Budgets({ sql });
   const onAlert = (alert: object) =>
-    console.warn(JSON.stringify({ message: 'a budget reached a share', ...alert }));
+    console.warn(JSON.stringify({ message: 'a budget reached an alert threshold', ...alert }));
   const client = new BudgetClient({ store, onAlert });
   return {
     async ofUser(userId: string) {

@@ -78,7 +78,7 @@ function budgetIn({ USER_BUDGET: given = '' }: Env): UserBudget | undefined {
   } catch (thrown) {
     const example = '{"per":"day","limits":{"usd":0.5}}';
     throw invalidSetting(
-      `USER_BUDGET is not a budget such as ${example}: ${AgentError.from(thrown).message}`,
+      `USER_BUDGET is invalid: ${AgentError.from(thrown).message} For example: ${example}`,
     );
   }
 }

@@ -88,7 +88,7 @@ async function checkWebhook(
   if (wanted !== '' && url !== wanted) return await setWebhook(api, { url: wanted, secret: settings.secret });
   if (url === '')
     throw webhookError(
-      'no webhook is set, so no messages arrive. docs/cloudflare.md explains how to set it.',
+      'no webhook is set, so no messages arrive. docs/cloudflare.md explains how to set one.',
     );
   if (trouble !== undefined) throw webhookError(`Telegram recently failed to deliver updates: ${trouble}`);
 }

@@ -39,7 +39,7 @@ describe('the worker settings', () => {
     const budget = { per: 'day', limits: { usd: 0.5 }, alerts: [80] };
     expect(settings({ USER_BUDGET: JSON.stringify(budget) }).userBudget).toEqual(budget);
     for (const wrong of ['0.5', '{"per":"week","limits":{}}', '{"per":"day"}', '{"limits":{"usd":-1}}', '{'])
-      expect(() => settings({ USER_BUDGET: wrong })).toThrow('USER_BUDGET is not a budget such as {"per"');
+      expect(() => settings({ USER_BUDGET: wrong })).toThrow('USER_BUDGET is invalid: ');
   });
 
   it('use UTC if no time zone is set', () => {

@@ -194,10 +194,8 @@ describe('the agent tool', () => {
 
   it('rejects an action with a missing argument or an unknown backend', async () => {
     const { said } = rig();
-    expect((await said({ action: 'create', backend: 'claude-code' })).text).toBe(
-      'The action create needs prompt.',
-    );
-    expect((await said({ action: 'send', session_id: 'as-1' })).text).toBe('The action send needs prompt.');
+    expect((await said({ action: 'create', backend: 'claude-code' })).text).toBe('create requires prompt.');
+    expect((await said({ action: 'send', session_id: 'as-1' })).text).toBe('send requires prompt.');
     expect((await said({ action: 'create', prompt: 'x', backend: 'cursor' })).text).toContain(
       'Available: claude-code, codex',
     );
@@ -283,7 +281,7 @@ describe('the permission of the programs [P20]', () => {
     const programs = fakePrograms();
     const { env, workspace, home } = programs;
     const made = createAgentTool({ workspace, env: { ...env, FAKE_HOME: home }, sessionsFile: null });
-    expect(made.description).toContain('The agents can read but not change anything.');
+    expect(made.description).toContain('The agents can read files but cannot change anything.');
     expect(Object.keys((made.parameters['properties'] ?? {}) as object)).toEqual([
       ...['action', 'async', 'backend', 'max_turns', 'prompt', 'session_id', 'system_prompt', 'working_dir'],
     ]);

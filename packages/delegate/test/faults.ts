@@ -225,7 +225,7 @@ export function testFaults(name: Name): void {
       const played = await play(name, 'fault long-text');
       expect(played.result.status).toBe('completed');
       expect(Buffer.byteLength(played.result.output)).toBeLessThanOrEqual(1_048_576 + 100);
-      expect(played.result.output).toMatch(/^é+\n\[… \d+ bytes left out …\]\né+$/);
+      expect(played.result.output).toMatch(/^é+\n\[… \d+ bytes omitted …\]\né+$/);
       await expectGone(name, 'long-text', played);
     });
 

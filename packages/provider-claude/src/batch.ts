@@ -87,8 +87,7 @@ function outcomeOf({ type, message, error }: Readonly<Record<string, unknown>>):
     const status = statuses.get(details['type']) ?? 500;
     return { status, error: { type: 'error', error: details } };
   }
-  if (type === 'canceled')
-    return failed(400, 'invalid_request_error', 'The batch was cancelled at the service.');
+  if (type === 'canceled') return failed(400, 'invalid_request_error', 'The batch was cancelled.');
   if (type === 'expired')
     return failed(
       504,

@@ -92,7 +92,7 @@ describe('the check of a conversation', () => {
     [
       'a call without a result',
       [user('Go.'), calls('a', 'b'), results('a')],
-      'messages[1] contains a call of look ("b") without a result',
+      'messages[1] contains a call to look ("b") without a result',
     ],
     [
       'a result without a call',
@@ -110,7 +110,7 @@ describe('the check of a conversation', () => {
       [user('Go.'), says(' \n ')],
       'messages[1] has a text block that contains only white space',
     ],
-    ['a lone surrogate', [user('x \ud83d')], 'messages[0] contains half of a surrogate pair'],
+    ['a lone surrogate', [user('x \ud83d')], 'messages[0] contains a lone surrogate'],
     ['an unknown role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
     [
       'a repeated call id',

@@ -80,7 +80,7 @@ function lineOf({ id, body: { stream: _, stream_options: __, ...body } }: BatchE
 /** Returns the error of a batch that the service refused as a whole. */
 function refusedBatch(state: Fields): BatchOutcome {
   const [error] = objectsIn(fieldsOf(state['errors']), 'data');
-  const message = textIn(error ?? {}, 'message') || 'The service refused the batch without a reason.';
+  const message = textIn(error ?? {}, 'message') || 'The service gave no reason for rejecting the batch.';
   return { status: 400, error: { error: { ...error, message } } };
 }
 

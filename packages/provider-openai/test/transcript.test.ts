@@ -72,7 +72,7 @@ describe('Chat Completions', () => {
     [
       'a call without a result',
       [user, calls('a', 'b'), result('b')],
-      'messages[1] contains a call of look ("a") without a result',
+      'messages[1] contains a call to look ("a") without a result',
     ],
     [
       'a result after a user message',
@@ -177,18 +177,18 @@ describe('Responses', () => {
     [
       'a call without an output',
       [user, call('a'), call('b'), result('b')],
-      'input[1] contains a call of look ("a") without a result',
+      'input[1] contains a call to look ("a") without a result',
     ],
     [
       'an output without a call',
       [user, result('a')],
       'input[1] is a result for the call "a", which is not open',
     ],
-    ['reasoning without a following item', [user, thought], 'input[1] is reasoning without a following item'],
+    ['reasoning without a following item', [user, thought], 'input[1] is reasoning that no item follows'],
     [
       'reasoning before a user message',
       [user, thought, user, answer],
-      'input[1] is reasoning without a following item',
+      'input[1] is reasoning that no item follows',
     ],
     ['an entry that is not an item', [user, null], 'input[1] is not an item'],
     ['an unknown role', [user, { role: 'critic', content: 'x' }], 'input[1] has the role "critic"'],

@@ -128,7 +128,7 @@ export function openSchema(
 /** @throws AgentError `invalid` for an invalid name. */
 function checkSchemaName(schema: string): void {
   if (schemaPattern.test(schema)) return;
-  const message = `The schema name ${JSON.stringify(schema.slice(0, 60))} is invalid. Use 1 to 40 characters of a-z, 0-9 and _, not starting with a digit.`;
+  const message = `The schema name ${JSON.stringify(schema.slice(0, 60))} is invalid. Use 1 to 40 characters from a-z, 0-9 and _, not starting with a digit.`;
   throw new AgentError({ kind: 'invalid', code: 'store_schema', message });
 }
 

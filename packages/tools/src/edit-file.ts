@@ -24,7 +24,7 @@ export function editFile(workspace: Workspace): Tool {
   return fileTool<EditFileArgs>(workspace, {
     name: 'edit_file',
     description:
-      'Replaces a passage of a text file in the workspace. old_text must match the file exactly, ' +
+      'Replaces a passage in a text file in the workspace. old_text must match the file exactly, ' +
       'including white space, and occur only once, unless replace_all is set.',
     parameters: {
       type: 'object',

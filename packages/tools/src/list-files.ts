@@ -101,7 +101,7 @@ async function list(workspace: Workspace, args: ListFilesArgs, signal: AbortSign
   const lines = isWanted === undefined ? treeLines(found, maxDepth) : flatLines(found, maxDepth);
   if (walked > maxWalked)
     lines.push(
-      `[stopped after ${counted(maxWalked, 'entry', 'entries')}. To see more, set path to a directory.]`,
+      `[stopped after ${counted(maxWalked, 'entry', 'entries')}. To see more, set path to a subdirectory.]`,
     );
   if (lines.length === 0) lines.push(noMatchText(args, path));
   return toolOutput({ content: lines.join('\n'), summary: counted(filesIn(found), 'file') });

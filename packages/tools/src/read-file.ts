@@ -45,7 +45,7 @@ export function readFile(workspace: Workspace): Tool {
   return fileTool<ReadFileArgs>(workspace, {
     name: 'read_file',
     description:
-      'Reads a text file, an image (PNG, JPEG, GIF, WebP) or a PDF of the workspace. Returns at most ' +
+      'Reads a text file, an image (PNG, JPEG, GIF, WebP) or a PDF in the workspace. Returns at most ' +
       `${defaultLines} lines of text unless limit is set. To read the rest of a long file, use offset.`,
     parameters: {
       type: 'object',

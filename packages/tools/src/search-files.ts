@@ -53,7 +53,7 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
   return fileTool<SearchFilesArgs>(workspace, {
     name: 'search_files',
     description:
-      'Searches text files of the workspace for lines that match a JavaScript regular expression. Files that .gitignore ' +
+      'Searches text files in the workspace for lines that match a JavaScript regular expression. Files that .gitignore ' +
       `excludes and directories such as node_modules are omitted. Shows at most ${defaultMatches} matches by default.`,
     parameters: {
       type: 'object',

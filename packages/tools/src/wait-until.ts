@@ -54,11 +54,11 @@ function parametersOf(maxMs: number): JsonObject {
       time: {
         type: 'string',
         description:
-          'Time in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z. Not together with seconds.',
+          'Time in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z. Do not combine with seconds.',
       },
       seconds: {
         type: 'number',
-        description: 'Number of seconds from now. Not together with time.',
+        description: 'Number of seconds from now. Do not combine with time.',
         minimum: 0,
         maximum: maxMs / 1000,
       },
@@ -74,7 +74,7 @@ function endOf({ time, seconds }: WaitUntilArgs, { now, msLeft }: WaitStart, max
   const ms = until - now;
   if (ms > maxMs)
     throw refusal(
-      `The call was not run: ${isoTime(until)} is ${daysOf(ms)} from now, and the longest wait is ${daysOf(maxMs)}. It is ${isoTime(now)} now. Choose an earlier time.`,
+      `The call was not run: ${isoTime(until)} is ${daysOf(ms)} from now, but the longest wait is ${daysOf(maxMs)}. It is ${isoTime(now)} now. Choose an earlier time.`,
     );
   if (ms > msLeft)
     throw refusal(

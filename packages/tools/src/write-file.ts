@@ -31,7 +31,7 @@ export function writeFile(workspace: Workspace): Tool {
       type: 'object',
       properties: {
         path: { type: 'string', description: 'Path of the file, relative to the workspace.' },
-        content: { type: 'string', description: 'The whole new content.' },
+        content: { type: 'string', description: 'The complete new content.' },
       },
       required: ['path', 'content'],
       additionalProperties: false,

@@ -77,8 +77,8 @@ describe('edit_file', () => {
     const { text, isError } = await edit('x = 1', 'x = 3');
     expect(isError).toBe(true);
     expect(text).toBe(
-      `${problemStart}old_text occurs 2 times (lines 1, 3). Add the lines around it until it is unique, ` +
-        'or set replace_all to change every one.',
+      `${problemStart}old_text occurs 2 times (lines 1, 3). Add surrounding lines to make it unique, ` +
+        'or set replace_all.',
     );
     expect(box.read('a.txt')).toBe(content);
   });

@@ -71,7 +71,7 @@ describe('the tools in a run', () => {
       ['run_command', { command: 'touch made', timeout_seconds: 601 }],
       ['run_command', { command: 'touch made', timeout_seconds: 0 }],
     ]);
-    for (const answer of answers) expect(answer).toMatch(/^The arguments were refused: /);
+    for (const answer of answers) expect(answer).toMatch(/^The arguments were rejected: /);
     expect(answers[4]).toContain('timeout_seconds must be at most 600');
     expect(box.read('sum.js')).toBe('export const sum = (a, b) => a - b;\n');
     expect(() => box.read('made')).toThrow();

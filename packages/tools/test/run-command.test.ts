@@ -144,13 +144,13 @@ describe('run_command', () => {
     const { text } = await run(`printf first; head -c 100000000 /dev/zero | tr '\\0' x; printf last`, {
       maxOutputBytes: 2000,
     });
-    expect(text).toMatch(/^\[exit 0\]\nfirstx+\n\[… 99998009 bytes left out …\]\nx+last$/);
+    expect(text).toMatch(/^\[exit 0\]\nfirstx+\n\[… 99998009 bytes omitted …\]\nx+last$/);
   });
 
   it('never cuts output inside a character [P10]', async () => {
     const { text } = await run(`for i in $(seq 200); do printf '✓ü😀'; done`, { maxOutputBytes: 99 });
     expect(text).not.toContain('\ufffd');
-    expect(text).toMatch(/^\[exit 0\]\n[✓ü😀]+\n\[… 1703 bytes left out …\]\n[✓ü😀]+$/u);
+    expect(text).toMatch(/^\[exit 0\]\n[✓ü😀]+\n\[… 1703 bytes omitted …\]\n[✓ü😀]+$/u);
   });
 
   it('joins characters that arrive in several chunks', async () => {

@@ -61,14 +61,14 @@ describe('wait_until', () => {
     const limits = { ms: 100 * maxWaitMs };
     expect(maxWaitMs).toBe(30 * 86_400_000);
     expect(await resultOf({ time: '2026-02-01T00:00:00Z' }, limits)).toContain(
-      '2026-02-01T00:00:00.000Z is 31.0 days from now, and the longest wait is 30.0 days.',
+      '2026-02-01T00:00:00.000Z is 31.0 days from now, but the longest wait is 30.0 days.',
     );
     const short = waitTool({ maxMs: 60_000 });
     expect(await resultOf({ time: '2026-01-01T00:02:00Z' }, limits, short)).toContain(
-      'is 120 seconds from now, and the longest wait is 60 seconds.',
+      'is 120 seconds from now, but the longest wait is 60 seconds.',
     );
     expect(await resultOf({ seconds: 61 }, limits, short)).toBe(
-      'The arguments were refused: seconds must be at most 60',
+      'The arguments were rejected: seconds must be at most 60',
     );
     expect(await resultOf({ seconds: maxWaitMs / 1000 }, limits)).toMatch(/^The wait is over/);
   });
@@ -90,7 +90,7 @@ describe('wait_until', () => {
       expect(await resultOf({ time })).toBe(
         `The call was not run: time is "${time}". Use a date that exists, in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
       );
-    expect(await resultOf({ seconds: -1 })).toBe('The arguments were refused: seconds must be at least 0');
+    expect(await resultOf({ seconds: -1 })).toBe('The arguments were rejected: seconds must be at least 0');
   });
 
   it('rejects an invalid maximum', () => {

@@ -18,6 +18,6 @@ describe('your_own', () => {
   });
 
   it('reports invalid arguments to the model without starting', async () => {
-    expect(await told({})).toContain('The arguments were refused');
+    expect(await told({})).toContain('The arguments were rejected');
   });
 });

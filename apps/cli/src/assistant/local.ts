@@ -97,7 +97,7 @@ interface AssistantStartup {
 /** Prints the opening notice. The first line prevents users from mistaking the script for a model. */
 function announce({ model, isScripted, words, folder }: AssistantStartup, io: Io): void {
   const who = isScripted
-    ? 'This is a scripted model: it follows a few fixed rules. Its memory is real.'
+    ? 'This is a scripted model: it follows a few fixed rules. The memory is real.'
     : `Model: ${visible(model)}.`;
   const lines = [
     who,

@@ -111,14 +111,14 @@ Options
     'costs',
     'show what all sessions have cost, and a forecast for the month',
     `
-Includes summaries, failed attempts and deleted sessions. Requests without a known price are counted, not added.
-The forecast continues the pace of the period to the end of the month. See docs/costs.md.
+Includes summaries, failed attempts and deleted sessions. Requests without a known price are counted but not added.
+The forecast extends the pace of the period to the end of the month. See docs/costs.md.
 
 Options
   --by <group>             group by day (default), model, user, session, tool or kind of request
-  --since <time>           only this recent, such as 7d, 12h or 4w, or all (default 30d)
+  --since <time>           only costs this recent, such as 7d, 12h or 4w, or all (default 30d)
   -n, --limit <n>          maximum number of groups in the table (default 31)
-  --server                 the sessions of cobbler serve instead of your own
+  --server                 show the sessions of cobbler serve instead
   --delete-before <day>    delete the costs before a day, such as 2026-01-01
   --json                   print the costs as JSON
   --csv                    print the costs as comma-separated values
@@ -128,14 +128,14 @@ Options
     'budgets',
     'show what each budget has spent and has left',
     `
-A budget limits what all commands and runs that use it spend together, in each hour, day or month:
+A budget limits the total spending of all commands and runs that use it, per hour, day or month:
   cobbler config set budgets.me '{ per: day, limits: { usd: 5 } }'   add or change a budget
-  cobbler "fix the failing test" --budget me                         count one run in it
-  cobbler config set budget me                                       count all runs in it
+  cobbler "fix the failing test" --budget me                         count one run toward it
+  cobbler config set budget me                                       count all runs toward it
 See docs/budgets.md.
 
 Options
-  --store <url>            the budgets of a server that uses this database
+  --store <url>            show the budgets of a server that uses this database
   --json                   print the budgets as JSON
 `,
   ),
@@ -145,11 +145,11 @@ Options
     `
 cobbler permissions                  list the rules of this directory's .cobbler/config.yaml
 cobbler permissions remove RULE      remove an allow rule and forget that you accepted it
-cobbler permissions test COMMAND     show what would happen with a command, and which rule decides
+cobbler permissions test COMMAND     show whether a command would run, and which rule decides
 cobbler permissions test 'TOOL(…)'   the same for a call of another tool, such as edit_file(src/a.ts)
 
 Options
-  -C, --dir <dir>          rules of this directory (default: the current one)
+  -C, --dir <dir>          use the rules of this directory (default: current)
   --in <dir>               with test: run the command in this subdirectory
 `,
     { groups: workGroups.filter(({ title }) => title === 'Permissions'), words: ['remove', 'test'] },
@@ -261,7 +261,7 @@ ${sandboxOptions}
   --time-zone <name>       time zone of users who have not set one (default: that of this machine)
   --embedder <name>        search memory by meaning: openai[:MODEL] or URL#MODEL
   --embedder-floor <n>     minimum cosine similarity of related texts
-  --budget <name>          count in this budget of the configuration: cobbler help budgets
+  --budget <name>          count toward this budget (see: cobbler help budgets)
   --keep-days <n>          keep logs and sent messages for this many days (default 30)
 
 Telegram
@@ -304,7 +304,7 @@ Options
     'backup <folder>',
     'back up all data to a new directory, even while a server is running',
     `
-Copies the sessions, tokens, keys, memory and chats of COBBLER_HOME and writes a manifest. A server or bot can
+Copies the sessions, tokens, keys, memory and chats in COBBLER_HOME and writes a manifest. A server or bot can
 keep running. The copy contains secrets, and only you can read it. See docs/operations.md.
 `,
   ),
@@ -320,7 +320,7 @@ before you start them on the restored copy; otherwise, the original and the copy
     'store <action> [file]',
     'check session files for damage, and copy intact data',
     `
-cobbler store verify [FILE]    verify checksums; without FILE: all files of COBBLER_HOME
+cobbler store verify [FILE]    verify checksums; without FILE: all files in COBBLER_HOME
 cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what each session lost
 The exit code is 1 if data is damaged. salvage does not change FILE; --replace renames it. First stop
 every program that uses FILE. See docs/operations.md.

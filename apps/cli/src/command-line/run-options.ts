@@ -27,11 +27,11 @@ Task
 Permissions
   --ask                    ask before edits and commands (default)
   --edits                  edit without asking, but ask before commands
-  --sandboxed              edit and run commands in the sandbox; ask before what leaves it
-  --yes                    ask only before writes to guarded files
+  --sandboxed              edit and run commands in the sandbox; ask before calls that leave it
+  --yes                    ask only before writes to protected files
   --read-only              only read
   --allow <rule>           allow a call, such as 'run_command(npm test)'; repeatable
-  --allow-guarded <path>   allow writes to a guarded path, such as .github; repeatable
+  --allow-guarded <path>   allow writes to a protected path, such as .github; repeatable
 ${sandboxOptions}
 
 Limits
@@ -39,7 +39,7 @@ Limits
   --max-repeats <n>        end the run after this many identical turns, or \`never\` (default 6)
   --max-usd <amount>       maximum cost in US dollars
   --max-tokens <n>         maximum tokens, input and output together
-  --budget <name>          count in this budget of the configuration: cobbler help budgets
+  --budget <name>          count toward this budget (see: cobbler help budgets)
   --ask-at-limit           when a cost or token limit or a budget is reached, ask whether to continue
   --timeout <time>         maximum time, such as 90s or 10m (default 1h)
   --retry-for <time>       retry an overloaded or unreachable service for this long, or never (default 5m)

@@ -30,7 +30,7 @@ interface Answer {
 export async function costs(options: RawOptions, io: Io, now: number = systemRuntime.now()): Promise<number> {
   const { json = false, csv = false } = options;
   if (json === true && csv === true)
-    throw new UsageError('--json and --csv exclude each other.', 'Use one of them.');
+    throw new UsageError('--json and --csv cannot be used together.', 'Remove one of them.');
   if (options['deleteBefore'] !== undefined) return await deleteBefore(options, io);
   const by =
     optionValue(

@@ -22,7 +22,7 @@ import { localConversations } from './local-conversations.ts';
 export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(
-      'This command speaks the Model Context Protocol. It is meant to be started by another program, not from a terminal.',
+      'This command speaks the Model Context Protocol. Another program starts it.',
       'Setup: docs/mcp.md. To chat in a terminal: cobbler chat',
     );
   }

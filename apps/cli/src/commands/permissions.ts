@@ -32,7 +32,7 @@ export async function permissions(
       'See: cobbler help permissions',
     );
   if (operand === '')
-    throw new UsageError(`permissions ${action} needs an operand.`, 'See: cobbler help permissions');
+    throw new UsageError(`permissions ${action} requires an argument.`, 'See: cobbler help permissions');
   if (action === 'remove') return await remove(folder, operand, io);
   const { permission } = await permissionIn(folder, flags, true, io.env);
   const sandbox = await sandboxIn(folder, flags, io);
@@ -51,7 +51,7 @@ async function list(folder: string, io: Io): Promise<number> {
     ...allow.map((rule) => ['allow', rule]),
     ...deny.map((rule) => ['deny', rule]),
     ...strange.map((rule) => ['ignored', `${rule}  (not accepted on this machine)`]),
-    ...outdated.map((rule) => ['ignored', `${rule}  (needs a command without *, or a digest)`]),
+    ...outdated.map((rule) => ['ignored', `${rule}  (name a command without *, or add a digest)`]),
   ];
   io.stdout.write(`${lines.map(([name = '', text = '']) => `${name.padEnd(8)}${oneLine(text)}\n`).join('')}`);
   return 0;
@@ -85,6 +85,6 @@ function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOpti
 }
 
 function decisionLines({ type, why, rules }: PermissionDecision): string[] {
-  const words = { allow: 'runs without a question', ask: 'asks you', deny: 'is denied' };
+  const words = { allow: 'runs without asking', ask: 'asks you', deny: 'is denied' };
   return [`${words[type]}: ${why}`, ...rules.map((rule) => `rule: ${rule}`)];
 }

@@ -362,7 +362,7 @@ interface HeaderParts {
 
 function headerOf({ agent, flags, folder, tools, instructions, isAttended }: HeaderParts, io: Io): string[] {
   const asks = asking.has(flags.mode);
-  const denied = { ask: 'edits and commands', edits: 'commands', sandboxed: 'what leaves the sandbox' };
+  const denied = { ask: 'edits and commands', edits: 'commands', sandboxed: 'calls that leave the sandbox' };
   const denies = `denies ${denied[flags.mode as keyof typeof denied]}`;
   const permissions =
     asks && !isAttended ? `${denies} (no terminal for approvals)` : permissionWords[flags.mode];

@@ -54,13 +54,13 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
     if (isTooWide(readRule(rule, 'allow'))) {
       throw UsageError.withCode(
         'bad_rule',
-        `--allow ${JSON.stringify(rule)} allows nothing: a rule for commands names a program with all its arguments.`,
+        `--allow ${JSON.stringify(rule)} allows nothing: a rule for commands must name a program with all its arguments.`,
         "For example: --allow 'run_command(npm test)'. See docs/permissions.md.",
       );
     }
     if (name.includes('*') || known.includes(name.trim())) continue;
     throw new UsageError(
-      `--allow ${JSON.stringify(rule)} matches no tool of this run.${didYouMean(name.trim(), known)}`,
+      `--allow ${JSON.stringify(rule)} matches no tool in this run.${didYouMean(name.trim(), known)}`,
       `For example: --allow 'run_command(npm test)'. Tools: ${known.join(', ') || 'none'}`,
     );
   }

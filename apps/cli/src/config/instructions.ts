@@ -86,7 +86,7 @@ function isFile(path: string): boolean {
 
 const refusals: Readonly<Record<string, string>> = {
   outside: 'outside the project',
-  sealed: 'that contains keys or Cobbler’s own data',
+  sealed: "that contains keys or Cobbler's own data",
 };
 
 async function readText(

@@ -25,7 +25,7 @@ export async function makeAgent(
   if (api !== undefined && name !== 'openai') {
     throw new UsageError(
       `--api requires the provider openai; the provider is ${name}.`,
-      'Use for example: -m openai:MODEL',
+      'For example: -m openai:MODEL',
     );
   }
   const provider = await providerEntry(name).load(api);

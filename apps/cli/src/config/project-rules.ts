@@ -186,7 +186,10 @@ function textOf(path: string): string | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : '';
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new UsageError(`${path} ${readFailure(error)}.`, 'Make it readable: it may contain deny rules.');
+    throw new UsageError(
+      `${path} ${readFailure(error)}.`,
+      'Make the file readable: it may contain deny rules.',
+    );
   }
 }
 

@@ -71,7 +71,7 @@ export async function demoSandbox(
   if (mode === 'off' || mode === 'external') return { sandbox: noRestrictions(mode), lines: [] };
   const status = await probeSandbox(env);
   if (status.works) return { sandbox: confined(folder, { mode }, status.program, env), lines: [] };
-  const line = `Its commands run without a sandbox, because ${status.reason}. To get one: ${status.cure}`;
+  const line = `Commands run without a sandbox, because ${status.reason}. To get one: ${status.cure}`;
   return { sandbox: noRestrictions('off'), lines: [line] };
 }
 

@@ -20,7 +20,7 @@ export function newDemoProject(): string {
     const reason = readFailure(error).replace('read', 'written');
     throw new UsageError(
       `The demo needs a temporary directory, but ${tmpdir()} ${reason}.`,
-      'Set TMPDIR to a directory that works.',
+      'Set TMPDIR to a writable directory.',
     );
   }
 }

@@ -129,7 +129,7 @@ function successStep(before: TestRun | undefined, now: TestRun): DemoStep {
     text: [
       `**Done.** All ${total} tests pass.`,
       '',
-      '- **Cause:** `total` in `src/ticket.js` added each job once, whatever its `count`.',
+      '- **Cause:** `total` in `src/ticket.js` added each job once, regardless of its `count`.',
       '- **Fix:** it multiplies the price by `job.count`; nothing else changed.',
       `- **Proof:** \`${testCommand}\`, ${before?.passed ?? 0} of ${total} passed before, ${now.passed} of ${total} pass now.`,
     ].join('\n'),

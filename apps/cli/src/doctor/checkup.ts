@@ -223,8 +223,8 @@ function versionOf(path: string, env: Environment): Promise<string | undefined> 
 }
 
 const rules = {
-  workspace: 'commands write only in the workspace, apart from protected files',
-  strict: 'commands write nothing in the workspace',
+  workspace: 'commands write only to unprotected files in the workspace',
+  strict: 'commands cannot write in the workspace',
 };
 
 /** Shows what restricts commands, after a test of the sandbox. Never throws. */
@@ -235,7 +235,8 @@ export async function checkSandbox(env: Environment): Promise<Check> {
     if (mode === 'off') return passed(name, 'off: commands have all your rights');
     if (mode === 'external') return passed(name, 'external: this machine is the sandbox');
     const status = await probeSandbox(env);
-    if (!status.works) return failed(name, `none: ${status.reason}; every command asks`, status.cure);
+    if (!status.works)
+      return failed(name, `none: ${status.reason}; every command needs approval`, status.cure);
     const found = `bubblewrap ${status.version}: ${rules[mode]}; no home directory, no network, no other processes`;
     return passed(name, found);
   } catch (error) {

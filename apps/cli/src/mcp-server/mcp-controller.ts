@@ -131,7 +131,7 @@ function runningSession(sessions: ReadonlyMap<string, McpSession>, id: string): 
 }
 
 function unknown(id: string): UsageError {
-  return new UsageError(`There is no session ${JSON.stringify(id)}.`, 'List them: cobbler_status');
+  return new UsageError(`There is no session ${JSON.stringify(id)}.`, 'List the sessions: cobbler_status');
 }
 
 async function listSessions({ parts, sessions }: McpToolContext): Promise<CallToolResult> {

@@ -119,7 +119,7 @@ export function unclearFor(list: readonly PermissionRule[], call: RuledCall): st
     pattern !== undefined && isLike(call.toolName, tool) && commandTools.has(call.toolName);
   if (!list.some(applies)) return undefined;
   const line = lineOf(call);
-  if (line === undefined) return 'A deny rule exists, and this command line is not understood.';
+  if (line === undefined) return 'A deny rule exists, and this command line cannot be parsed.';
   const wrapper = line.steps.flatMap(({ argv: [program = ''] }) => (isWrapper(program) ? [program] : []))[0];
   return wrapper === undefined ? undefined : `A deny rule exists, and ${wrapper} can start any program.`;
 }

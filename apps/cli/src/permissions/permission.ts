@@ -17,7 +17,7 @@ export type PermissionMode = 'ask' | 'edits' | 'sandboxed' | 'yes' | 'read-only'
 export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   ask: 'asks before edits and commands',
   edits: 'asks before commands',
-  sandboxed: 'asks before what leaves the sandbox',
+  sandboxed: 'asks before calls that leave the sandbox',
   yes: 'asks only before writes to protected files',
   'read-only': 'read-only',
 };

@@ -163,7 +163,7 @@ function answersOf(
   if (approvalId !== undefined) return [{ approvalId, decision: 'allow', more }];
   throw UsageError.withCode(
     'no_approval',
-    'The session does not wait at a limit, so --more has no effect.',
+    'The session is not waiting at a limit, so --more has no effect.',
     'Continue it without --more.',
   );
 }

@@ -143,7 +143,7 @@ async function checkIngress(urls: readonly string[]): Promise<void> {
   } while (performance.now() < deadline);
   throw new UsageError(
     `Restate does not accept calls at ${urls.join(', ')}.`,
-    'Set its ingress with --restate; the default port is 8080.',
+    'Set the Restate ingress with --restate; the default port is 8080.',
   );
 }
 

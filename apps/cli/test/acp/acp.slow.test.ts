@@ -84,7 +84,7 @@ test(
             diff,
             {
               type: 'content',
-              content: { type: 'text', text: '```\npath | a.txt\ncontent: as in the diff\n```' },
+              content: { type: 'text', text: '```\npath | a.txt\ncontent: see the diff\n```' },
             },
           ],
           locations: [{ path }],

@@ -86,7 +86,7 @@ describe.each([
     const { stage, status } = await asked();
     stage.type('y');
     await stage.until(
-      /Only a token with the "admin" scope can let budget "guests"\s+spend\s+more\.\s+Any\s+token\s+that answers approvals can stop the run\.[\s\S]*n stop/,
+      /Only\s+a\s+token\s+with\s+the\s+"admin"\s+scope\s+can\s+raise\s+the\s+limit\s+of\s+budget\s+"guests"\.\s+Any\s+token\s+with\s+the\s+"approve"\s+scope\s+can\s+stop\s+the\s+run\.[\s\S]*n stop/,
     );
     expect(stage.text()).not.toContain('set-key');
     stage.ponder();

@@ -134,7 +134,7 @@ const rows: readonly Row[] = [
     args: ['--allow', 'run_comand(x)', 'hi'],
     env: key,
     code: 2,
-    stderr: 'cobbler: --allow "run_comand(x)" matches no tool of this run. Did you mean run_command?',
+    stderr: 'cobbler: --allow "run_comand(x)" matches no tool in this run. Did you mean run_command?',
   },
   {
     name: 'rule for commands with a star',
@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
     env: key,
     code: 2,
     stderr:
-      'cobbler: --allow "run_command(npm *)" allows nothing: a rule for commands names a program with all its arguments.',
+      'cobbler: --allow "run_command(npm *)" allows nothing: a rule for commands must name a program with all its arguments.',
   },
   {
     name: 'rule without a closing parenthesis',

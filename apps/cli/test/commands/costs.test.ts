@@ -129,7 +129,7 @@ describe('cobbler costs', () => {
     [{ by: 'sesion' }, 'Did you mean session?'],
     [{ since: 'monday' }, '--since cannot be "monday"'],
     [{ limit: '-1' }, '--limit cannot be "-1"'],
-    [{ json: true, csv: true }, 'exclude each other'],
+    [{ json: true, csv: true }, 'cannot be used together'],
   ])('rejects %j', async (options, message) => {
     await expect(costsOf([], options)).rejects.toThrow(message);
   });

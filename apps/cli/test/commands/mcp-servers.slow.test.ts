@@ -223,8 +223,8 @@ describe('the configuration of MCP servers', () => {
   test.each([
     ['mcp: 7', '"mcp" must map server names'],
     ['mcp: { a__b: { command: x } }', 'entry "a__b" has an invalid name'],
-    ['mcp: { a: {} }', 'must have either a command or a url'],
-    ['mcp: { a: { command: x, url: "http://y" } }', 'must have either a command or a url'],
+    ['mcp: { a: {} }', 'must have a command or a url, not both'],
+    ['mcp: { a: { command: x, url: "http://y" } }', 'must have a command or a url, not both'],
     ['mcp: { a: { command: x, headers: {} } }', 'has an unknown field "headers"'],
     ['mcp: { a: { command: x, args: [7] } }', 'has an invalid "args": it must be a list of strings'],
     ['mcp: { a: { command: x, effects: { b: never } } }', 'must map tools to read, idempotent or once'],

@@ -43,7 +43,7 @@ test('lists the rules and why some have no effect', async () => {
       'allow   run_command(npm test)',
       'deny    run_command(curl)',
       'ignored run_command(npm run x)  (not accepted on this machine)',
-      'ignored run_command(npm run *)  (needs a command without *, or a digest)',
+      'ignored run_command(npm run *)  (name a command without *, or add a digest)',
       '',
     ].join('\n'),
   );
@@ -62,21 +62,21 @@ test.each<[string, Record<string, unknown>, RegExp]>([
   [
     'git log --oneline -n 3',
     {},
-    /^runs without a question: .*\nrule: run_command\(git log \[--oneline -n=\]\)\n$/,
+    /^runs without asking: .*\nrule: run_command\(git log \[--oneline -n=\]\)\n$/,
   ],
   ['git log --output=x', {}, /^asks you: No rule allows it\.\n$/],
   ['npm test', { in: 'web' }, /^asks you/],
   ['npm test && curl x', {}, /^is denied: .*\nrule: run_command\(curl\)\n$/],
-  ['echo $(id)', {}, /^asks you: A deny rule exists, and this command line is not understood\.\n$/],
+  ['echo $(id)', {}, /^asks you: A deny rule exists, and this command line cannot be parsed\.\n$/],
   ['echo $(id)', { yes: true }, /^is denied/],
-  ['edit_file(a.txt)', { edits: true }, /^runs without a question: The mode is edits\.\n$/],
+  ['edit_file(a.txt)', { edits: true }, /^runs without asking: The mode is edits\.\n$/],
   ['edit_file(.github/x)', { edits: true }, /^asks you: .*is protected/],
-  ['edit_file(.github/x)', { edits: true, allowGuarded: ['.github'] }, /^runs without a question/],
+  ['edit_file(.github/x)', { edits: true, allowGuarded: ['.github'] }, /^runs without asking/],
 ])('tests %j with %j', async (call, options, expected) => {
   expect(await output(['test', call], options)).toMatch(expected);
 });
 
 test('rejects an unknown action and a missing operand', async () => {
   await expect(output(['tset', 'x'])).rejects.toThrow('Did you mean');
-  await expect(output(['test'])).rejects.toThrow('needs an operand');
+  await expect(output(['test'])).rejects.toThrow('requires an argument');
 });

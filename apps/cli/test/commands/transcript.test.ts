@@ -72,14 +72,14 @@ describe('cobbler doctor FILE', () => {
     const { code, out } = await examine(torn.join('\n'));
     expect(code).toBe(1);
     expect(out.split('\n')[0]).toBe('✗ line 4 is not JSON');
-    expect(out).toMatch(/✗ line \d+ is the last one, but does not end its run\n/);
+    expect(out).toMatch(/✗ line \d+ is the last event, but does not end its run\n/);
     expect(out).toMatch(/\n {2}fix: cobbler doctor talk --fix -o FILE\n$/);
   });
 
   test.each([
-    ['Claude Messages', claude, 'messages[1] contains a call of look ("a") without a result'],
+    ['Claude Messages', claude, 'messages[1] contains a call to look ("a") without a result'],
     ['Chat Completions', chat, 'messages[1] is a result for the call "a", which is not open'],
-    ['OpenAI Responses', responses, 'input[1] contains a call of look ("a") without a result'],
+    ['OpenAI Responses', responses, 'input[1] contains a call to look ("a") without a result'],
   ])('recognizes a conversation of %s by its content', async (name, content, problem) => {
     const { code, out } = await examine(content);
     expect([code, out.split('\n')]).toEqual([
@@ -108,7 +108,7 @@ describe('cobbler doctor FILE', () => {
         file: 'talk',
         kind: 'a conversation of Claude Messages',
         size: '3 messages',
-        problems: [{ place: 'messages[1]', what: 'contains a call of look ("a") without a result' }],
+        problems: [{ place: 'messages[1]', what: 'contains a call to look ("a") without a result' }],
       },
     ]);
   });
@@ -227,6 +227,6 @@ test('cobbler doctor parses a file argument and reads a pipe', async () => {
   const piped = await cobbler(['doctor', '-'], { input: JSON.stringify(claude) });
   expect([piped.code, piped.stdout.split('\n')[0]]).toEqual([
     1,
-    'FAIL messages[1] contains a call of look ("a") without a result',
+    'FAIL messages[1] contains a call to look ("a") without a result',
   ]);
 });

@@ -92,7 +92,7 @@ describe.skipIf(!works)('in a sandbox (needs bubblewrap)', () => {
     const command = 'touch made; ls -a "$HOME"; cat /proc/1/environ | tr "\\0" "\\n"';
     const { cwd, sent, stderr } = await runCommand({ command }, ['--sandboxed'], withSandbox);
     expect(existsSync(join(cwd, 'made'))).toBe(true);
-    expect(stderr).toContain('denies what leaves the sandbox');
+    expect(stderr).toContain('denies calls that leave the sandbox');
     expect(sent).not.toContain('sk-ant-test');
   });
 

@@ -112,7 +112,7 @@ describe('long output', () => {
       cwd: folder,
       env,
     });
-    expect(stdout).toContain('bytes left out');
+    expect(stdout).toContain('bytes omitted');
     expect(requests.some(({ tools }) => tools.some(({ name }) => name === 'read_blob'))).toBe(false);
     expect(existsSync(join(home, 'blobs'))).toBe(false);
   });

@@ -119,7 +119,7 @@ describe('cobbler --record and --replay', () => {
       expect(end.code).toBe(1);
       const last = JSON.parse(end.stdout.trimEnd().split('\n').at(-1) ?? '');
       expect(last).toMatchObject({ type: 'finished', status: 'failed', error: { code: 'replay_miss' } });
-      expect(end.stderr).toContain('request 1 of the replay differs from request 1 of the cassette.');
+      expect(end.stderr).toContain('request 1 in the replay differs from request 1 in the cassette.');
       expect(end.stderr).toContain('at messages[0].content[0].text:');
       expect(end.stderr).toContain('what is there?');
       expect(end.stderr).toContain('what is missing?');
@@ -186,7 +186,7 @@ describe('cobbler --record and --replay', () => {
       const before = service.server.exchanges.length;
       const live = await invoke(['--replay', cassette, '--live-tools', '--json'], { env: nothing, cwd });
       expect(live.code, live.stderr).toBe(1);
-      expect(live.stderr).toContain('request 3 of the replay differs from request 3');
+      expect(live.stderr).toContain('request 3 in the replay differs from request 3');
       expect(existsSync(join(cwd, 'a.txt'))).toBe(true);
       const other = await mockService([says('', ['run_command', { command: 'rm a.txt' }]), says('Well.')]);
       const fresh = await invoke(['--replay', cassette, '--refresh'], { env: claudeAt(other), cwd });

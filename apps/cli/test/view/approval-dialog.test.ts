@@ -72,9 +72,9 @@ describe('an approval', () => {
 
   test('shows where a diff was shortened, and what follows', () => {
     const { dialog, shown } = dialogOf();
-    const cut = '@@ -1,2 +1,2 @@\n-a\n… 9 bytes left out …\nrest of a line\n+b\n';
+    const cut = '@@ -1,2 +1,2 @@\n-a\n… 9 bytes omitted …\nrest of a line\n+b\n';
     dialog.ask(request('1', { diff: cut }));
-    expect(shown.join('\n')).toMatch(/9 bytes left out[\s\S]*rest of a line/);
+    expect(shown.join('\n')).toMatch(/9 bytes omitted[\s\S]*rest of a line/);
   });
 
   test('shows why a call needs approval, and offers no "always" for it [P21]', () => {

@@ -59,7 +59,7 @@ export class AuthGuard {
     const sameHost = from !== undefined && origin.toLowerCase().endsWith(`//${headers.host?.toLowerCase()}`);
     // Behind a proxy the port may differ, but the owner of the server has allowed the name.
     if (sameHost || (from !== undefined && this.#hosts.has(from) && !loopback.has(from))) return;
-    throw new Problem(403, 'origin', 'Requests from pages of other sites are rejected.');
+    throw new Problem(403, 'origin', 'Requests from web pages on other sites are rejected.');
   }
 
   /**

@@ -14,7 +14,7 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       summary: 'Lists the approvals that are waiting for a decision, for all sessions or for one.',
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
-      answers: { 200: { text: 'Waiting approvals, the oldest first.', schema: approvalList } },
+      answers: { 200: { text: 'Waiting approvals, oldest first.', schema: approvalList } },
       handle: async ({ query }) => {
         await approvals.refresh();
         return { status: 200, json: { items: approvals.list(query.session) } };
@@ -39,12 +39,12 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
       name: 'answerApproval',
-      summary: 'Allows or denies a call, or more than a reached limit, once. The run then continues.',
+      summary: 'Allows or denies a call, or raises a reached limit, once. The run then continues.',
       scope: 'approve',
       body: answerBody,
       answers: {
         202: { text: 'The decision is stored and the run continues.', schema: accepted },
-        403: { text: 'The question is about a budget, and the token lacks the scope admin.' },
+        403: { text: 'The question is about a budget, and the token lacks the "admin" scope.' },
         404: { text: 'There is no such approval.' },
         409: {
           text: 'The decision is too late (`decided`, `expired`), or its hash is that of another call (`other_arguments`).',

@@ -67,7 +67,7 @@ export const session: z.ZodType = z
     usd: z.number().optional(),
     parent: z.object({ sessionId: id, seq: z.int() }).optional(),
   })
-  .meta({ id: 'Session', description: 'A session. Its log has `events` events, numbered from 1.' });
+  .meta({ id: 'Session', description: 'A session. Its log contains `events` events, numbered from 1.' });
 
 export const sessionList: z.ZodType = z
   .object({ items: z.array(session), next: z.string().optional() })
@@ -80,7 +80,7 @@ const reachedLimit = z
   })
   .meta({
     id: 'ReachedLimit',
-    description: 'A limit that leaves too little for the next request. To allow is to continue with more.',
+    description: 'A limit that leaves too little for the next request. Allowing raises it.',
   });
 
 export const approval: z.ZodType = z
@@ -110,8 +110,7 @@ const answer = {
   hash: z.string().optional().meta({ description: 'With `allow`: the hash of the approval.' }),
   message: z.string().max(10_000).optional().meta({ description: 'With `deny`: a message for the model.' }),
   more: z.number().positive().optional().meta({
-    description:
-      'With `allow`, for a question with `limit`: how much more. Default: what the question offers.',
+    description: 'With `allow`, for a question with `limit`: the amount to add. Default: the amount offered.',
   }),
 };
 

@@ -36,7 +36,7 @@ export function sessionRoutes(services: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions',
       name: 'listSessions',
-      summary: 'Lists sessions, the newest first.',
+      summary: 'Lists sessions, newest first.',
       scope: 'read',
       query: z.strictObject({
         limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -199,7 +199,7 @@ function runningNow(runId: string | undefined): { status?: string; runId?: strin
 const promptRefusals = {
   409: { text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).' },
   429: {
-    text: 'The budget of the token is reached (`budget`); `retry-after` is the time to its next period.',
+    text: 'The budget of the token is reached (`budget`); `retry-after` is the time until its next period.',
   },
 };
 
@@ -207,7 +207,7 @@ const steerAnswers = {
   202: { text: 'Accepted.' },
   404: unknown,
   409: { text: 'No run is active.' },
-  429: { text: 'Too many messages wait for the next turn.' },
+  429: { text: 'Too many messages are waiting for the next turn.' },
 };
 
 /** Returns the routes of runs: prompt, cancel, continue. */
@@ -243,7 +243,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       path: '/v1/sessions/{sessionId}/resume',
       name: 'resume',
       summary:
-        'Continues a run that was cut off or waits for decisions. Sending decisions also requires the scope approve.',
+        'Continues a run that was cut off or waits for decisions. Sending decisions also requires the "approve" scope.',
       scope: 'prompt',
       body: resumeBody,
       bodyOptional: true,

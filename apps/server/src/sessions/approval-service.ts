@@ -267,7 +267,7 @@ export class ApprovalService {
     }
     if (hash === undefined && decision === 'deny') return;
     if (hash !== request.hash) {
-      const detail = 'A decision to allow must contain the hash of the approval; this hash does not match.';
+      const detail = 'To allow the call, send the hash of the approval; the hash received does not match.';
       throw new Problem(409, 'other_arguments', detail, { extra: { hash: request.hash } });
     }
   }
@@ -288,7 +288,7 @@ function checkMay(
   token: DecisionSettings['token'],
 ): void {
   if (decision === 'deny' || limit?.budget === undefined || allows(token?.scopes ?? [], 'admin')) return;
-  const detail = `Only a token with the "admin" scope can let budget ${JSON.stringify(limit.budget)} spend more. Any token that answers approvals can stop the run.`;
+  const detail = `Only a token with the "admin" scope can raise the limit of budget ${JSON.stringify(limit.budget)}. Any token with the "approve" scope can stop the run.`;
   throw new Problem(403, 'scope', detail);
 }
 

@@ -56,7 +56,7 @@ export class TokenBudgets {
     const { client, name } = this.#budgets;
     const path = (await client.path(budget)).map(({ definition }) => definition.name);
     if (name === undefined || path.includes(name)) return;
-    const detail = `Budget ${JSON.stringify(budget)} is not inside ${JSON.stringify(name)}, the budget of this server.`;
+    const detail = `Budget ${JSON.stringify(budget)} is not part of ${JSON.stringify(name)}, the budget of this server.`;
     throw new Problem(400, 'budget_parent', detail);
   }
 

@@ -87,7 +87,7 @@ describe('the budget of a token', () => {
     const refused = await server.ask('POST', path, allow, guest);
     expect(refused).toMatchObject({ status: 403, json: { code: 'scope' } });
     expect(refused.json['detail']).toContain(
-      'Only a token with the "admin" scope can let budget "guest" spend more.',
+      'Only a token with the "admin" scope can raise the limit of budget "guest".',
     );
     expect((await server.ask('POST', path, { ...allow, more: -1 })).status).toBe(400);
     expect((await server.ask('POST', path, { ...allow, more: 2 })).status).toBe(202);
@@ -104,7 +104,7 @@ describe('the budget of a token', () => {
     await given.store.define({ name: 'company', limits: { requests: 2 }, alerts: [50] });
     const { prompt, log } = await setup(given);
     await prompt('a');
-    const lines = log.filter((line) => line.includes('reached a share'));
+    const lines = log.filter((line) => line.includes('reached an alert threshold'));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'warn', budget: 'company', share: 50, limit: 'requests', max: 2, settled: 1 },
     ]);

@@ -59,7 +59,7 @@ async function shared(): Promise<{
   };
 }
 
-const onlyAdmins = 'Only a token with the \\"admin\\" scope can let budget \\"guests\\" spend more.';
+const onlyAdmins = 'Only a token with the \\"admin\\" scope can raise the limit of budget \\"guests\\".';
 
 async function statusOf({ ask, idle }: Rig): Promise<unknown> {
   await idle('s');

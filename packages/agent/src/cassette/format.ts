@@ -90,7 +90,7 @@ class CassetteReader {
   }
 
   cassette(): Cassette {
-    if (this.#startedAt === undefined) throw unusable('it is empty');
+    if (this.#startedAt === undefined) throw unusable('the file is empty');
     return {
       startedAt: this.#startedAt,
       facts: this.#facts,

@@ -335,13 +335,13 @@ function otherThan(recorded: RecordedRequest, name: string, content: JsonObject)
   const others = differentFields(recorded.content, content).slice(1);
   const more = others.length === 0 ? [] : [`Also different: ${others.join(', ')}.`];
   return replayError(
-    [`${name} of the replay differs from ${recorded.name} of the cassette.`, place, ...more].join('\n'),
+    [`${name} in the replay differs from ${recorded.name} in the cassette.`, place, ...more].join('\n'),
   );
 }
 
 /** Creates the error for a request that the cassette does not contain. */
 function oneMore(name: string, content: JsonObject): AgentError {
-  return replayError(`The cassette contains no recording for ${name} of the replay:\n  ${gist(content)}`);
+  return replayError(`The cassette contains no recording of ${name}:\n  ${gist(content)}`);
 }
 
 function differentFields(recorded: JsonObject, now: JsonObject): string[] {

@@ -69,7 +69,7 @@ const offloadOptions = record<OffloadOptions>({ overBytes: amount, excerptBytes:
 
 function excerptOf(id: string, bytes: Uint8Array, room: number): string {
   const words = (between: number, offset: number) =>
-    `\n… ${between} bytes left out here; read_blob with ${JSON.stringify({ id, offset })} reads them …\n`;
+    `\n… ${between} bytes omitted here; to read them, call read_blob with ${JSON.stringify({ id, offset })} …\n`;
   const { head, tail, between } = endsOf(
     bytes,
     Math.max(0, room - byteLength(words(bytes.length, bytes.length))),
@@ -87,7 +87,7 @@ function readBlob(blobs: Blobs): Tool {
   return defineTool<ReadBlobArgs>({
     name: 'read_blob',
     description:
-      'Reads a part of a tool output that was too long to be shown in full. The id is shown where the output was cut.',
+      'Reads part of a tool output that was too long to show in full. The id is shown where the output was cut.',
     parameters: {
       type: 'object',
       properties: {

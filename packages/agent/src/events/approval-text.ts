@@ -26,7 +26,7 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
   return withArgumentErrors('argumentLines', () => {
     if (call.limit !== undefined) return [];
     const sides = call.diff === undefined ? [] : sidesOf(call.diff);
-    const context = call.isRepeated === true ? ['It would no longer do what you allowed.'] : [];
+    const context = call.isRepeated === true ? ['This call would no longer do what you allowed.'] : [];
     for (const line of call.after ?? []) context.push(`after ${barLine(visibleText(line, 'name'))}`);
     const given = Object.entries(call.arguments).flatMap(([name, value]) => {
       const title = visibleText(JSON.stringify(name).slice(1, -1), 'name');
@@ -35,7 +35,7 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
       const use = value === call.subject || nameArguments.has(name) ? 'name' : undefined;
       const isLong = value.includes('\n') || value.length > longValue;
       if (isLong && use === undefined && sides.some((side) => side.includes(value)))
-        return [`${title}: as in the diff`];
+        return [`${title}: see the diff`];
       const [first = '', ...rest] = visibleText(value, use).split('\n').map(barLine);
       return rest.length === 0
         ? [`${title} ${first}`]

@@ -17,7 +17,7 @@ export interface RunHead {
   /** Wall clock time, ISO 8601. */
   readonly time: string;
   readonly runId: string;
-  /** The user that the run is for, as its program names them. */
+  /** The user that the run is for, as named by the calling program. */
   readonly user?: string;
   /** True if the event was copied from the session that this one was forked from. Its cost is counted there. */
   readonly inherited?: true;

@@ -64,7 +64,7 @@ export function fitting(state: State, event: Event): Fitting {
   }
 }
 
-const badText = 'contains text that no provider accepts: an empty text, or half of a surrogate pair';
+const badText = 'contains text that no provider accepts: an empty string or a lone surrogate';
 
 function fitHistory(state: State, event: Head & HistoryEvent): Fitting {
   if (state.seq !== 0) return { problem: 'imports a conversation, but is not the first event' };
@@ -104,7 +104,7 @@ function fitCall(state: State, event: Extract<Event, { readonly callId: string }
   if (call === undefined) return { problem: `refers to a call that is not open (${place})` };
   return {
     event: { ...event, turn: call.turn },
-    problem: `belongs to a call of turn ${call.turn}, but refers to ${place}`,
+    problem: `belongs to a call in turn ${call.turn}, but refers to ${place}`,
   };
 }
 

@@ -31,7 +31,7 @@ interface Entry {
 }
 
 /** The problem of the last event if its run has no end. The repaired log ends with an added event. */
-export const unfinished: string = 'is the last one, but does not end its run';
+export const unfinished: string = 'is the last event, but does not end its run';
 
 type Note = (at: number, what: string) => void;
 

@@ -59,11 +59,9 @@ function contentProblems(message: Message, at: number): MessageIssue[] {
     message.role === 'assistant' ? wellFormedAnswer(message.content) : wellFormedParts(message.content);
   if (whole.length === 0) return [{ at, what: 'is empty' }];
   if (whole === message.content) return [];
-  if (whole.length < message.content.length) return [{ at, what: 'contains an empty text' }];
+  if (whole.length < message.content.length) return [{ at, what: 'contains empty text' }];
   const broken = whole.some((part) => part.type === 'tool_call' && part.problem !== undefined);
-  return [
-    { at, what: broken ? 'contains a call with unusable arguments' : 'contains half of a surrogate pair' },
-  ];
+  return [{ at, what: broken ? 'contains a call with unusable arguments' : 'contains a lone surrogate' }];
 }
 
 /** Finds the result of each call, and reports calls and results without a partner or in the wrong position. */
@@ -94,7 +92,7 @@ function pair(messages: readonly Message[], problems: MessageIssue[]): RepairedC
     if (result === undefined)
       problems.push({
         at,
-        what: `contains a call of ${part.toolName} (${JSON.stringify(part.id)}) without a result`,
+        what: `contains a call to ${part.toolName} (${JSON.stringify(part.id)}) without a result`,
       });
   }
   return calls;

@@ -32,7 +32,7 @@ export function repeatNotice(state: State, policy: RepeatPolicy): Omit<NoticeEve
   if (!repeatsItself(state, policy, Math.max(2, Math.ceil(maxRepeats / 2)))) return undefined;
   const text =
     `Your last ${state.repeats} turns made the same calls with the same arguments and got the same results. ` +
-    `Do something else, or say what keeps you from it. To wait for something, let at least ${pollMs / 1000} ` +
+    `Do something else, or explain why you cannot. To wait for something, let at least ${pollMs / 1000} ` +
     `seconds pass between two checks. The work is stopped after ${maxRepeats} such turns in a row.`;
   return { code: 'no_progress', text };
 }

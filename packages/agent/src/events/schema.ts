@@ -33,13 +33,13 @@ const subject = { callId: z.string(), toolName: z.string() };
 
 const reachedLimit = withTypeName(
   'ReachedLimit',
-  'A limit on what may be spent, which leaves too little for the next request.',
+  'A spending limit that leaves too little for the next request.',
   z.looseObject({
-    amount: z.enum(['usd', 'tokens', 'requests']).describe('What is limited.'),
+    amount: z.enum(['usd', 'tokens', 'requests']).describe('The limited quantity.'),
     max: z.number(),
-    spent: z.number().describe('What counts toward the limit when it is reached.'),
-    more: z.number().describe('How much more is offered.'),
-    budget: words.describe('The name of the budget in its store. Absent: it is a limit of the run itself.'),
+    spent: z.number().describe('The amount used when the limit is reached.'),
+    more: z.number().describe('The increase offered to the user.'),
+    budget: words.describe('The name of the budget in its store. Absent for a limit of the run itself.'),
   }),
 );
 
@@ -85,7 +85,7 @@ const bodies = [
       error,
       durationMs: z.number(),
       compacting: flag.describe(
-        'True if it failed while shortening the conversation, with or without a model request.',
+        'True if the failure occurred while shortening the conversation, with or without a model request.',
       ),
       partial: assistantContent
         .optional()
@@ -94,7 +94,7 @@ const bodies = [
         'Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown.',
       ),
       provider: words,
-      model: words.describe('The model that was asked. If there were others, `error.tried` contains them.'),
+      model: words.describe('The requested model. If there were others, `error.tried` lists them.'),
     }),
   ),
   withTypeName(
@@ -127,13 +127,13 @@ const bodies = [
       durationMs: z.number(),
       notRun: flag.describe('True if the tool never started.'),
       denied: flag.describe('True if a gate or a user denied the call.'),
-      stopsBatch: flag.describe('True if the later calls of the same response are not run.'),
+      stopsBatch: flag.describe('True if the later calls in the same response are not run.'),
       final: flag.describe('True if this result is the requested output: no further response is needed.'),
       blobs: z
         .array(
           withTypeName(
             'BlobReference',
-            'A reference to a text that is stored outside the log.',
+            'A reference to text stored outside the log.',
             z.looseObject({ id: z.string(), bytes: count.describe('Size of the complete text in bytes.') }),
           ),
         )
@@ -165,7 +165,7 @@ const bodies = [
             z.looseObject({
               target: z
                 .string()
-                .describe('What is changed; for a file, its real path relative to the workspace.'),
+                .describe('The target of the change; for a file, its real path relative to the workspace.'),
               before: words.describe('Absent if the target does not exist.'),
               after: words.describe('Absent if the target is removed.'),
             }),
@@ -173,13 +173,13 @@ const bodies = [
         )
         .optional()
         .describe(
-          'Everything that the call would change, if its tool knows it. If it differs when the call is about to run, the user is asked again.',
+          'All changes that the call would make, if its tool knows them. If they differ when the call is about to run, the user is asked again.',
         ),
       after: z
         .array(z.string())
         .optional()
         .describe(
-          'The calls of the same response that run first, if `changes` is absent: they can change what this call does.',
+          'The calls in the same response that run first, if `changes` is absent: they can change what this call does.',
         ),
       isRepeated: z
         .boolean()
@@ -196,7 +196,7 @@ const bodies = [
       limit: reachedLimit
         .optional()
         .describe(
-          'The limit that was reached. The decision is then not about a call: to allow is to continue with more.',
+          'The limit that was reached. The decision is then about the limit, not a call: to allow means to raise it.',
         ),
     }),
   ),
@@ -211,7 +211,9 @@ const bodies = [
       more: z
         .number()
         .optional()
-        .describe('How much more a reached limit allows. Absent: the amount that the question offers.'),
+        .describe(
+          'The amount by which a reached limit is raised. If absent, the amount that the question offers.',
+        ),
       waitedMs: z
         .number()
         .describe('Time until the decision, in milliseconds; not counted toward the time limit.'),
@@ -226,18 +228,18 @@ const bodies = [
       summary: z.string(),
       spent: requestUsage.optional().describe('Usage of the requests that created the summary.'),
       provider: words,
-      model: words.describe('The model that responded last. Absent if no model was asked.'),
+      model: words.describe('The model that responded last. Absent if no request was sent.'),
     }),
   ),
   withTypeName(
     'SpentEvent',
-    'The usage of requests that the loop did not send itself: those of a sub-agent, of another program, of a tool, or for the memory of an assistant.',
+    'The usage of requests that the loop did not send itself: those of a sub-agent, another program, a tool or the memory of an assistant.',
     z.looseObject({
       type: z.literal('spent'),
       who: z
         .string()
         .describe(
-          'What sent them: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory), `embedding`, or `tool` (anything else). More values may be added.',
+          'The source of the requests: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory), `embedding`, or `tool` (anything else). More values may be added.',
         ),
       spent: requestUsage,
       provider: words,
@@ -248,7 +250,7 @@ const bodies = [
         'The id of their reservation in a budget store. After a crash, the process that resumes the session settles it.',
       ),
       session: words.describe(
-        'The session that sent them, if its log is in the same store: the costs of the store count them there.',
+        'The session that sent them, if its log is in the same store. Their cost is counted there.',
       ),
     }),
   ),
@@ -263,7 +265,7 @@ const bodies = [
   ),
   withTypeName(
     'NoticeEvent',
-    'A message from the runtime to the model, from neither a user nor a tool. Occurs only between two turns.',
+    'A message from the runtime to the model. Occurs only between two turns.',
     z.looseObject({
       type: z.literal('notice'),
       code: z
@@ -298,7 +300,7 @@ const head = {
   id: z.string().describe('`<session>-<seq>`: the same event has the same id everywhere.'),
   time: z.iso.datetime().describe('Wall clock time, ISO 8601.'),
   runId: z.string(),
-  user: words.describe('The user that the run is for, as its program names them.'),
+  user: words.describe('The user that the run is for, as named by the calling program.'),
   inherited: z
     .literal(true)
     .optional()

@@ -67,14 +67,14 @@ export interface AskFailedEvent {
   readonly type: 'ask_failed';
   readonly error: ErrorData;
   readonly durationMs: number;
-  /** True if it failed while shortening the conversation, with or without a model request. */
+  /** True if the failure occurred while shortening the conversation, with or without a model request. */
   readonly compacting?: boolean;
   /** The text from the last attempt and the reasoning before it. Absent if there is no text. */
   readonly partial?: readonly AssistantPart[];
   /** Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown. */
   readonly usd?: number;
   readonly provider?: string;
-  /** The model that was asked. If there were others, `error.tried` contains them. */
+  /** The requested model. If there were others, `error.tried` lists them. */
   readonly model?: string;
 }
 
@@ -114,7 +114,7 @@ export interface ToolResultEvent {
   readonly notRun?: boolean;
   /** True if a gate or a user denied the call. */
   readonly denied?: boolean;
-  /** True if the later calls of the same response are not run. */
+  /** True if the later calls in the same response are not run. */
   readonly stopsBatch?: boolean;
   /** True if this result is the requested output: no further response is needed. */
   readonly final?: boolean;
@@ -122,7 +122,7 @@ export interface ToolResultEvent {
   readonly blobs?: readonly BlobReference[];
 }
 
-/** A reference to a text that is stored outside the log. */
+/** A reference to text stored outside the log. */
 export interface BlobReference {
   readonly id: string;
   /** Size of the complete text in bytes. */
@@ -148,12 +148,12 @@ export interface ApprovalRequestedEvent {
    */
   readonly hash: string;
   /**
-   * Everything that the call would change, if its tool knows it. If it differs when the call is about to run,
-   * the user is asked again.
+   * All changes that the call would make, if its tool knows them. If they differ when the call is about to
+   * run, the user is asked again.
    */
   readonly changes?: readonly ChangeDigest[];
   /**
-   * The calls of the same response that run first, if `changes` is absent: they can change what this call
+   * The calls in the same response that run first, if `changes` is absent: they can change what this call
    * does.
    */
   readonly after?: readonly string[];
@@ -167,7 +167,9 @@ export interface ApprovalRequestedEvent {
    * it.
    */
   readonly mustAsk?: string;
-  /** The limit that was reached. The decision is then not about a call: to allow is to continue with more. */
+  /**
+   * The limit that was reached. The decision is then about the limit, not a call: to allow means to raise it.
+   */
   readonly limit?: ReachedLimit;
 }
 
@@ -177,7 +179,7 @@ export interface ApprovalDecidedEvent {
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
-  /** How much more a reached limit allows. Absent: the amount that the question offers. */
+  /** The amount by which a reached limit is raised. If absent, the amount that the question offers. */
   readonly more?: number;
   /** Time until the decision, in milliseconds; not counted toward the time limit. */
   readonly waitedMs: number;
@@ -191,19 +193,19 @@ export interface CompactedEvent {
   /** Usage of the requests that created the summary. */
   readonly spent?: RequestUsage;
   readonly provider?: string;
-  /** The model that responded last. Absent if no model was asked. */
+  /** The model that responded last. Absent if no request was sent. */
   readonly model?: string;
 }
 
 /**
- * The usage of requests that the loop did not send itself: those of a sub-agent, of another program, of a
- * tool, or for the memory of an assistant.
+ * The usage of requests that the loop did not send itself: those of a sub-agent, another program, a tool or
+ * the memory of an assistant.
  */
 export interface SpentEvent {
   readonly type: 'spent';
   /**
-   * What sent them: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory),
-   * `embedding`, or `tool` (anything else). More values may be added.
+   * The source of the requests: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for
+   * the memory), `embedding`, or `tool` (anything else). More values may be added.
    */
   readonly who: string;
   readonly spent: RequestUsage;
@@ -217,7 +219,7 @@ export interface SpentEvent {
    * settles it.
    */
   readonly reservation?: string;
-  /** The session that sent them, if its log is in the same store: the costs of the store count them there. */
+  /** The session that sent them, if its log is in the same store. Their cost is counted there. */
   readonly session?: string;
 }
 
@@ -232,7 +234,7 @@ export interface StopRequestedEvent {
   readonly limit?: LimitName;
 }
 
-/** A message from the runtime to the model, from neither a user nor a tool. Occurs only between two turns. */
+/** A message from the runtime to the model. Occurs only between two turns. */
 export interface NoticeEvent {
   readonly type: 'notice';
   /** The reason, for programs: `no_progress` if the model repeats a turn. More values may be added. */

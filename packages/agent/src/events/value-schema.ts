@@ -27,7 +27,7 @@ const some = count.optional();
 
 const seal = withTypeName(
   'Seal',
-  'Data that a provider needs back byte for byte and that no other program can read, such as a signature. It is sent only to the provider named here.',
+  'Data that must be returned to a provider byte for byte, such as a signature. No other program can read it. It is sent only to the provider named here.',
   z.looseObject({ provider: z.string(), data: withTypeName('Json', '', z.json()) }),
 );
 
@@ -43,7 +43,7 @@ const fileFields = {
 };
 const file = withTypeName(
   'FilePart',
-  'A file: an image, a document or a recording.',
+  'A file: an image, a document or an audio recording.',
   z.looseObject({ type: z.literal('file'), ...fileFields }),
 );
 /** Read but never written, so no type is generated: values/file-part.ts converts them to files. */
@@ -132,7 +132,7 @@ export const message: z.ZodType = withTypeName(
 
 export const usage: z.ZodType = withTypeName(
   'Usage',
-  'Tokens as counted by the provider. Only the usage of a failed attempt can be estimated; it is then marked as such.\n\n`inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The other fields are parts of these two, and absent if the provider does not report them. The numbers mean the same for every provider.',
+  'Tokens as counted by the provider. Only the usage of a failed attempt can be estimated; it is then marked as such.\n\n`inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The other fields are parts of these two, and are absent if the provider does not report them. The numbers have the same meaning for every provider.',
   z.looseObject({
     inputTokens: count,
     outputTokens: count,
@@ -142,9 +142,7 @@ export const usage: z.ZodType = withTypeName(
       "The part of `cacheWriteTokens` written for the longer of the provider's cache lifetimes, at a higher price.",
     ),
     reasoningTokens: some.describe('Output tokens spent on reasoning.'),
-    estimated: flag.describe(
-      'True if a part was not reported and is estimated from the data sent and received.',
-    ),
+    estimated: flag.describe('True if some counts are estimated, because they were not reported.'),
   }),
 );
 
@@ -156,21 +154,21 @@ const errorKind = withTypeName(
 
 const triedModel = withTypeName(
   'TriedModel',
-  'A model that did not respond, so that the request went to another one.',
+  'A model that did not respond, so the request went to another model.',
   z.looseObject({
     provider: z.string(),
     model: z.string(),
     kind: errorKind,
     code: z.string().optional(),
     message: z.string().describe('The reason why it failed.'),
-    skipped: flag.describe('True if it was not asked, because it had failed shortly before.'),
+    skipped: flag.describe('True if it was skipped because it had failed shortly before.'),
     attempts: some.describe('Number of requests sent to it.'),
     wasted: usage.optional().describe('Tokens that it used.'),
     usd: z
       .number()
       .optional()
       .describe(
-        'Cost of `wasted` in US dollars. Events of earlier versions contain only that of all models.',
+        'Cost of `wasted` in US dollars. Events of earlier versions contain only the total for all models.',
       ),
     unpriced: flag.describe('True if the price of `wasted` is unknown.'),
   }),
@@ -188,13 +186,13 @@ export const error: z.ZodType = withTypeName(
       .string()
       .optional()
       .describe(
-        'A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists those of Cobbler.',
+        'A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists the codes of Cobbler.',
       ),
     retryable: flag.describe('True if the same request may succeed when retried.'),
     retryAfterMs: z.number().optional().describe('Delay requested by the service, in milliseconds.'),
-    status: z.number().optional().describe('HTTP status, if there was one.'),
+    status: z.number().optional().describe('HTTP status, if any.'),
     provider: z.string().optional(),
-    requestId: z.string().optional().describe("The service's id of the failed request."),
+    requestId: z.string().optional().describe("The service's id for the failed request."),
     attempts: some.describe('Number of requests sent, including the failed one.'),
     wasted: usage.optional().describe('Tokens used by failed attempts.'),
     tried: tried.describe('The models that failed or were skipped, if the agent has several, in order.'),

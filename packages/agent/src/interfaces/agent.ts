@@ -241,5 +241,5 @@ export const readAgent: Reader<Agent> = record<Agent>(
     run: readRun,
   },
   ['provider', 'model', 'capabilities', 'run'],
-  'the agent that a provider function returns',
+  'an agent returned by a provider function',
 );

@@ -37,7 +37,7 @@ export function isBlobId(id: unknown): boolean {
 /** Throws AgentError `invalid` if the string is not a blob id. */
 export function checkBlobId(id: unknown): void {
   if (isBlobId(id)) return;
-  const message = `${shown(id)} is not a blob id. Use 1 to 64 of the characters a-z, 0-9, - and _.`;
+  const message = `${shown(id)} is not a blob id. Use 1 to 64 characters from a-z, 0-9, - and _.`;
   throw new AgentError({ kind: 'invalid', code: 'blob_id', message });
 }
 

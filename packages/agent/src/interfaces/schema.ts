@@ -77,10 +77,10 @@ export function readSchema(given: unknown, place: SchemaPlace): ReadableSchema {
  */
 export function readObjectSchema(given: unknown, place: SchemaPlace): ReadableSchema {
   const schema = readSchema(given, place);
-  const { type = 'no type, like a union' } = schema.json;
+  const { type = 'missing, as in a union' } = schema.json;
   if (type === 'object') return schema;
   const advice = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or JSON Schema';
-  throw invalid(place, `${place.path} must be of type object, but is of ${String(type)}`, advice);
+  throw invalid(place, `${place.path} must have type object, but its type is ${String(type)}`, advice);
 }
 
 function isStandard(value: unknown): value is StandardSchema<unknown> {
@@ -110,7 +110,7 @@ function fieldSchema(schema: StandardSchema<unknown>, place: SchemaPlace): JsonO
     throw invalid(
       place,
       `${place.path} refers to another schema`,
-      'Pass one schema of all arguments, such as z.object({ … })',
+      'Pass one schema for all arguments, such as z.object({ … })',
     );
   return json;
 }
@@ -174,14 +174,14 @@ function jsonSchemaOf(schema: StandardSchema<unknown>, place: SchemaPlace): Json
     );
   } catch (thrown) {
     const field = [place.path, ...unrepresentable(schema, place)].join('.');
-    const why = `${field} cannot be written as JSON Schema (${AgentError.from(thrown).message})`;
+    const why = `${field} cannot be converted to JSON Schema (${AgentError.from(thrown).message})`;
     throw invalid(place, why, 'Use a type that JSON supports, such as a string for a date');
   }
 }
 
 const advice: Readonly<Record<string, string>> = {
-  zod: 'Use zod 4.2 or later, or pass zodToJsonSchema of the package zod-to-json-schema as toJsonSchema',
-  valibot: 'Pass toJsonSchema of the package @valibot/to-json-schema as toJsonSchema',
+  zod: 'Use zod 4.2 or later, or pass zodToJsonSchema from the package zod-to-json-schema as toJsonSchema',
+  valibot: 'Pass toJsonSchema from the package @valibot/to-json-schema as toJsonSchema',
 };
 
 /** Returns the conversion of a schema: the one that the user passed, or else its own. */

@@ -96,7 +96,7 @@ export interface ToolPreview {
 
 /** A change that a call would make. */
 export interface PlannedChange {
-  /** What is changed; for a file, its real path relative to the workspace. */
+  /** The target of the change; for a file, its real path relative to the workspace. */
   readonly target: string;
   /** The content before the change; absent if the target does not exist. */
   readonly before?: string | undefined;
@@ -197,7 +197,7 @@ type ObjectInput<Input> = unknown extends Input
         : unknown
       : NoObject;
 
-type NoObject = 'The parameters of a tool are one object: use z.object({ … })';
+type NoObject = 'The parameters of a tool must be an object: use z.object({ … })';
 
 /** The definition of a tool. */
 export interface ToolDefinition<
@@ -307,7 +307,7 @@ const required = ['name', 'description', 'execute'] as const;
 const toolFields = record<ToolFields>(
   toolReaders,
   [...required, 'parameters'],
-  'a tool that defineTool returns',
+  'a tool returned by defineTool',
 );
 
 interface Definition extends Omit<ToolFields, 'parameters'> {
@@ -339,7 +339,7 @@ export const readTool: Reader<Tool> = coded('bad_tool', (value) => {
   const tool = toolFields(value);
   // After a crash the log cannot tell whether a call still waited or already ran.
   if (tool.waitUntil !== undefined && (tool.effect ?? 'once') === 'once')
-    throw invalid(tool.effect, 'Use "read" or "idempotent", because it has waitUntil', '.effect');
+    throw invalid(tool.effect, 'Use "read" or "idempotent", because the tool has waitUntil', '.effect');
   const given = value as Record<string, unknown>;
   const values = [JSON.stringify(tool), ...Object.keys(tool).map((name) => given[name])];
   if (before !== undefined && isSame(before.values, values)) return before.tool;

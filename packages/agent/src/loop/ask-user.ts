@@ -92,7 +92,7 @@ function expiry({ config: { approvalMs, runtime } }: RunContext): { expiresAt?: 
 /** Maximum number of times that a user is asked again about one call, in case its preview is never the same. */
 const maxRepeats = 10;
 
-const keepsChanging = 'The call was not run: what it would change was different each time it was allowed.';
+const keepsChanging = 'The call was not run: its changes were different each time it was allowed.';
 
 /**
  * Returns the plan for a call that a user allowed, immediately before it runs. If the call would no longer do what was
@@ -147,7 +147,7 @@ export async function planDecided(run: RunContext, job: Job, approval: Approval)
   if (approval.decision === 'allow') {
     const hash = await approvalHash(run, job.tool.name, job.given, approval.request);
     if (hash === approval.request.hash) return { ...job, type: 'run', mustAsk: approval.request.mustAsk };
-    const message = 'The call was not run: its arguments are not the ones that were approved.';
+    const message = 'The call was not run: its arguments differ from those that were approved.';
     return refusal(call, message, { denied: true });
   }
   const reasons = {

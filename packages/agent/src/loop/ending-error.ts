@@ -39,7 +39,7 @@ export function afterCutOff(limit: LimitName, { turns }: State, policy: Policy):
 
 const cutOffNotice = {
   code: 'limit',
-  text: 'Your last answer was cut off by a limit on what it may cost. Go on from where it ended.',
+  text: 'Your last answer was cut off by a cost limit. Continue from where it ended.',
 } as const;
 
 /** Creates the error of a run whose action recorded nothing, so that it would be repeated forever. */

@@ -228,7 +228,7 @@ async function responseOf(run: Run): Promise<unknown> {
   const result = await run.result;
   if (result.status === 'waiting') {
     const names = [...new Set(result.approvals.map(({ toolName }) => toolName))].join(', ');
-    const message = `The agent stopped: a user must decide on its call of ${names}, but no user can be asked during a tool call.`;
+    const message = `The agent stopped: a user must decide on its call to ${names}, but no user can be asked during a tool call.`;
     throw new AgentError({ kind: 'tool', code: 'sub_agent_waits', message });
   }
   const { output, text } = result.unwrap();
@@ -272,6 +272,6 @@ function toolsTooLarge(tools: readonly Tool[], bytes: number): AgentError {
   const largest = tools.reduce((left, right) =>
     declarationSize(left) >= declarationSize(right) ? left : right,
   );
-  const message = `The declarations of all tools have ${bytes} bytes, but the maximum is ${maxDeclarationBytes}. The largest is ${largest.name} with ${declarationSize(largest)} bytes. Shorten its description and parameters, or remove tools from options.tools.`;
+  const message = `The tool declarations total ${bytes} bytes, but the maximum is ${maxDeclarationBytes}. The largest is ${largest.name} with ${declarationSize(largest)} bytes. Shorten its description and parameters, or remove tools from options.tools.`;
   return new AgentError({ kind: 'invalid', code: 'tools_too_large', message });
 }

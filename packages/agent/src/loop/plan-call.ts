@@ -32,7 +32,7 @@ export function planCall(run: RunContext, call: OpenCall): Plan | Promise<Plan> 
 }
 
 function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validation): Plan | Promise<Plan> {
-  if (!valid.ok) return refusal(call, `The arguments were refused: ${valid.problem}`);
+  if (!valid.ok) return refusal(call, `The arguments were rejected: ${valid.problem}`);
   const job: Job = {
     type: 'run',
     call,
@@ -75,14 +75,14 @@ async function planChanged(
   else if (verdict.arguments !== undefined) {
     const problem = await changeArguments(job, verdict.arguments);
     if (problem !== undefined)
-      return refusal(job.call, `The arguments set by the permission gate were refused: ${problem}`);
+      return refusal(job.call, `The arguments set by the permission gate were rejected: ${problem}`);
   }
   return planWithGates(run, job, gates, next);
 }
 
 /** Changes the arguments of a call, or resolves with the reason why they are refused. */
 async function changeArguments(job: Job, given: Record<string, unknown>): Promise<string | undefined> {
-  if (sizeOf(given) > maxArgumentBytes) return `They have more than ${maxArgumentBytes} bytes.`;
+  if (sizeOf(given) > maxArgumentBytes) return `They exceed ${maxArgumentBytes} bytes.`;
   const valid = await validateArguments(job.tool, copyOf(given));
   if (!valid.ok) return valid.problem;
   const mustAsk = mustAskOf(job.tool, valid.value);

@@ -267,7 +267,7 @@ function parts(given: readonly ToolResultPart[], limit: number): readonly ToolRe
   const texts = nonEmpty.filter((part) => part.type === 'text');
   const fileBytes = sizeOf(nonEmpty.filter((part) => part.type !== 'text'));
   if (fileBytes > maxFileBytes)
-    throw new TypeError(`it contains files of ${fileBytes} bytes, but the maximum is ${maxFileBytes}`);
+    throw new TypeError(`it contains files totaling ${fileBytes} bytes, but the maximum is ${maxFileBytes}`);
   const share = Math.floor(limit / texts.length);
   // This many truncation marks would take more space than the texts.
   if (texts.length > 1 && share < minShare) {

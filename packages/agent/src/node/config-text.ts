@@ -76,7 +76,7 @@ function webhook(value: unknown): string | undefined {
   const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   return isLocal || protocol === 'https:'
     ? undefined
-    : 'must be an https URL, or an http URL of this machine';
+    : 'must be an https URL, or an http URL on this machine';
 }
 
 const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
@@ -128,7 +128,7 @@ function budget(value: unknown, name: string, known: readonly string[] = budgetF
     read(isObject(value) ? { ...value, name } : value, readDefinition, name);
     return undefined;
   } catch (error) {
-    return `is not a budget: ${AgentError.from(error).message.replace(/\.$/, '')}`;
+    return `is not a valid budget: ${AgentError.from(error).message.replace(/\.$/, '')}`;
   }
 }
 

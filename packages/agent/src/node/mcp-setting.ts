@@ -38,7 +38,7 @@ function serverProblem(server: unknown): string | undefined {
   if (!isObject(server)) return 'must have a command or a url';
   const given = ['command', 'url'].filter((name) => server[name] !== undefined);
   const [kind] = given;
-  if (kind === undefined || given.length > 1) return 'must have either a command or a url';
+  if (kind === undefined || given.length > 1) return 'must have a command or a url, not both';
   const checks = { ...limits, ...(kind === 'url' ? address : program) };
   for (const [name, value] of Object.entries(server)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;

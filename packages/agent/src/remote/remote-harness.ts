@@ -239,7 +239,7 @@ class RemoteHarness implements Harness {
     if (run?.hasStarted === true) {
       this.#giveUp(
         run,
-        new AgentError({ kind: 'agent', code: 'lost', message: 'The server lost the session.' }),
+        new AgentError({ kind: 'agent', code: 'lost', message: 'The server no longer has this session.' }),
       );
     }
     return true;

@@ -36,7 +36,7 @@ const promptMessages: Reader<readonly Message[]> = (value) => {
 function notTooLarge<Content>(content: Content): Content {
   const bytes = sizeOf(content);
   if (bytes <= maxPromptBytes) return content;
-  const message = `The prompt has ${bytes} bytes, but the maximum is ${maxPromptBytes}. Send less at once.`;
+  const message = `The prompt is ${bytes} bytes long, but the maximum is ${maxPromptBytes}. Send less at once.`;
   throw new AgentError({ kind: 'invalid', code: 'prompt_too_large', message });
 }
 
@@ -56,7 +56,7 @@ export function readUserContent(content: unknown): readonly UserPart[] {
 export function checkWaiting(waiting: readonly unknown[], what: string): void {
   const bytes = sizeOf(waiting);
   if (waiting.length <= maxWaiting && bytes <= maxPromptBytes) return;
-  const message = `${waiting.length} ${what} would wait, with ${bytes} bytes, but the maximum is ${maxWaiting} with ${maxPromptBytes} bytes. Try again later.`;
+  const message = `${waiting.length} ${what} (${bytes} bytes) would be waiting, but the maximum is ${maxWaiting} (${maxPromptBytes} bytes). Try again later.`;
   throw new AgentError({ kind: 'invalid', code: 'too_many_waiting', message });
 }
 
@@ -85,7 +85,7 @@ const messages = listOf(readMessage, 'a string, an array of parts, or an array o
 
 function roleAdvice(role: unknown): string {
   if (role === 'system' || role === 'developer') return 'Pass instructions as the option "system" instead';
-  if (role === 'tool' || role === 'function') return 'Use "tool_result", with the toolCallId of its call';
+  if (role === 'tool' || role === 'function') return 'Use "tool_result", with the toolCallId of the call';
   return 'Use "user", "assistant" or "tool_result"';
 }
 

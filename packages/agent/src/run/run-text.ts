@@ -121,8 +121,8 @@ class TextSoFar {
 }
 
 const cutOff =
-  'the connection was lost after a part of a response was shown, and the next attempt began differently';
-const tooSlow = `more than ${maxUnreadLength} characters of it wait to be read`;
+  'the connection was lost after part of a response was shown, and the next attempt began differently';
+const tooSlow = `more than ${maxUnreadLength} characters of it are unread`;
 
 function discardedError(why: string): AgentError {
   const message = `The text of the run cannot be streamed further: ${why}. Await run.text() for the complete text, or read the events of the run.`;

@@ -176,7 +176,7 @@ export function filledRetention(given: RunRetention = {}): {
   return withArgumentErrors('filledRetention', () => {
     const { maxAgeMs = 30 * 86_400_000, maxRuns = 10_000 } = given;
     if (maxAgeMs >= 0 && maxRuns >= 1) return { maxAgeMs, maxRuns };
-    const message = `The retention of ended runs is invalid: ${maxAgeMs} ms and ${maxRuns} runs. Use at least 0 ms and 1 run.`;
+    const message = `The retention of ended runs is invalid: ${maxAgeMs} ms, runs: ${maxRuns}. Use at least 0 ms and 1 run.`;
     throw new AgentError({ kind: 'invalid', code: 'retention', message });
   });
 }

@@ -104,6 +104,6 @@ function damagedError({ what }: LogIssue, line: number, others: number): AgentEr
 }
 
 function exists(sessionId: string): AgentError {
-  const message = `Session ${JSON.stringify(sessionId)} already exists. Import with another id.`;
+  const message = `Session ${JSON.stringify(sessionId)} already exists. Import it under another id.`;
   return new AgentError({ kind: 'invalid', code: 'session_exists', message });
 }

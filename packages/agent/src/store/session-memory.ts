@@ -87,7 +87,7 @@ export function sessionMemory<Session extends HeldSession>({
       if (removed.size > maxRemoved) removed.delete(oldest);
     }
     if (total <= maxBytes) return;
-    const message = `The running and waiting sessions in memory would need ${total} bytes, but maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;
+    const message = `The running and waiting sessions in memory would need ${total} bytes, but maxBytes is ${maxBytes}. Raise maxBytes, or use sqliteStore.`;
     own.bytes -= bytes;
     total -= bytes;
     own.isFree = true;

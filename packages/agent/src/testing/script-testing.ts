@@ -78,7 +78,7 @@ function problemOf(turns: readonly Turn[]): string | undefined {
     if (turn.side !== (index % 2 === 0 ? 'user' : 'assistant')) return `turn ${index} has the wrong role`;
     if (turn.parts.length === 0) return `turn ${index} is empty`;
     if (turn.parts.some((part) => part.type === 'text' && part.text === ''))
-      return `turn ${index} contains an empty text`;
+      return `turn ${index} contains empty text`;
     if (turn.side === 'user') {
       const results = turn.parts.flatMap((part) => (part.type === 'tool_result' ? [part.callId] : []));
       const first = turn.parts.slice(0, results.length);

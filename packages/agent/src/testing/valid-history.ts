@@ -48,7 +48,7 @@ function checkMessage(message: Message, at: number): void {
   for (const part of message.content) {
     const allowed = message.role === 'assistant' ? answerParts : userParts;
     if (!allowed.has(part.type)) throw flaw(at, `contains a part of type ${show(part.type)}`);
-    if (part.type === 'text' && part.text === '') throw flaw(at, 'contains an empty text');
+    if (part.type === 'text' && part.text === '') throw flaw(at, 'contains empty text');
     if (part.type === 'tool_call' && (typeof part.arguments !== 'object' || part.arguments === null)) {
       throw flaw(at, 'contains a call whose arguments are not an object');
     }

@@ -10,7 +10,7 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** A file: an image, a document or a recording. */
+/** A file: an image, a document or an audio recording. */
 export interface FilePart {
   readonly type: 'file';
   /** The type of the file, such as `image/png` or `application/pdf`. */
@@ -52,8 +52,8 @@ export interface ReasoningPart {
 }
 
 /**
- * Data that a provider needs back byte for byte and that no other program can read, such as a signature. It
- * is sent only to the provider named here.
+ * Data that must be returned to a provider byte for byte, such as a signature. No other program can read it.
+ * It is sent only to the provider named here.
  */
 export interface Seal {
   readonly provider: string;
@@ -96,8 +96,8 @@ export type ToolResultPart = TextPart | FilePart;
  * as such.
  *
  * `inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The
- * other fields are parts of these two, and absent if the provider does not report them. The numbers mean the
- * same for every provider.
+ * other fields are parts of these two, and are absent if the provider does not report them. The numbers have
+ * the same meaning for every provider.
  */
 export interface Usage {
   readonly inputTokens: number;
@@ -113,7 +113,7 @@ export interface Usage {
   readonly cacheWriteLongTokens?: number;
   /** Output tokens spent on reasoning. */
   readonly reasoningTokens?: number;
-  /** True if a part was not reported and is estimated from the data sent and received. */
+  /** True if some counts are estimated, because they were not reported. */
   readonly estimated?: boolean;
 }
 
@@ -131,7 +131,7 @@ export type StopReason =
   | 'context_full'
   | 'unknown';
 
-/** A model that did not respond, so that the request went to another one. */
+/** A model that did not respond, so the request went to another model. */
 export interface TriedModel {
   readonly provider: string;
   readonly model: string;
@@ -139,13 +139,13 @@ export interface TriedModel {
   readonly code?: string;
   /** The reason why it failed. */
   readonly message: string;
-  /** True if it was not asked, because it had failed shortly before. */
+  /** True if it was skipped because it had failed shortly before. */
   readonly skipped?: boolean;
   /** Number of requests sent to it. */
   readonly attempts?: number;
   /** Tokens that it used. */
   readonly wasted?: Usage;
-  /** Cost of `wasted` in US dollars. Events of earlier versions contain only that of all models. */
+  /** Cost of `wasted` in US dollars. Events of earlier versions contain only the total for all models. */
   readonly usd?: number;
   /** True if the price of `wasted` is unknown. */
   readonly unpriced?: boolean;
@@ -174,18 +174,18 @@ export interface ErrorData {
   readonly kind: ErrorKind;
   readonly message: string;
   /**
-   * A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists those of
-   * Cobbler.
+   * A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists the
+   * codes of Cobbler.
    */
   readonly code?: string;
   /** True if the same request may succeed when retried. */
   readonly retryable?: boolean;
   /** Delay requested by the service, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** HTTP status, if there was one. */
+  /** HTTP status, if any. */
   readonly status?: number;
   readonly provider?: string;
-  /** The service's id of the failed request. */
+  /** The service's id for the failed request. */
   readonly requestId?: string;
   /** Number of requests sent, including the failed one. */
   readonly attempts?: number;
@@ -208,7 +208,7 @@ export interface CauseSummary {
 
 /** A change that a call would make: its target, and the SHA-256 hashes of the content before and after it. */
 export interface ChangeDigest {
-  /** What is changed; for a file, its real path relative to the workspace. */
+  /** The target of the change; for a file, its real path relative to the workspace. */
   readonly target: string;
   /** Absent if the target does not exist. */
   readonly before?: string;
@@ -216,16 +216,16 @@ export interface ChangeDigest {
   readonly after?: string;
 }
 
-/** A limit on what may be spent, which leaves too little for the next request. */
+/** A spending limit that leaves too little for the next request. */
 export interface ReachedLimit {
-  /** What is limited. */
+  /** The limited quantity. */
   readonly amount: 'usd' | 'tokens' | 'requests';
   readonly max: number;
-  /** What counts toward the limit when it is reached. */
+  /** The amount used when the limit is reached. */
   readonly spent: number;
-  /** How much more is offered. */
+  /** The increase offered to the user. */
   readonly more: number;
-  /** The name of the budget in its store. Absent: it is a limit of the run itself. */
+  /** The name of the budget in its store. Absent for a limit of the run itself. */
   readonly budget?: string;
 }
 

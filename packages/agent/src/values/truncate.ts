@@ -6,7 +6,7 @@ export function cap(value: string, limit: number): string {
   if (value.length * 3 <= limit) return value;
   const bytes = encoder.encode(value);
   if (bytes.length <= limit) return value;
-  const mark = `\n… ${bytes.length - limit} bytes left out …\n`;
+  const mark = `\n… ${bytes.length - limit} bytes omitted …\n`;
   const { head, tail } = endsOf(bytes, Math.max(0, limit - mark.length - 16));
   return `${head}${mark}${tail}`;
 }

@@ -51,7 +51,7 @@ describe('a mismatch is reported', () => {
     const { message } = await missOf({ prompt: 'What do the fires say?' });
     expect(message).toBe(
       [
-        'request 1 of the replay differs from request 1 of the cassette.',
+        'request 1 in the replay differs from request 1 in the cassette.',
         'The first difference is at turns[0].parts[0].text:',
         '  recorded  "What do the files say?"',
         '  now       "What do the fires say?"',
@@ -93,7 +93,7 @@ describe('a mismatch is reported', () => {
         .filter((line) => !line.includes('"out":"request 4"') && !line.includes('"in":"request 4"'))
         .join('\n'),
     );
-    expect(message).toMatch(/^The cassette contains no recording for request 4 of the replay:\n {2}turns: /);
+    expect(message).toMatch(/^The cassette contains no recording of request 4:\n {2}turns: /);
     expect(message).toContain('the text of c.txt');
   });
 
@@ -101,7 +101,7 @@ describe('a mismatch is reported', () => {
     const { message, result } = await missOf({}, (text) =>
       text.replace('"arguments":{"path":"c.txt"}', '"arguments":{"path":"d.txt"}'),
     );
-    expect(message).toContain('tool 3 of the replay differs from tool 3 of the cassette.');
+    expect(message).toContain('tool 3 in the replay differs from tool 3 in the cassette.');
     expect(message).toContain('at arguments.path:\n  recorded  "d.txt"\n  now       "c.txt"');
     expect(result.metrics.invocations).toBe(2);
   });
@@ -148,7 +148,7 @@ describe('a mismatch is reported', () => {
 describe('an invalid cassette', () => {
   const head = '{"cassette":1,"recorded":"2026-01-01T00:00:00.000Z","startedAt":1767225600000}';
   test.each([
-    ['', 'it is empty'],
+    ['', 'the file is empty'],
     ['{"type":"user"}\n', 'line 1: a cassette must start with a line such as {"cassette":1,…}'],
     ['{"cassette":2}\n', 'line 1: its version is 2, but only version 1 is supported; record it again'],
     ['{"cassette":1}\n', 'line 1: "startedAt" is missing'],

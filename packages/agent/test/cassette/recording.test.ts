@@ -157,9 +157,9 @@ describe('inputs arrive one at a time', () => {
   test('after a mismatch, no request gets a response', async () => {
     const { cassette } = await record(scene);
     const tape = player(cassette, { turn });
-    await expect(tape.moment('unheard of')).rejects.toThrow('no recording for moment 1 of the replay');
+    await expect(tape.moment('unheard of')).rejects.toThrow('no recording of moment 1');
     const { result } = await show(scene, tape, hastyRuntime(2));
-    expect(result.error?.message).toContain('no recording for moment 1 of the replay');
+    expect(result.error?.message).toContain('no recording of moment 1');
     expect(result.metrics.invocations).toBe(0);
   });
 
@@ -172,7 +172,7 @@ describe('inputs arrive one at a time', () => {
     const call = (cassette.match(/"call":"([^"]+)"/) ?? [])[1] ?? '';
     const context = { signal: new AbortController().signal, callId: 'c1', idempotencyKey: call };
     const more = { progress: () => {}, budget: new Budget() };
-    await expect(tool?.execute({}, { ...context, ...more })).rejects.toThrow('moment 1 of the replay');
+    await expect(tool?.execute({}, { ...context, ...more })).rejects.toThrow('no recording of moment 1');
     expect(runs).toEqual([]);
   });
 });

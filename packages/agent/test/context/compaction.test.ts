@@ -69,7 +69,7 @@ describe('keepLast', () => {
     const wordy = [userMessage('word '.repeat(50_000)), ...messages];
     const made = await keepLast(2)(wordy, means);
     expect(made?.summary.length).toBeLessThan(8200);
-    expect(made?.summary).toContain('bytes left out');
+    expect(made?.summary).toContain('bytes omitted');
   });
 
   it('does nothing if there are no older messages, or only a summary', async () => {

@@ -75,7 +75,7 @@ describe('long tool output', () => {
 
   it('names the offset at which to continue, where the excerpt is cut', async () => {
     const { text, policy } = await shown('x'.repeat(99_999));
-    const args: Args = JSON.parse(/read_blob with (\{.*\}) reads/.exec(text)?.[1] ?? '{}');
+    const args: Args = JSON.parse(/read_blob with (\{.*\}) …/.exec(text)?.[1] ?? '{}');
     expect(args.offset).toBe(text.indexOf('\n'));
     expect(await read(policy, args)).toMatch(new RegExp(`^\\(bytes ${args.offset} to `));
   });

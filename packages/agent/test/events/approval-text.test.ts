@@ -41,14 +41,14 @@ describe('the text of an approval [P21]', () => {
   it('omits the text of a string only if the diff contains all of it', () => {
     const diff = '--- a\n+++ a\n@@ -1,2 +1,2 @@\n same\n-old line\n+new line\n\\ No newline at end of file\n';
     const lines = (content: string) => argumentLines({ toolName: 't', arguments: { content }, diff });
-    expect(lines('same\nnew line')).toEqual(['content: as in the diff']);
-    expect(lines('same\nold line\n')).toEqual(['content: as in the diff']);
+    expect(lines('same\nnew line')).toEqual(['content: see the diff']);
+    expect(lines('same\nold line\n')).toEqual(['content: see the diff']);
     expect(lines('new line')).toEqual(['content | new line']);
     expect(lines('same\nnew line\nmore')).toEqual(['content:', '  | same', '  | new line', '  | more']);
   });
 
   it('ignores a truncated diff [P21]', () => {
-    const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n… 9 bytes left out …\nevil\nsame\n';
+    const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n… 9 bytes omitted …\nevil\nsame\n';
     const lines = argumentLines({ toolName: 't', arguments: { content: 'evil\nsame' }, diff });
     expect(lines).toEqual(['content:', '  | evil', '  | same']);
   });
@@ -68,7 +68,7 @@ describe('the text of an approval [P21]', () => {
     const after = ['edit_file build\u{202e}.sh', 'run_command npm ci'];
     const call = { toolName: 'run_command', arguments: { command: './build.sh' }, after, isRepeated: true };
     expect(argumentLines(call)).toEqual([
-      'It would no longer do what you allowed.',
+      'This call would no longer do what you allowed.',
       'after | edit_file build\\u{202e}.sh',
       'after | run_command npm ci',
       'command | ./build.sh',

@@ -199,7 +199,7 @@ describe('the problems reported for a log', () => {
 
   it('name a missing end, and open calls get results', () => {
     const { events, problems } = repairLog(log.slice(0, 4));
-    expect(problems).toEqual([{ at: 3, what: 'is the last one, but does not end its run' }]);
+    expect(problems).toEqual([{ at: 3, what: 'is the last event, but does not end its run' }]);
     expect(events.at(-1)).toMatchObject({ type: 'finished', status: 'failed', seq: 5, id: 's-5' });
     expect(outline(folded(events).messages)[3]).toMatch(/not run/);
   });
@@ -227,7 +227,7 @@ describe('after events were lost', () => {
     const all = [...log, ...more.map((body, index) => place(body, index + 8, 'run-2'))];
     const { events, problems } = repairLog(all.slice(6));
     expect(problems.map(({ what }) => what)).toContain(
-      'belongs to a call of turn 1, but refers to turn 3, call 0',
+      'belongs to a call in turn 1, but refers to turn 3, call 0',
     );
     expect(outline(folded(events).messages)).toEqual([
       'user: Again.',

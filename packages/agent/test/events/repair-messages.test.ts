@@ -52,7 +52,7 @@ describe('repairMessages', () => {
 
   it('adds a result to a call without one, and reports it [P12]', () => {
     const { outline: after, told } = mended(go, calls('a', 'b'), result('a'), userMessage('Well?'));
-    expect(told).toEqual(['1 contains a call of look ("b") without a result']);
+    expect(told).toEqual(['1 contains a call to look ("b") without a result']);
     expect(after[2]).toBe('tool_result: saw a');
     expect(after[3]).toMatch(/^tool_result: This call was not run/);
   });
@@ -107,8 +107,8 @@ describe('repairMessages', () => {
     );
     expect(told).toEqual([
       '0 is empty',
-      '1 contains an empty text',
-      '2 contains half of a surrogate pair',
+      '1 contains empty text',
+      '2 contains a lone surrogate',
       '3 contains a call with unusable arguments',
     ]);
   });

@@ -72,10 +72,10 @@ describe('defineTool', () => {
       defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
     const use = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or JSON Schema.';
     const message = (type: string) =>
-      `Tool "a" is invalid: parameters must be of type object, but is of ${type}. ${use}`;
+      `Tool "a" is invalid: parameters must have type object, but its type is ${type}. ${use}`;
     for (const parameters of [{ type: 'string' }, z.string()])
       expect(make(parameters as never)).toThrow(message('string'));
-    expect(make(z.union([z.object({}), z.string()]) as never)).toThrow(message('no type, like a union'));
+    expect(make(z.union([z.object({}), z.string()]) as never)).toThrow(message('missing, as in a union'));
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
     ).toThrow('Tool "a" is invalid: parameters is a schema from v, which has no conversion to JSON Schema.');
@@ -126,7 +126,9 @@ describe('a schema that JSON Schema cannot express', () => {
       expect.objectContaining({
         kind: 'invalid',
         code: 'tool_schema',
-        message: expect.stringContaining(`Tool "book" is invalid: ${field} cannot be written as JSON Schema`),
+        message: expect.stringContaining(
+          `Tool "book" is invalid: ${field} cannot be converted to JSON Schema`,
+        ),
       }),
     );
   });

@@ -26,7 +26,7 @@ describe('creating an executor', () => {
 
   it.each([
     [undefined, 'options is invalid: it is undefined. Use an object.'],
-    [{}, 'options.agent is invalid: it is undefined. Use the agent that a provider function returns.'],
+    [{}, 'options.agent is invalid: it is undefined. Use an agent returned by a provider function.'],
     [{ agent: {} }, 'options.agent.provider is invalid: it is undefined. Use a string.'],
     [{ agent: { ...scriptedModel([]), run: 7 } }, 'options.agent.run is invalid: it is 7. Use a function.'],
     [

@@ -55,7 +55,7 @@ describe('a run', () => {
       const error = errorOf(() => executor().run(prompt));
       expect(error).toMatchObject(wanted);
       expect(error?.message).toMatch(
-        /^The prompt has 671\d{5} bytes, but the maximum is 67108864\. Send less at once\.$/,
+        /^The prompt is 671\d{5} bytes long, but the maximum is 67108864\. Send less at once\.$/,
       );
     }
     const run = executor().run('x'.repeat(maxPromptBytes - 1000));
@@ -75,7 +75,7 @@ describe('a run', () => {
     const error = errorOf(() => executor({ tools: [small, large(1)] }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'tools_too_large' });
     expect(error?.message).toMatch(
-      /^The declarations of all tools have 4194305 bytes, but the maximum is 4194304\. The largest is large with 4193283 bytes\./,
+      /^The tool declarations total 4194305 bytes, but the maximum is 4194304\. The largest is large with 4193283 bytes\./,
     );
   });
 
@@ -92,7 +92,7 @@ describe('a run', () => {
     }
     expect(results[0]).toBe('complete: ');
     expect(results[1]).toMatch(
-      /^complete: The tool returned a value that cannot be written as JSON: it contains files of 335\d{5} bytes, but the maximum is 33554432$/,
+      /^complete: The tool returned a value that cannot be written as JSON: it contains files totaling 335\d{5} bytes, but the maximum is 33554432$/,
     );
   });
 
@@ -106,7 +106,7 @@ describe('a run', () => {
     const { messages } = await run;
     const [first] = messages;
     const text = first === undefined ? '' : textOf(first);
-    expect(text).toMatch(/… 262\d{3} bytes left out …/);
+    expect(text).toMatch(/… 262\d{3} bytes omitted …/);
     expect(text.length).toBeLessThan(maxOutputBytes + 1000);
   });
 

@@ -86,7 +86,7 @@ describe('messages to a run', () => {
       Array.from({ length: 2 }, () => 'invalid too_many_waiting'),
     );
     expect(problems[0]?.message).toMatch(
-      /^1001 messages to the run would wait, with \d+ bytes, but the maximum is 1000 with 67108864 bytes\. Try again later\.$/,
+      /^1001 messages to the run \(\d+ bytes\) would be waiting, but the maximum is 1000 \(67108864 bytes\)\. Try again later\.$/,
     );
   });
 });
@@ -121,7 +121,7 @@ describe('the texts of a call', () => {
       const events = await eventsOf(executor({ act, gate: () => 'ask' }));
       for (const request of ofType(events, 'approval_requested')) {
         const texts = [request.subject, request.diff, request.summary, request.mustAsk].map(String);
-        requests.push(texts.map((text) => Number(/… (\d+) bytes? left out …/.exec(text)?.[1] ?? 0)));
+        requests.push(texts.map((text) => Number(/… (\d+) bytes omitted …/.exec(text)?.[1] ?? 0)));
         for (const text of texts) expect(text.length).toBeLessThanOrEqual(maxOutputBytes + extra);
       }
     }
@@ -135,7 +135,7 @@ describe('the texts of a call', () => {
     };
     const [whole, cut] = ofType(await eventsOf(executor({ act: { execute } })), 'progress');
     expect(whole?.text).toBe('x'.repeat(maxProgressBytes));
-    expect(cut?.text).toMatch(/^x+\n… \d+ bytes left out …\nx+$/);
+    expect(cut?.text).toMatch(/^x+\n… \d+ bytes omitted …\nx+$/);
     expect(cut?.text.length).toBeLessThanOrEqual(maxProgressBytes);
   });
 
@@ -168,7 +168,7 @@ describe('the texts of a call', () => {
     }
     expect(results).toEqual([
       'act done',
-      'The arguments set by the permission gate were refused: They have more than 1048576 bytes.',
+      'The arguments set by the permission gate were rejected: They exceed 1048576 bytes.',
     ]);
   });
 });

@@ -28,7 +28,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: plan,
-    find: 'if (!valid.ok) return refusal(call, `The arguments were refused: ${valid.problem}`);',
+    find: 'if (!valid.ok) return refusal(call, `The arguments were rejected: ${valid.problem}`);',
     replace:
       "if (!valid.ok) return { type: 'run', call, tool, given: call.part.arguments, valid: call.part.arguments };",
     why: 'a call with arguments that do not match the schema runs',

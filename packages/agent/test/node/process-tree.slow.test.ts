@@ -248,7 +248,7 @@ describe('the output of a process', () => {
     expect(end).toMatchObject({ cause: 'exit', code: 0 });
     expect(end.stdout.total).toBe(100_000_009);
     const text = end.stdout.text();
-    expect(text).toMatch(/^firstx+\n\[… 99999009 bytes left out …\]\nx+last$/);
+    expect(text).toMatch(/^firstx+\n\[… 99999009 bytes omitted …\]\nx+last$/);
   });
 
   it('reaches the callback immediately, with the name of its stream', async () => {

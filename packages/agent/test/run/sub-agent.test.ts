@@ -127,7 +127,7 @@ describe('an executor as a tool', () => {
     const { agent, executor } = subAgent([calls(['look'])], options);
     const { told, isError } = await parent(executor.asTool(named));
     expect(isError).toBe(true);
-    expect(told).toContain('a user must decide on its call of look');
+    expect(told).toContain('a user must decide on its call to look');
     expect(agent.requests).toHaveLength(1);
   });
 

@@ -48,7 +48,7 @@ describe('the bytes of a memory store', () => {
     const full = await executor.run('x'.repeat(26_000), { sessionId: 'b' });
     expect(full.error).toMatchObject({ kind: 'agent', code: 'store' });
     expect(full.error?.message).toMatch(
-      /^The event store failed: The running and waiting sessions in memory would need 27\d\d\d bytes, but maxBytes is 25000\. Raise it, or use sqliteStore\.$/,
+      /^The event store failed: The running and waiting sessions in memory would need 27\d\d\d bytes, but maxBytes is 25000\. Raise maxBytes, or use sqliteStore\.$/,
     );
     // The failed run does not use memory that other runs need.
     expect((await executor.run('x'.repeat(13_000), { sessionId: 'c' })).status).toBe('complete');

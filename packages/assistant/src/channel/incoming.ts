@@ -81,6 +81,6 @@ const kindOf: Reader<ReadUpdate['type']> = oneOf('text', 'tap', 'other', 'ignore
 
 /** Reads the content of an update. */
 export const readIncoming: Reader<ReadUpdate> = (value) => {
-  if (!isObject(value)) throw invalid(value, 'Use what readUpdate of a channel returns');
+  if (!isObject(value)) throw invalid(value, 'Use a value returned by channel.readUpdate');
   return kinds[kindOf(value['type'])](value);
 };

@@ -58,7 +58,7 @@ export function d1Budgets(given: D1BudgetsOptions): BudgetStore {
           runtime.timer(backoff(lockPause, attempt, runtime.random()), resolve);
         });
       }
-      const message = 'Other Workers have used the budgets in D1 for too long.';
+      const message = 'Other Workers locked the budgets for too long. Try again.';
       throw new AgentError({ kind: 'agent', code: 'store', retryable: true, message });
     },
     onClose: async () => {},

@@ -59,7 +59,7 @@ const hasMethods = when<TelegramMethods>(
 export const readApi: Reader<TelegramApi> = record<TelegramApi>(
   { raw: hasMethods },
   ['raw'],
-  'what telegramApi returns',
+  'an API created by telegramApi',
 );
 
 /**

@@ -139,7 +139,7 @@ const sizeCases: readonly ExecutorCase[] = [
       expect(bytesOf(text) > maxOutputBytes * 0.95, 'most of the limit to be used');
       expect(text.startsWith('first ') && text.endsWith(' last'), 'head and tail');
       expect(
-        text.includes('bytes left out') && !text.includes('\ufffd'),
+        text.includes('bytes omitted') && !text.includes('\ufffd'),
         'a note about the cut, and whole characters',
       );
     },

@@ -248,7 +248,7 @@ async function work(
 function requiredArgument(args: AgentArgs, name: 'prompt' | 'backend' | 'session_id'): string {
   const value = args[name];
   if (value === undefined || value.trim() === '')
-    throw refusal('missing_argument', `The action ${args.action} needs ${name}.`);
+    throw refusal('missing_argument', `${args.action} requires ${name}.`);
   return value;
 }
 
@@ -259,7 +259,7 @@ function answer(report: object, rest: { isError?: boolean; summary?: string } = 
 function summaryOf({ status, turns, usage, usd }: BackendResult): string {
   const tokens = usage.inputTokens + usage.outputTokens;
   const cost = usd === undefined ? '' : `, $${usd.toFixed(4)}`;
-  return `${status}: ${turns} turns, ${tokens} tokens${cost}`;
+  return `${status}: ${turns} turn${turns === 1 ? '' : 's'}, ${tokens} tokens${cost}`;
 }
 
 function descriptionOf(
@@ -269,8 +269,8 @@ function descriptionOf(
 ): string {
   const names = backends.map(({ name }) => name).join(' or ');
   const may = {
-    'read-only': 'The agents can read but not change anything.',
-    gate: 'Every call of the agents is checked.',
+    'read-only': 'The agents can read files but cannot change anything.',
+    gate: 'Every call by the agents is checked.',
     edit: 'The agents can change files.',
     bypass: 'The agents have all permissions of the user.',
   }[permission];
@@ -294,12 +294,12 @@ function parametersOf(backends: readonly Backend[]) {
         description: 'For create: the agent to use.',
       },
       prompt: string('For create and send: the task, with everything that the other agent needs to know.'),
-      working_dir: string('For create: a directory of the workspace. Default: the workspace.'),
+      working_dir: string('For create: a directory in the workspace. Default: the workspace.'),
       system_prompt: string('For create: instructions for the whole session.'),
       max_turns: {
         type: 'integer',
         minimum: 1,
-        description: 'For create: maximum number of responses of its model.',
+        description: 'For create: maximum number of model responses.',
       },
       async: { type: 'boolean', description: 'For create and send: return at once. Default false.' },
       session_id: string('For send, status and destroy: the id of the session, such as as-1.'),

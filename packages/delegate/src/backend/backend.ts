@@ -140,5 +140,5 @@ export const readBackend: Reader<Backend> = record<Backend>(
     start: callable,
   },
   ['name', 'capabilities', 'tellsCost', 'problem', 'run', 'start'],
-  'a backend, such as claudeCode returns',
+  'a backend, such as claudeCode()',
 );

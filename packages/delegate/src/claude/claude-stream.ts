@@ -131,7 +131,7 @@ export class ClaudeStream {
       this.#answer = textOf(fieldsOf(message)['id']);
       // A gateway may give several responses the same id.
       if (this.#wholeIds.has(this.#answer) && !this.#streamedIds.has(this.#answer))
-        return 'a response arrived before its start';
+        return 'content arrived before its response started';
       this.#streamedIds.add(this.#answer);
     }
     if (type === 'content_block_start') {
@@ -154,7 +154,7 @@ export class ClaudeStream {
     const id = textOf(given);
     // Without partial messages, blocks arrive only as a whole.
     const isStreamed = id !== '' && id === this.#answer;
-    if (!isStreamed && this.#streamedIds.has(id)) return 'a response continued after the next one';
+    if (!isStreamed && this.#streamedIds.has(id)) return 'a response continued after the next one started';
     if (!isStreamed) this.#blocks = [];
     this.#wholeIds.add(id);
     if (!Array.isArray(content)) return 'the content of a response is not a list';
@@ -169,7 +169,7 @@ export class ClaudeStream {
         streamed?.type === type &&
         (type !== 'text' || isSameText(streamed?.text ?? '', textOf(text))) &&
         (type !== 'tool_use' || streamed?.id === callId);
-      if (!isSame) return 'a streamed and a complete block of a response differ';
+      if (!isSame) return 'a complete block differs from the stream';
     }
     return undefined;
   }

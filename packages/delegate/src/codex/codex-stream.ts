@@ -52,7 +52,7 @@ export class CodexItems {
       return undefined;
     }
     const [first = id] = this.#messages;
-    if (isMessage && first !== id) return 'a message ended before the one that started earlier';
+    if (isMessage && first !== id) return 'messages ended out of order';
     this.#messages.delete(id);
     this.#open.delete(id);
     this.#done.add(id);
@@ -61,7 +61,7 @@ export class CodexItems {
     // A key is redacted only if one chunk contains the whole key.
     return streamedText === '' || streamedText === text || text.includes('[key]')
       ? undefined
-      : 'the streamed and the complete text of an item differ';
+      : 'the complete text of an item differs from the stream';
   }
 
   /** Returns true for an item that has started. */

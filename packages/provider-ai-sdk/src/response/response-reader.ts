@@ -111,7 +111,7 @@ export class ResponseReader {
   }
 
   #differs(what: string): void {
-    this.#failMalformed(`the streamed and the complete ${what} differ`);
+    this.#failMalformed(`the complete ${what} differs from the stream`);
   }
 
   #start(part: Part<'text-start' | 'reasoning-start'>): void {

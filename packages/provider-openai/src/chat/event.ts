@@ -173,7 +173,7 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
     (text !== '' && !isSame && rest === '') ||
     (reasoning !== '' && answer.reasoning !== '' && reasoning !== answer.reasoning) ||
     (calls.length > 0 && answer.calls.size > 0 && !answer.calls.equals(calls, out));
-  if (isGarbled) return broken(out, 'the streamed and the complete message differ');
+  if (isGarbled) return broken(out, 'the complete message differs from the stream');
   takeDelta(
     {
       ...(answer.reasoning === '' && { reasoning }),

@@ -311,7 +311,7 @@ function close(response: Fields, out: ResponseSink): void {
     settle(item, known, out);
     return known;
   });
-  if (areMoved(streamed, matched)) broken(out, 'the streamed and the complete items differ');
+  if (areMoved(streamed, matched)) broken(out, 'the complete items differ from the stream');
   if (answer.hasGap && streamed.some((item) => !item.isDone)) broken(out, 'some of its events are missing');
   const lost = [...answer.unknown].find((index) => index >= output.length);
   if (lost !== undefined) out.ignore(`an item of an unknown type at ${lost}`);

@@ -126,5 +126,5 @@ export function add(
   }
   if (kind === 'input' && areSameArguments(text, streamed)) return;
   const what = kind === 'input' ? 'arguments' : kind;
-  broken(out, `the streamed and the complete ${what} of an item differ`);
+  broken(out, `the complete ${what} of an item differs from the stream`);
 }

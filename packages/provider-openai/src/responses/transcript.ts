@@ -29,7 +29,7 @@ function readItem(entry: TranscriptEntry): void {
     case 'message':
       return readMessage(entry, () => answerParts(value));
     case 'reasoning':
-      if (!isObject(next) || isUsers(next)) built.problem(place, 'is reasoning without a following item');
+      if (!isObject(next) || isUsers(next)) built.problem(place, 'is reasoning that no item follows');
       return built.assistant(place, [reasoning(value)]);
     case 'function_call':
       return built.assistant(place, [readCall(entry)]);

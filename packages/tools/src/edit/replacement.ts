@@ -74,8 +74,7 @@ function notUnique(text: string, places: readonly number[]): string {
   const count = places.length > 1000 ? 'more than 1,000 times' : `${counted(places.length, 'time')}`;
   const lines = `line${named.length === 1 ? '' : 's'} ${named.join(', ')}${places.length > maxPlaces ? ', …' : ''}`;
   return (
-    `old_text occurs ${count} (${lines}). Add the lines around it until it is unique, ` +
-    'or set replace_all to change every one.'
+    `old_text occurs ${count} (${lines}). Add surrounding lines to make it unique, ` + 'or set replace_all.'
   );
 }
 

@@ -65,7 +65,7 @@ function resultOutput(result: Readonly<Record<string, unknown>>): ToolOutput {
   const given = Array.isArray(result['content']) ? result['content'] : [];
   const room = { left: maxMedia };
   const parts = given.slice(0, maxParts).flatMap((item) => partsOf(item, room));
-  if (given.length > maxParts) parts.push(text(`[${given.length - maxParts} more parts were omitted]`));
+  if (given.length > maxParts) parts.push(text(`[further parts omitted: ${given.length - maxParts}]`));
   const data = result['structuredContent'] ?? (given.length === 0 ? result['toolResult'] : undefined);
   // A server that follows the protocol also sends the data as text.
   if (data !== undefined && !parts.some((part) => part.type === 'text'))

@@ -158,7 +158,7 @@ async function sendAlert(address: string, alert: BudgetAlert): Promise<string | 
   const { endsAt, ...rest } = alert;
   const until = endsAt === undefined ? undefined : new Date(endsAt).toISOString();
   const problem = (reason: string) =>
-    `The alert of budget ${JSON.stringify(alert.budget)} could not be sent: ${new URL(address).host} ${reason}.`;
+    `The alert for budget ${JSON.stringify(alert.budget)} could not be sent: ${new URL(address).host} ${reason}.`;
   try {
     const { ok, status, body } = await fetch(address, {
       method: 'POST',
@@ -198,7 +198,7 @@ function definitionsOf({ budgets = {} }: FileConfig): readonly BudgetDefinition[
 function ownParent(name: string): UsageError {
   return UsageError.withCode(
     'budget_parent',
-    `Budget ${JSON.stringify(name)} is its own parent, or above its parent.`,
+    `Budget ${JSON.stringify(name)} is its own parent or ancestor.`,
     'Correct `parent` in the configuration.',
   );
 }

@@ -67,7 +67,7 @@ test('a run that asks when a budget is reached waits, says how to continue, and 
   expect(end).toMatchObject({ code: 0, stdout: 'Done.\n' });
   expect(await list()).toMatch(/me +day +3 requests +2 requests/);
   const over = await cobbler(['resume', id, 'Again.', '--more', '2'], { env, cwd });
-  expect(over).toMatchObject({ code: 2, stderr: expect.stringContaining('does not wait at a limit') });
+  expect(over).toMatchObject({ code: 2, stderr: expect.stringContaining('is not waiting at a limit') });
 });
 
 describe('the budget of a run', () => {
@@ -204,7 +204,7 @@ describe('an alert of a budget', () => {
       const { code, stderr } = await (await setup(settings)).run();
       expect([code, received.length]).toEqual([0, 1]);
       expect(stderr).toMatch(
-        /cobbler: The alert of budget "me" could not be sent: 127\.0\.0\.1:\d+ (responded|did)/,
+        /cobbler: The alert for budget "me" could not be sent: 127\.0\.0\.1:\d+ (responded|did)/,
       );
       expect(stderr).not.toContain('secret');
     },
@@ -217,7 +217,7 @@ describe('an alert of a budget', () => {
     );
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('must be an https URL, or an http URL of this machine'),
+      expect.stringContaining('must be an https URL, or an http URL on this machine'),
     ]);
   });
 });
@@ -266,10 +266,10 @@ describe('an error in the configuration of budgets', () => {
   test.each<[settings: string, message: string]>([
     [
       'budgets: { me: { limits: { usd: -1 } } }',
-      'entry "me" is not a budget: me.limits.usd is invalid: it is -1.',
+      'entry "me" is not a valid budget: me.limits.usd is invalid: it is -1.',
     ],
     ['budgets: { me: { limits: { usd: .nan } } }', 'me.limits.usd is invalid: it is NaN.'],
-    ['budgets: { me: { limits: { usd: .inf } } }', 'Omit the amount if it is not limited'],
+    ['budgets: { me: { limits: { usd: .inf } } }', 'Omit the amount for no limit'],
     [
       'budgets: { me: { per: week, limits: {} } }',
       'me.per is invalid: it is "week". Use "total" or "run" or "hour"',
@@ -283,17 +283,14 @@ describe('an error in the configuration of budgets', () => {
       'budgets: { me: { max: 1 } }',
       'has an unknown field "max". Known: parent, per, timeZone, limits, alerts',
     ],
-    [
-      'budgets: { me: { limits: { usd: 1 }, alerts: [0] } }',
-      'Use a share in percent, above 0 and at most 1000',
-    ],
+    ['budgets: { me: { limits: { usd: 1 }, alerts: [0] } }', 'Use a percentage above 0 and at most 1000'],
     ['budgets: { me: {} }', 'me.limits is invalid'],
     ['budgets: [me]', 'must map names to budgets'],
     ['userBudget: { parent: me, limits: {} }', 'has an unknown field "parent"'],
     ['budgets: { me: { parent: you, limits: {} } }', 'There is no budget named "you"'],
     [
       'budgets: { me: { parent: you, limits: {} }, you: { parent: me, limits: {} } }',
-      'Budget "me" is its own parent, or above its parent.',
+      'Budget "me" is its own parent or ancestor.',
     ],
   ])('ends the run with code 2 before any request: %s', async (settings, message) => {
     const { run, requests } = await setup(`${settings}\n`);

@@ -1,7 +1,6 @@
 import type { ConversationItem } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { counted } from '../parts/format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { resultText, subjectOf } from '../session/call-text.ts';
 import { textIn } from './item-view.tsx';
@@ -48,11 +47,7 @@ export function FindBar({ items, show, end }: FindProps): VNode {
         }}
       />
       <output class="muted small">
-        {words === ''
-          ? ''
-          : found.length === 0
-            ? 'nothing'
-            : `${place + 1} of ${counted(found.length, 'place')}`}
+        {words === '' ? '' : found.length === 0 ? 'no matches' : `match ${place + 1} of ${found.length}`}
       </output>
       <button type="button" class="quiet" aria-label="Earlier" onClick={() => setAt(at + 1)}>
         <Icon name="up" />

@@ -51,7 +51,7 @@ function ItemBar({ item, actions }: Pick<ItemProps, 'item' | 'actions'>): VNode 
   return (
     <div class="item-bar">
       {item.kind === 'response' && <TurnWords item={item} />}
-      <a class="quiet" href={actions.link(item.seq)} title={`Link to this place · ${timeWords(item.time)}`}>
+      <a class="quiet" href={actions.link(item.seq)} title={`Link to this entry · ${timeWords(item.time)}`}>
         #{item.seq}
       </a>
       {text !== '' && <CopyButton text={() => text} />}

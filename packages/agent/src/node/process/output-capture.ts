@@ -60,7 +60,7 @@ export class OutputCapture {
     const whole = head.subarray(0, head.length - unfinished(head));
     const rest = tail.subarray(continuationLength(tail));
     const gap = this.#total - whole.length - rest.length;
-    return `${whole.toString('utf8')}\n[… ${gap} bytes left out …]\n${rest.toString('utf8')}`;
+    return `${whole.toString('utf8')}\n[… ${gap} bytes omitted …]\n${rest.toString('utf8')}`;
   }
 
   #pushTail(chunk: Uint8Array): void {

@@ -102,7 +102,9 @@ export function block(root: string, path: string): string[] {
     if (lstat(blocked) !== undefined) continue;
     renameSync(path, blocked);
     const name = relative(root, path);
-    return [`${name} is protected and was created by this command, so it is now ${relative(root, blocked)}.`];
+    return [
+      `${name} is protected and was created by this command, so it was renamed to ${relative(root, blocked)}.`,
+    ];
   }
   return [];
 }
@@ -110,7 +112,7 @@ export function block(root: string, path: string): string[] {
 function restore(root: string, path: string, link: string): string[] {
   const undone = lstat(path) === undefined ? [] : block(root, path);
   symlinkSync(link, path);
-  return [...undone, `${relative(root, path)} is protected and is a link to ${link} again.`];
+  return [...undone, `${relative(root, path)} is protected, so its link to ${link} was restored.`];
 }
 
 function guardedFile(path: string, entry: Dirent): GuardedFile {

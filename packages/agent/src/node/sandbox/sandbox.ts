@@ -191,7 +191,7 @@ function explainRefusal(output: string, workspace: string, hasNetwork: boolean):
 function writeRule(line: string, workspace: string): string {
   const [path] = /\/[^'"’`:\s]+/.exec(line) ?? [];
   if (/\.git\b/.test(line))
-    return 'The sandbox protects .git. Only a command line of nothing but git commands such as git add and git commit can change it, and none can change its hooks and configuration.';
+    return 'The sandbox protects .git. Only a command line with nothing but git commands such as git add and git commit can change it; none can change its hooks or configuration.';
   if (path === undefined) return 'The sandbox lets commands write only in the workspace and in /tmp.';
   return path.startsWith(workspace)
     ? `The sandbox protects ${path}: other programs execute or obey it.`

@@ -101,7 +101,7 @@ function adviceOn(file: string, contents: string): string {
 
 /** Returns what to do about a damaged session store. */
 export function salvageAdvice(file: string): string {
-  return `Copy the sessions that are intact into a new file: cobbler store salvage ${file}; or restore a backup.`;
+  return `Copy the intact sessions into a new file: cobbler store salvage ${file}; or restore a backup.`;
 }
 
 function unreachable(file: string, reason: string): DatabaseErrorFields {

@@ -65,7 +65,7 @@ function check(from: string, to: string): void {
   const refusal = (code: string, message: string) => new AgentError({ kind: 'invalid', code, message });
   if (!existsSync(from)) throw refusal('store_missing', `Cannot read ${from}: the file does not exist.`);
   if (existsSync(to))
-    throw refusal('store_exists', `Cannot salvage into ${to}: the file already exists. Specify a new one.`);
+    throw refusal('store_exists', `Cannot salvage into ${to}: the file already exists. Specify a new file.`);
   if (lockFiles(from).some((lock) => isAlive(from, lock)))
     throw refusal('in_use', `Cannot salvage ${from}: another process is using it. End that process first.`);
 }

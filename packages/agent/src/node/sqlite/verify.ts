@@ -89,7 +89,11 @@ function verifySession(sql: Statements, log: SessionLog, { id, created }: Sessio
       spent.push(...page.flatMap(eventCosts));
     }
     const isPaid = new CostTable(sql).areOf(id, spent, created);
-    return { id, events, ...(!isPaid && { problem: 'Its costs differ from those of its events.' }) };
+    return {
+      id,
+      events,
+      ...(!isPaid && { problem: 'Its costs differ from those in its events.' }),
+    };
   } catch (error) {
     const intact = scanEvents(sql, id).events;
     let last = 0;

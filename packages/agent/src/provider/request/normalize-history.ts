@@ -98,7 +98,7 @@ export function turnAt(
 /** Returns the error for a call without a result. */
 export function withoutResult(call: UnansweredCall): AgentError {
   return invalidHistory(
-    `The call ${JSON.stringify(call.id)} of ${call.toolName} has no result. Add its tool_result message right after the assistant message.`,
+    `The call ${JSON.stringify(call.id)} to ${call.toolName} has no result. Add its tool_result message right after the assistant message.`,
   );
 }
 
@@ -276,7 +276,7 @@ function unsupported(what: string, view: ViewFor): AgentError {
     kind: 'invalid',
     code: 'unsupported',
     provider: view.provider,
-    message: `This model of ${view.provider} does not accept ${what}. Remove them from the prompt, or use another model.`,
+    message: `This ${view.provider} model does not accept ${what}. Remove them from the prompt, or use another model.`,
   });
 }
 

@@ -321,7 +321,7 @@ export class Assembly implements ResponseSink {
     if (block === undefined || block.kind !== kind || block.closed) {
       const isNumber = typeof at === 'number';
       if (isNumber && (block === undefined ? at !== this.#numbered.length : !awaitsKind(block, kind)))
-        return this.#invalid(`block ${at} came out of order or after its end, or changed its kind`);
+        return this.#invalid(`block ${at} arrived out of order or after its end, or changed its kind`);
       if (block?.kind === 'opaque' && kind !== 'text' && kind !== 'opaque') {
         // The seal arrived before the block that it belongs to.
         block.kind = kind;

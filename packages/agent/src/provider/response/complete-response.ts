@@ -25,7 +25,7 @@ export const notReleased: Readonly<Record<StopReason, string | undefined>> = {
   tool_use: undefined,
   complete: undefined,
   max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',
-  refusal: 'The answer was refused before the call was complete.',
+  refusal: 'The model refused to continue before the call was complete.',
   pause: 'The answer was paused before the call was complete.',
   context_full: 'The conversation became too long before the call was complete.',
   unknown: 'The answer stopped for an unknown reason before the call was complete.',

@@ -51,7 +51,7 @@ const timeZone: Reader<string> = (value) => {
 const finite: Reader<number> = (value) => {
   const given = amount(value);
   if (given !== Number.POSITIVE_INFINITY) return given;
-  throw invalid(value, 'Omit the amount if it is not limited');
+  throw invalid(value, 'Omit the amount for no limit');
 };
 
 const readLimits: Reader<Partial<Amounts>> = record<Partial<Amounts>>({
@@ -68,7 +68,7 @@ export const readAmounts: Reader<Amounts> = record<Amounts>(
 
 const share: Reader<number> = when(
   (value) => typeof value === 'number' && value > 0 && value <= 1000,
-  'a share in percent, above 0 and at most 1000',
+  'a percentage above 0 and at most 1000',
 );
 
 /** Reads the definition of a budget. */

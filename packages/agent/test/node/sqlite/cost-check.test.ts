@@ -53,12 +53,12 @@ describe('the check of the stored costs', () => {
   ])('names the session for %s', async (_, sql) => {
     const file = await filled();
     damage(file, sql);
-    expect(problemsIn(file)).toEqual(['two: Its costs differ from those of its events.']);
+    expect(problemsIn(file)).toEqual(['two: Its costs differ from those in its events.']);
   });
 
   test('names the session for a larger amount after its creation', async () => {
     const file = await filled();
     damage(file, `UPDATE sessions SET created = 0, sum = NULL; UPDATE spending SET usd = 99 WHERE ${ofTwo}`);
-    expect(problemsIn(file)).toEqual(['two: Its costs differ from those of its events.']);
+    expect(problemsIn(file)).toEqual(['two: Its costs differ from those in its events.']);
   });
 });

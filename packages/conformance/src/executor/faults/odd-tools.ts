@@ -61,7 +61,7 @@ function unclear(what: string, answer: () => unknown): ExecutorCase {
   return the(`a validate function that returns ${what} rejects the call [P9]`, async (setup) => {
     const result = await resultOf(setup, { validate: answer as NonNullable<Tool['validate']> });
     expect(
-      result.text.includes('refused') && !result.text.includes('done'),
+      result.text.includes('rejected') && !result.text.includes('done'),
       `a rejection, found ${result.text}`,
     );
     expect(result.isError, 'an error');

@@ -37,7 +37,7 @@ export interface Omission extends BlobLocation {
 
 /** Returns the omissions in a text that say how to read what is missing. */
 export function cutsIn(text: string): Omission[] {
-  const match = /\n… (\d+) bytes left out here; read_blob with (\{.*?\}) reads them …\n/.exec(text);
+  const match = /\n… (\d+) bytes omitted here; to read them, call read_blob with (\{.*?\}) …\n/.exec(text);
   if (match === null) return [];
   const [words, between, args = ''] = match;
   const { id, offset } = placeIn(args);
