@@ -76,6 +76,8 @@ async function placesIn(name: string, make: Made, table: SampleTable): Promise<r
   // An invalid sample is reported when it is used.
   const { value } = await make().catch(() => ({ value: undefined }));
   if (typeof value === 'function' && name.endsWith('()')) return [own];
+  // The methods of a schema are zod's, which defines some of them when they are first used.
+  if (typeof value === 'object' && value !== null && '_zod' in value) return [];
   // What can be called on a generator is part of the language.
   if (Object.prototype.toString.call(value) === '[object AsyncGenerator]') return [];
   if (Array.isArray(value)) {
