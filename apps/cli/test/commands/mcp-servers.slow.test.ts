@@ -76,6 +76,21 @@ describe('cobbler run with MCP servers', () => {
     expect([allowed.code, allowed.sent.includes('Good day, Ada!')]).toEqual([0, true]);
   });
 
+  test.each([
+    ['denies', '', 5, false],
+    ['allows', '    trusted: true\n', 0, true],
+  ])(
+    '%s, with --yes, what the model calls after it has read the output of a server with settings %j [P21]',
+    async (_, more, code, isSent) => {
+      const here = place();
+      writeFileSync(join(here.home, 'config.yaml'), configured(here.log, more), { mode: 0o600 });
+      const obeys = says('', ['mcp__greeter__greet', { name: 'the injected name' }]);
+      const end = await ran(here, ['--yes'], [...greets().slice(0, 1), obeys, says('Done.')]);
+      expect(end.sent).toContain('Good day, Ada!');
+      expect([end.code, end.sent.includes('Good day, the injected name!')]).toEqual([code, isSent]);
+    },
+  );
+
   test('does not ask about a tool that the configuration declares as read', async () => {
     const here = place();
     writeFileSync(join(here.home, 'config.yaml'), configured(here.log, '    effects: { greet: read }\n'));

@@ -276,6 +276,7 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
   const call = state.calls[placeOf(state, event)];
   if (call === undefined || call.result !== undefined) return;
   state.metrics = { ...state.metrics, toolMs: state.metrics.toolMs + event.durationMs };
+  if (event.untrusted === true) state.untrusted ??= { toolName: call.part.toolName, turn: call.turn };
   if (event.stopsBatch === true) {
     // Tools that run in parallel with this one have started, so their results still count.
     for (const other of unanswered(state)) {

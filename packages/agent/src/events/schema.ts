@@ -129,6 +129,9 @@ const bodies = [
       denied: flag.describe('True if a gate or a user denied the call.'),
       stopsBatch: flag.describe('True if the later calls in the same response are not run.'),
       final: flag.describe('True if this result is the requested output: no further response is needed.'),
+      untrusted: flag.describe(
+        'True if the content can contain text that other people wrote. Later calls to tools that send data require a decision.',
+      ),
       blobs: z
         .array(
           withTypeName(

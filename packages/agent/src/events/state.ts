@@ -71,6 +71,8 @@ export interface State {
   raised: RaisedLimits;
   /** True if the conversation was shortened, or could not be, since the latest response. */
   compacted: boolean;
+  /** The first result with text that other people wrote: the tool that returned it, and its turn. */
+  untrusted: { readonly toolName: string; readonly turn: number } | undefined;
   /** The latest turn whose calls all have results; absent after a new message. */
   batch: Batch | undefined;
   /** The end of that turn: its time in ISO 8601, and the time that the run had spent on the model until then. */
@@ -121,6 +123,7 @@ export function emptyState(): State {
     question: undefined,
     raised: notRaised,
     compacted: false,
+    untrusted: undefined,
     batch: undefined,
     batchEnd: undefined,
     repeats: 0,
@@ -195,7 +198,7 @@ export function decideLimit(state: State, { decision, message, more, waitedMs }:
  * Version of the states that `fold` computes. A snapshot with a different version is not used; its events are folded
  * again. Increase it whenever a log folds to a different state than before. A test detects when that happens.
  */
-export const foldVersion = 5;
+export const foldVersion = 6;
 
 /**
  * Returns a state as text, without its messages, which are stored separately because they never change and only grow

@@ -118,6 +118,11 @@ export interface ToolResultEvent {
   readonly stopsBatch?: boolean;
   /** True if this result is the requested output: no further response is needed. */
   readonly final?: boolean;
+  /**
+   * True if the content can contain text that other people wrote. Later calls to tools that send data require
+   * a decision.
+   */
+  readonly untrusted?: boolean;
   /** References to the complete text of long output; `content` contains its start and end. */
   readonly blobs?: readonly BlobReference[];
 }

@@ -14,6 +14,8 @@ export interface ToolOutput {
   readonly summary?: string;
   /** A unified diff of the changes, for users. */
   readonly diff?: string;
+  /** True if the content can contain text that other people wrote, as with `untrusted` of a tool. */
+  readonly untrusted?: boolean;
 }
 
 /** Marks a value as {@link ToolOutput}, so that no ordinary object is mistaken for one. */
@@ -27,6 +29,7 @@ export const readOutput: Reader<ToolOutput> = record<ToolOutput>({
   isError: any,
   summary: any,
   diff: any,
+  untrusted: any,
 });
 
 /** Returns whether {@link toolOutput} created the value, also across copies of this package. */

@@ -134,6 +134,13 @@ export interface Tool<Name extends string = string, Input = Record<string, unkno
    * expected and does not count as lack of progress. Default false.
    */
   readonly mayRepeat?: boolean;
+  /**
+   * True if the output can contain text that other people wrote, such as web pages or mail. It is marked in the log, and
+   * from then on the session's calls to tools that {@link Tool.sends | send} require a user's decision. Default false.
+   */
+  readonly untrusted?: boolean;
+  /** True if a call can send data to other people or machines. Default false. */
+  readonly sends?: boolean;
   /** Names of resources that this tool needs exclusively. Tools that share a name never run in parallel. */
   readonly locks?: readonly string[];
   /** Returns the one argument that matters, as one line. Users see it, and permission rules match it. */
@@ -295,6 +302,8 @@ const toolReaders: Readers<ToolFields> = {
   timeoutMs: amount,
   maxOutputBytes: amount,
   mayRepeat: flag,
+  untrusted: flag,
+  sends: flag,
   locks: listOf(text),
   subject: callable,
   mustAsk: callable,

@@ -274,7 +274,7 @@ function eventOf(
   run: RunContext,
   { call, tool }: Job,
   began: number,
-  { content, blobs, isError, summary, diff }: ToolOutcome & Pick<ToolResultEvent, 'blobs'>,
+  { content, blobs, isError, summary, diff, untrusted }: ToolOutcome & Pick<ToolResultEvent, 'blobs'>,
 ): ToolResultEvent {
   const { runtime, output } = run.config;
   const { turn, index, part } = call;
@@ -287,6 +287,7 @@ function eventOf(
   if (summary !== undefined) event.summary = summary;
   if (diff !== undefined) event.diff = cap(diff, maxOutputBytes);
   if (isFinal) event.final = true;
+  if (untrusted === true || tool.untrusted === true) event.untrusted = true;
   return event;
 }
 

@@ -158,6 +158,9 @@ export class Executor<Tools extends Tool = Tool> {
     const tool = {
       effect: tools.every(({ effect }) => effect === 'read') ? 'read' : 'once',
       timeoutMs: limits.ms,
+      // What a sub-agent read is in its session only, so its tools decide for all of its calls.
+      untrusted: tools.some(({ untrusted }) => untrusted),
+      sends: tools.some(({ sends }) => sends),
       ...given,
       parameters: subAgentParameters,
       subject: (args: Record<string, unknown>) => promptOf(args),

@@ -39,7 +39,7 @@ function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validatio
     tool,
     given: call.part.arguments,
     valid: valid.value,
-    mustAsk: tool.mustAsk && mustAskOf(tool, valid.value),
+    mustAsk: whyAsk(run, call, tool, valid.value),
     waitUntil: undefined,
     approved: undefined,
   };
@@ -47,6 +47,23 @@ function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validatio
   if (call.approval !== undefined) return planSubmitted(run, job, call.approval);
   if (gate === allowAll && hooks.length === 0) return job;
   return planWithGates(run, job, hooks.length === 0 ? [gate] : [...hooksAsGates(run), gate]);
+}
+
+/**
+ * Returns the reason why a user must decide about a call: that of its tool, or that the call can send data and the model
+ * wrote it after it had read what other people wrote.
+ */
+function whyAsk(
+  run: RunContext,
+  { turn }: OpenCall,
+  tool: Tool,
+  valid: Record<string, unknown>,
+): string | undefined {
+  const own = tool.mustAsk && mustAskOf(tool, valid);
+  const { untrusted } = run.state;
+  if (own !== undefined || tool.sends !== true || untrusted === undefined || untrusted.turn >= turn)
+    return own;
+  return `It can send data, and the conversation contains untrusted output of ${untrusted.toolName}, which may contain instructions.`;
 }
 
 /** Plans a call as the gates from an index on decide. The first `deny` counts, and one `ask` is enough to ask a user. */
@@ -73,7 +90,7 @@ async function planChanged(
   if (verdict.type === 'deny') return refusal(job.call, verdict.message, { denied: true });
   if (verdict.type === 'ask') job.type = 'ask';
   else if (verdict.arguments !== undefined) {
-    const problem = await changeArguments(job, verdict.arguments);
+    const problem = await changeArguments(run, job, verdict.arguments);
     if (problem !== undefined)
       return refusal(job.call, `The arguments set by the permission gate were rejected: ${problem}`);
   }
@@ -81,11 +98,15 @@ async function planChanged(
 }
 
 /** Changes the arguments of a call, or resolves with the reason why they are refused. */
-async function changeArguments(job: Job, given: Record<string, unknown>): Promise<string | undefined> {
+async function changeArguments(
+  run: RunContext,
+  job: Job,
+  given: Record<string, unknown>,
+): Promise<string | undefined> {
   if (sizeOf(given) > maxArgumentBytes) return `They exceed ${maxArgumentBytes} bytes.`;
   const valid = await validateArguments(job.tool, copyOf(given));
   if (!valid.ok) return valid.problem;
-  const mustAsk = mustAskOf(job.tool, valid.value);
+  const mustAsk = whyAsk(run, job.call, job.tool, valid.value);
   if (mustAsk !== undefined && mustAsk !== job.mustAsk) return mustAsk;
   job.given = given;
   job.valid = valid.value;

@@ -35,6 +35,7 @@ export interface ToolOutcome {
   readonly isError: boolean;
   readonly summary?: string;
   readonly diff?: string;
+  readonly untrusted?: true;
 }
 
 /** A tool call that is about to run. */
@@ -235,7 +236,7 @@ export function outcomeOf(value: unknown, limit: number): ToolOutcome {
 }
 
 function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
-  const { content, isError, summary, diff } = output;
+  const { content, isError, summary, diff, untrusted } = output;
   const kept =
     typeof content === 'string' ? text(content, limit) : parts(read(content, partList, 'content'), limit);
   return {
@@ -243,6 +244,7 @@ function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
     isError: isError === true,
     ...(typeof summary === 'string' && { summary: cap(summary.toWellFormed(), maxNoteBytes) }),
     ...(typeof diff === 'string' && { diff: cap(diff.toWellFormed(), limit) }),
+    ...(untrusted === true && { untrusted }),
   };
 }
 

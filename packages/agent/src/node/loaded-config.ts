@@ -35,6 +35,11 @@ export interface McpServerLimits {
   readonly mayRepeat?: true | readonly string[];
   /** Trust what the server declares about the effects of its tools. Default false. */
   readonly trustHints?: boolean;
+  /**
+   * Trust the output of the server, and where its tools send data. Otherwise its output is `untrusted`, and its tools that
+   * are not `read` are tools that `send`. Default false.
+   */
+  readonly trusted?: boolean;
   /** Maximum time until the server is ready, in milliseconds. Default 30,000. */
   readonly connectTimeout?: number;
   /** Maximum time of one call, in milliseconds. Default 120,000. */

@@ -82,6 +82,7 @@ const limits: Readonly<Record<string, FieldCheck>> = {
   effects,
   mayRepeat,
   trustHints: yesOrNo,
+  trusted: yesOrNo,
   connectTimeout: time,
   callTimeout: time,
   disabled: yesOrNo,

@@ -251,4 +251,28 @@ export const toolMutants: readonly Mutant[] = [
     breaks: ['P21'],
     by: 'test/interfaces/gate.test.ts',
   },
+  {
+    file: plan,
+    find: 'tool.sends !== true || untrusted === undefined || untrusted.turn >= turn',
+    replace: 'untrusted?.turn !== turn',
+    why: 'a call sends data without a decision after untrusted output',
+    breaks: ['P21'],
+    by: 'executor: untrusted',
+  },
+  {
+    file: call,
+    find: 'if (untrusted === true || tool.untrusted === true)',
+    replace: 'if (untrusted === true)',
+    why: 'the output of an untrusted tool is not marked',
+    breaks: ['P21'],
+    by: 'executor: untrusted',
+  },
+  {
+    file: 'src/events/fold.ts',
+    find: 'state.untrusted ??=',
+    replace: 'if (state.seq < 0) state.untrusted =',
+    why: 'the conversation does not remember untrusted output',
+    breaks: ['P21'],
+    by: 'executor: untrusted',
+  },
 ];

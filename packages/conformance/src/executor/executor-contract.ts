@@ -27,6 +27,7 @@ import { slowStore } from './setup/faulty-store.ts';
 import { steerCases } from './steer.ts';
 import { toolWaitCases } from './tool-wait.ts';
 import { toolCases } from './tools.ts';
+import { untrustedCases } from './untrusted.ts';
 import { untypedCases } from './untyped/untyped.ts';
 
 /** Options of {@link executorContract}. */
@@ -58,6 +59,7 @@ const definitions: readonly ExecutorCase[] = [
   ...schedulingCases,
   ...stopBatchCases,
   ...gateCases,
+  ...untrustedCases,
   ...proposalCases,
   ...hookCases,
   ...approvalWaitCases,

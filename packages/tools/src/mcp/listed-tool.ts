@@ -26,6 +26,8 @@ export interface ListedTool {
   readonly effect: ToolEffect;
   /** True if repeated identical calls with identical results are normal. */
   readonly mayRepeat: boolean;
+  /** True if the user trusts what the server returns and does. */
+  readonly trusted: boolean;
 }
 
 /** A tool that is not offered, with the reason. */
@@ -62,6 +64,7 @@ export async function listedTool(
     parameters: offeredSchema(given),
     effect: effectOf(ownName, config, entry['annotations']),
     mayRepeat: config.mayRepeat === true || config.mayRepeat?.includes(ownName) === true,
+    trusted: config.trusted === true,
   };
 }
 

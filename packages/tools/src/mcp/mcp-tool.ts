@@ -13,13 +13,15 @@ const maxProgress = 300;
 
 /** Converts a tool of a server to a Cobbler tool. */
 export function mcpTool(connection: McpConnection, listed: ListedTool, now: () => number): Tool {
-  const { ownName, name, description, schema, parameters, effect, mayRepeat } = listed;
+  const { ownName, name, description, schema, parameters, effect, mayRepeat, trusted } = listed;
   const tool = defineTool<Record<string, unknown>>({
     name,
     description,
     parameters,
     effect,
     mayRepeat,
+    untrusted: !trusted,
+    sends: !trusted && effect !== 'read',
     // The executor enforces the time limit; the connection's own limit is only for direct calls.
     timeoutMs: connection.callMs,
     subject: (args) => JSON.stringify(args),
