@@ -1,7 +1,7 @@
 import type { ApprovalDecision, Event, Run, RunEvent, SessionStore } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, ReachedLimit } from '@cobbler/agent/events';
-import { ignore, openRequests } from '@cobbler/agent/events';
+import { checkMore, ignore, openRequests } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { TokenInfo } from '../auth/token-store.ts';
 import { Problem } from '../requests/problem.ts';
@@ -163,7 +163,7 @@ export class ApprovalService {
 
   /**
    * Decides an approval once. Resolves when the decision is committed and the run continues.
-   * @throws Problem 403 if the token may not let a budget spend more, 404 for an unknown approval, 409 for a late or
+   * @throws AgentError `bad_decision` if `more` does not fit the question; Problem 403 if the token may not let a budget spend more, 404 for an unknown approval, 409 for a late or
    * repeated decision, or one that allows another call.
    */
   async answer(
@@ -207,6 +207,7 @@ export class ApprovalService {
     for (const answer of answers) {
       const found = await this.#look(sessionId, answer.approvalId);
       checkMay(found.request, answer, token);
+      checkMore(found.request, answer);
       if (mayRepeat && found.by !== undefined && isSame(found, answer)) {
         if (found.by.seq > (accepted?.seq ?? 0)) accepted = found.by;
         continue;

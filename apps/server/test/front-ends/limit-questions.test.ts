@@ -1,4 +1,6 @@
+import { openSession } from '@cobbler/agent';
 import { BudgetClient, memoryBudgets } from '@cobbler/agent/budgets';
+import { openRequests } from '@cobbler/agent/events';
 import type { HarnessOptions } from '@cobbler/agent/harness';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
@@ -211,6 +213,22 @@ describe('a shared budget that is reached', () => {
     expect([await statusOf(one), await granted()]).toEqual(['waiting', 0]);
     await front.run({ resume: interrupts.map(({ id }) => ({ interruptId: id, status: 'cancelled' })) });
     expect(await statusOf(one)).toBe('limit');
+  });
+
+  test('rejects half a request, and the question stays open', async () => {
+    const { one, guest, granted } = await shared();
+    const front = new Front(guest);
+    await front.say('Go.');
+    const admin = new Front(one, front.agent.messages);
+    const [{ id = '' } = {}] = front.interrupts;
+    const payload = { approved: true, more: 0.5 };
+    const resume = [{ interruptId: id, status: 'resolved' as const, payload }];
+    await expect(admin.run({ resume })).rejects.toThrow('Use a whole number of requests.');
+    const [open] = openRequests(await openSession(one.store, 's'));
+    const answer = { decision: 'allow', hash: open?.hash, more: 0.5 };
+    const { status, json } = await one.ask('POST', `/v1/sessions/s/approvals/${open?.approvalId}`, answer);
+    expect([status, json['code']]).toEqual([400, 'bad_decision']);
+    expect([await statusOf(one), await granted()]).toEqual(['waiting', 0]);
   });
 
   test('is raised in an AG-UI client by an admin', async () => {

@@ -47,7 +47,7 @@ export {
   type StoredEvent,
   type UserItem,
 } from './items.ts';
-export { type LimitQuestion, limitQuestion } from './limit-question.ts';
+export { checkMore, type LimitQuestion, limitQuestion } from './limit-question.ts';
 export {
   joinedResponse,
   type LiveBlock,

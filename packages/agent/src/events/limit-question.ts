@@ -1,4 +1,4 @@
-import { withArgumentErrors } from '../values/errors.ts';
+import { AgentError, withArgumentErrors } from '../values/errors.ts';
 import type { ReachedLimit } from '../values/stored-values.ts';
 
 /** The question whether a run continues beyond a limit, and the words for its two answers. */
@@ -20,6 +20,20 @@ export function limitQuestion(limit: ReachedLimit): LimitQuestion {
     const text = `${what} leaves too little for the next request: ${spentText}. ${allow}, or stop?`;
     return { text, allow, deny: 'Stop' };
   });
+}
+
+/**
+ * Checks an answer to the question of an approval: requests and tokens are whole numbers.
+ * @throws AgentError `invalid`, code `bad_decision`.
+ */
+export function checkMore(
+  request: { readonly limit?: ReachedLimit } | undefined,
+  { more }: { readonly more?: number | undefined },
+): void {
+  const amount = withArgumentErrors('checkMore', () => request?.limit?.amount);
+  if (more === undefined || amount === undefined || amount === 'usd' || Number.isInteger(more)) return;
+  const message = `answer.more is invalid: it is ${more}. Use a whole number of ${amount}.`;
+  throw new AgentError({ kind: 'invalid', code: 'bad_decision', message });
 }
 
 function formatted(amount: ReachedLimit['amount'], value: number): string {

@@ -1,4 +1,5 @@
 import type { ApprovalDecidedEvent, ApprovalRequestedEvent, Event, UnstoredEnd } from '../events/event.ts';
+import { checkMore } from '../events/limit-question.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, notRaised, openRequests, waitingUntil } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
@@ -156,8 +157,9 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   /** Decides an approval once. Returns false if it is not open. */
   decide(approvalId: string, { decision, message, more }: ApprovalDecision): boolean {
     if (this.log.closed || this.isStopping) return false;
-    const isOpen = openRequests(this.state).some((request) => request.approvalId === approvalId);
-    return isOpen && this.#recordDecision(approvalId, { decision, ...defined({ message, more }) });
+    const asked = openRequests(this.state).find((request) => request.approvalId === approvalId);
+    checkMore(asked, { more });
+    return asked !== undefined && this.#recordDecision(approvalId, { decision, ...defined({ message, more }) });
   }
 
   get #asked(): Approvals {

@@ -1,5 +1,6 @@
 import type { EventBody } from '../events/event.ts';
 import { foldUnstored } from '../events/fold.ts';
+import { checkMore } from '../events/limit-question.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, openRequests, unanswered } from '../events/state.ts';
 import type { NamedDecision } from '../run/approvals.ts';
@@ -26,7 +27,7 @@ export function openPrompt(prompt: Prompt): Opening {
 
 /**
  * Continues a session after a crash or a wait.
- * @throws AgentError `invalid`, code `bad_decision`, immediately.
+ * @throws AgentError `invalid`, code `bad_decision`, immediately; if `more` does not fit its question, when it opens.
  */
 export function openAgain(
   sessionId: string,
@@ -36,6 +37,9 @@ export function openAgain(
   const answers = readDecisions(given);
   return (state) => {
     if (state.seq === 0) throw noSession(sessionId);
+    const asked = openRequests(state);
+    for (const answer of answers)
+      checkMore(asked.find(({ approvalId }) => approvalId === answer.approvalId), answer);
     return [{ type: 'resumed' }, ...closeExpired(state, now()), ...answers.map(decision)];
   };
 }

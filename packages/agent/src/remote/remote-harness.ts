@@ -1,6 +1,7 @@
 import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '../events/event.ts';
 import { isStored } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
+import { checkMore } from '../events/limit-question.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, openRequests } from '../events/state.ts';
 import { notifyHandler } from '../harness/handler.ts';
@@ -323,8 +324,9 @@ class RemoteHarness implements Harness {
   #answers(given: NonNullable<HarnessResumeOptions['answers']>) {
     const asked = openRequests(this.#state);
     const answers = given.map((answer) => {
-      const hash = asked.find(({ approvalId }) => approvalId === answer.approvalId)?.hash;
-      return { ...answer, ...defined({ hash }) };
+      const request = asked.find(({ approvalId }) => approvalId === answer.approvalId);
+      checkMore(request, answer);
+      return { ...answer, ...defined({ hash: request?.hash }) };
     });
     return { answers };
   }

@@ -1,4 +1,5 @@
 import type { ApprovalRequestedEvent, RunEvent } from '../events/event.ts';
+import { checkMore } from '../events/limit-question.ts';
 import type { State } from '../events/state.ts';
 import { openRequests } from '../events/state.ts';
 import type { Executor } from '../loop/executor.ts';
@@ -9,6 +10,7 @@ import type { RunResult } from '../run/run.ts';
 import { openSession, readStore } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
+import { AgentError } from '../values/errors.ts';
 import { amount, any, callable, oneOf, read, record, text, withMethods } from '../values/input.ts';
 import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
@@ -172,7 +174,7 @@ async function decisions(
     const { approvalId } = request;
     try {
       const value = await steps.waitFor(approvalSignal(approvalId), { until });
-      answers.push({ approvalId, ...decisionOf(value) });
+      answers.push({ approvalId, ...decisionOf(value, request) });
     } catch (thrown) {
       if (!isWaiting(thrown)) throw thrown;
       open.push({ request, wait: thrown });
@@ -186,10 +188,18 @@ async function decisions(
   return answers;
 }
 
-/** Converts a signal to a decision: anything but an explicit `allow` denies. */
-function decisionOf(value: Json | undefined): ApprovalDecision {
+/** Converts a signal to a decision: anything but an explicit `allow`, with a valid amount, denies. */
+function decisionOf(value: Json | undefined, request: ApprovalRequestedEvent): ApprovalDecision {
   if (value === undefined) return { decision: 'deny', message: 'No decision was made in time.' };
   const { decision, message, more } = isObject(value) ? value : {};
-  if (decision === 'allow') return typeof more === 'number' && more > 0 ? { decision, more } : { decision };
+  if (decision === 'allow') {
+    const given = typeof more === 'number' && more > 0 ? { more } : {};
+    try {
+      checkMore(request, given);
+      return { decision, ...given };
+    } catch (thrown) {
+      return { decision: 'deny', message: AgentError.from(thrown).message };
+    }
+  }
   return { decision: 'deny', ...(typeof message === 'string' && { message }) };
 }

@@ -239,6 +239,7 @@ const samples: Readonly<Record<string, Sample>> = {
 
   addUsd: () => [1, 2],
   approvalText: () => [shown],
+  checkMore: () => [{ limit: { amount: 'tokens', max: 1, spent: 1, more: 1 } }, { more: 1 }],
   limitQuestion: () => [{ amount: 'usd', max: 1, spent: 1, more: 1 }],
   openRequests: () => [emptyState()],
   argumentLines: () => [shown, ['path']],

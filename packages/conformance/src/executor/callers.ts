@@ -16,7 +16,7 @@ import { group } from './setup/case.ts';
 const the = group('callers');
 
 /** Returns the AgentError that a call throws. Rethrows any other error. */
-function errorOf(call: () => unknown): AgentError | undefined {
+export function errorOf(call: () => unknown): AgentError | undefined {
   try {
     call();
   } catch (thrown) {

@@ -4,6 +4,7 @@ import type { BudgetStore } from '@cobbler/agent/budgets';
 import { BudgetClient, memoryBudgets } from '@cobbler/agent/budgets';
 import type { ModelStep, RunFixture } from '@cobbler/agent/testing';
 import { calls, expect, expectEqual, probeTools, scriptedModel, textResponse } from '@cobbler/agent/testing';
+import { errorOf } from './callers.ts';
 import type { ExecutorCase } from './setup/case.ts';
 import { group } from './setup/case.ts';
 
@@ -100,6 +101,24 @@ const ownCases: readonly ExecutorCase[] = [
         ['waiting', 1],
         'the first answer, repeated',
       );
+    },
+  ),
+  the(
+    'a fraction of a token or of a request is rejected, and the question stays open [P1, P21]',
+    async (setup) => {
+      const work = task({ tokens: 12_100 });
+      const half = answer(await asked(setup, work), { decision: 'allow', more: 0.5 });
+      const refused = await resumed(setup, work, half);
+      expectEqual([refused.error?.code, work.agent.requests.length], ['bad_decision', 1], 'the outcome');
+      const text = 'answer.more is invalid: it is 0.5. Use a whole number of tokens.';
+      expectEqual(refused.error?.message, text, 'the message');
+      const run = setup.resume({ ...work.options, attended: true }, 'one');
+      await setup.advance(100);
+      const [{ approvalId = '' } = {}] = half;
+      const error = errorOf(() => run.decide(approvalId, { decision: 'allow', more: 0.5 }));
+      expectEqual(error?.code, 'bad_decision', 'the error of a run that waits');
+      expect(run.decide(approvalId, { decision: 'allow', more: 20_000 }), 'an open question');
+      expectEqual((await setup.until(run)).status, 'complete', 'the status after a whole number');
     },
   ),
   the('a run that must stop ends as without a question [P1]', async (setup) => {
