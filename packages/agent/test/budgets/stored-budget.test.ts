@@ -146,7 +146,7 @@ describe('a run with a budget of a store', () => {
     expect(await balance()).toEqual({ settled: used, reserved: noAmounts });
   });
 
-  it('settles what a crashed process had reserved with what the log shows', async () => {
+  it('settles what a crashed process had reserved with what the log shows: each attempt was sent and is a request', async () => {
     const { store, client, balance } = await budgetOf({ usd: 9 });
     const sessions = memoryStore();
     const agent = scriptedModel(['One.', 'Two.', 'Three.'].map((text) => textResponse(text, { usage })));
@@ -162,11 +162,37 @@ describe('a run with a budget of a store', () => {
     await reserve('of-a-caller');
     await executor.run('Again.', { sessionId: 's', budget: await client.budget('user:42') });
     const { settled, reserved } = await balance();
-    expect(settled).toEqual({ tokens: 10_000, usd: expect.closeTo(0.028, 9), requests: 2 });
+    expect(settled).toEqual({ tokens: 10_000, usd: expect.closeTo(0.028, 9), requests: 3 });
     expect(reserved).toEqual({ tokens: 100_000, usd: 1, requests: 2 });
     // The next response is not that of the request which was lost.
     await executor.run('And again.', { sessionId: 's', budget: await client.budget('user:42') });
     expect((await balance()).reserved).toEqual(reserved);
+  });
+
+  it('counts the attempts of a request in the same way if its process crashed before it settled them', async () => {
+    const steps: ModelStep[] = [
+      async (_request, { mayRetry }) => {
+        await mayRetry?.({ inputTokens: 1000, outputTokens: 0 });
+        return textResponse('Done.', { usage, wasted: { inputTokens: 1000, outputTokens: 0 }, attempts: 2 });
+      },
+      failedResponse(new AgentError({ kind: 'network', message: 'The service cannot be reached.' })),
+    ];
+    const balances: unknown[] = [];
+    for (const settle of [undefined, () => Promise.reject(new AgentError({ kind: 'invalid', message: '' }))]) {
+      const { store, client, balance } = await budgetOf({ usd: 9 });
+      const first = new BudgetClient({ store: changed(store, settle === undefined ? {} : { settle }) });
+      const sessions = memoryStore();
+      const executor = new Executor({ agent: scriptedModel([...steps]), pricing, store: sessions });
+      for (const prompt of ['One.', 'Two.'])
+        await executor.run(prompt, { sessionId: 's', budget: await first.budget('user:42') });
+      await first.flush();
+      const agent = scriptedModel([textResponse('Three.', { usage })]);
+      const last = new Executor({ agent, pricing, store: sessions });
+      await last.run('Three.', { sessionId: 's', budget: await client.budget('user:42') });
+      balances.push(await balance());
+    }
+    expect(balances[0]).toMatchObject({ settled: { tokens: 11_000, requests: 3 }, reserved: noAmounts });
+    expect(balances[1]).toEqual(balances[0]);
   });
 
   it('settles what sub-agents had reserved with what the log of the run shows', async () => {

@@ -121,9 +121,11 @@ export class StoredBudget extends Budget {
       const [, first, kind, seq, retry] = ownId.exec(id) ?? [];
       const used =
         seq === undefined ? undefined : await recorded(Number(seq), kind === 'call' ? first : undefined);
-      // The usage of the request contains that of its retries.
-      if (used !== undefined)
-        await client.settle(id, retry === undefined ? { ...used, requests: 1 } : noAmounts);
+      if (used === undefined) continue;
+      // As a running process counts it: each attempt is a request, and the usage of the first contains that of the others.
+      const isUnused = used.tokens + used.usd === 0;
+      const amounts = retry === undefined ? used : noAmounts;
+      await client.settle(id, isUnused ? noAmounts : { ...amounts, requests: 1 });
     }
   }
 
