@@ -42,6 +42,17 @@ export const alertCases: readonly BudgetCase[] = [
     await spend(store, 'c', 0.5);
     expectEqual(received, ['team 50 1'], 'the alerts');
   }),
+  alerts('the last share alerts when a request is refused, once', async ({ store }) => {
+    await store.define({ name: 'all', limits: { usd: 9 }, alerts: [100] });
+    await store.define({ name: 'team', parent: 'all', limits: { usd: 2 }, alerts: [50, 90, 100] });
+    const received = listen(store);
+    await spend(store, 'a', 1.5);
+    await reserve(store, 'b', 'team', 0.75);
+    await reserve(store, 'c', 'team', 0.75);
+    expectEqual(received, ['team 50 1.5', 'team 100 1.5'], 'the alerts after two refused requests');
+    await spend(store, 'd', 0.5);
+    expectEqual(received, ['team 50 1.5', 'team 100 1.5', 'team 90 2'], 'the alerts at the limit');
+  }),
   alerts('a listener that throws changes nothing', async ({ store }) => {
     await store.define({ name: 'team', limits: { usd: 1 }, alerts: [50] });
     store.onAlert(() => {

@@ -7,7 +7,10 @@ import { periodEnd } from './period.ts';
 /** A budget whose spending has reached one of its shares for the first time in a period. */
 export interface BudgetAlert {
   readonly budget: string;
-  /** The share of the limit that was reached, in percent: one of those in the definition of the budget. */
+  /**
+   * The share of the limit that was reached, in percent: one of those in the definition of the budget. 100 is also reached
+   * when the rest is too small for a request.
+   */
   readonly share: number;
   /** The limit that was reached, and the maximum in one period. */
   readonly limit: keyof Amounts;
@@ -23,10 +26,12 @@ export interface BudgetAlert {
 /**
  * Returns the alerts of budgets whose settled amounts have grown, and records them in the same transaction, so that each share
  * alerts once in a period whatever process reaches it.
+ * @param refused the limit that leaves too little for a request: all of it counts as spent.
  */
 export async function alertsIn(
   tables: BudgetTables,
   keys: readonly BalanceKey[],
+  refused?: keyof Amounts,
 ): Promise<readonly BudgetAlert[]> {
   const alerts: BudgetAlert[] = [];
   for (const key of keys) {
@@ -35,9 +40,10 @@ export async function alertsIn(
     const { settled } = await tables.balance(key, 0);
     const endsAt = periodEnd(definition, await tables.now());
     for (const share of definition.alerts) {
-      const limit = amountNames.find(
+      const spent = amountNames.find(
         (name) => settled[name] > 0 && isReached(share, settled[name], definition.limits[name]),
       );
+      const limit = spent ?? (share === 100 ? refused : undefined);
       if (limit === undefined || !(await isFirst(tables, key, share))) continue;
       const [, period = ''] = /^\S+ (.*)$/.exec(key.period) ?? [];
       const max = Number(definition.limits[limit]);

@@ -79,7 +79,7 @@ export class BudgetBook implements BudgetStore {
       const now = await tables.now();
       await this.#beat(tables, now);
       add(alerts, await alertsIn(tables, await chargeAbandoned(tables, now)));
-      return await this.#reserveIn(tables, request, now);
+      return await this.#reserveIn(tables, request, now, alerts);
     });
     this.#alert(alerts);
     if (result.state === 'refused') this.#release(request.id);
@@ -179,6 +179,7 @@ export class BudgetBook implements BudgetStore {
     tables: BudgetTables,
     request: ReservationRequest,
     now: number,
+    alerts: BudgetAlert[],
   ): Promise<ReservationResult> {
     const { id, sessionId, runId, wanted, least, isLast = false } = request;
     const known = await tables.hold(id);
@@ -196,6 +197,8 @@ export class BudgetBook implements BudgetStore {
     const verdict = decideReservation(levels, { wanted, least, isLast });
     const hold = { id, owner: this.#owner, sessionId, runId, balances: keys, since: now };
     await keepVerdict(tables, hold, keys, verdict);
+    if (verdict.state === 'refused')
+      add(alerts, await alertsIn(tables, keys.slice(verdict.level, verdict.level + 1), verdict.limit));
     return resultOf(verdict, levels, now);
   }
 
