@@ -273,13 +273,16 @@ export class Conversation {
     this.#ports.onChange();
   }
 
-  /** Sends a decision to the active run. A run that ended as `waiting` continues when all decisions are made. */
+  /**
+   * Sends a decision to the active run. One that ended as `waiting`, or that another client started, continues when all
+   * decisions are made.
+   */
   #answer(approvalId: string, answer: ApprovalDecision): void {
     this.#askedAt = this.#ports.io.clock.now();
     if (this.#run?.decide(approvalId, answer) === true) return;
     this.#answers.set(approvalId, answer);
     const open = [...this.ledger.openApprovals.keys()].filter((id) => !this.#answers.has(id));
-    if (open.length === 0 && !this.isRunning) this.resume();
+    if (open.length === 0 && this.#run === undefined) this.resume();
   }
 
   #newBook(): ToolCallList {

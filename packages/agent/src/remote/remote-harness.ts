@@ -151,11 +151,23 @@ class RemoteHarness implements Harness {
     const send = async () => {
       await this.#lineUp();
       const { path, body } = wanted();
-      await this.#link.post(this.#path(path), { body, headers });
+      const { runId } = await this.#link.post(this.#path(path), { body, headers });
+      if (typeof runId === 'string' && runId !== run.ids.id) this.#join(run, runId);
     };
     const isDone = () => run.isOver || run.hasStarted;
     const error = await this.#untilAccepted(send, isDone);
     if (error !== undefined) this.#giveUp(run, error);
+  }
+
+  /** Follows a run that was already active, whose events may have arrived before the response of the server. */
+  #join(run: RemoteRun, runId: string): void {
+    if (run.hasStarted || run.isOver) return;
+    run.follow(runId);
+    const { finished } = this.#state;
+    if (this.#state.runId !== runId || finished === undefined) return;
+    run.begin(this.#notify);
+    this.#forget(run);
+    run.end(finished, this.#state);
   }
 
   /** Resolves when the event connection is established. */

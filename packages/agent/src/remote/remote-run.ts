@@ -1,4 +1,4 @@
-import type { FinishedEvent, RunEnd, RunEvent } from '../events/event.ts';
+import type { FinishedEvent, RunEvent } from '../events/event.ts';
 import { lastAnswer } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { openRequests } from '../events/state.ts';
@@ -21,11 +21,14 @@ export class RemoteRun {
   readonly ids: RunIds;
   readonly #held: PendingRun;
   readonly #runtime: Runtime;
+  /** The run on the server. */
+  #id: string;
   #hasStarted = false;
   #isOver = false;
 
   constructor(ids: RunIds, control: RunControl, runtime: Runtime) {
     this.ids = ids;
+    this.#id = ids.id;
     this.#runtime = runtime;
     this.#held = new PendingRun(ids, control);
     this.run = this.#held.run;
@@ -40,10 +43,15 @@ export class RemoteRun {
     return this.#isOver;
   }
 
+  /** Follows a run that was already active and took the decisions of this one. */
+  follow(id: string): void {
+    this.#id = id;
+  }
+
   /** Returns whether an event belongs to this run. */
   owns(event: RunEvent): boolean {
     if (this.#isOver) return false;
-    return this.#hasStarted || ('runId' in event && event.type !== 'started' && event.runId === this.ids.id);
+    return this.#hasStarted || ('runId' in event && event.type !== 'started' && event.runId === this.#id);
   }
 
   /** Delivers the `started` event. */
@@ -61,7 +69,7 @@ export class RemoteRun {
   }
 
   /** Ends the run with its stored or unstored end. */
-  end(event: RunEnd, state: State): void {
+  end(event: FinishedEvent, state: State): void {
     this.#isOver = true;
     this.#held.end(resultOf(this.ids, event, state));
   }
