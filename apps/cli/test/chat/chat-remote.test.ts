@@ -128,27 +128,30 @@ describe('a chat with a server', () => {
   test.each([
     ['a call', { gate: new Permission('ask', [], true).gate }],
     ['a reached limit', { limits: { tokens: 9_500 }, onReached: 'ask' as const }],
-  ])('answers the question about %s in a run that waits in memory for another client', async (_name, asks) => {
-    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
-    const usage = { inputTokens: 9_000, outputTokens: 100 };
-    const agent = scriptedAgent([{ ...writes, usage }, 'Written.', 'Again.']);
-    const tools = workspaceTools({ root: folder, sandbox: 'off' });
-    const settings = () => ({ agent, tools, attended: true, ...asks });
-    const server = await startServer({ store, tokens, settings });
-    onTestFinished(() => server.close());
-    const first = await remote(server, tokens.own(), folder);
-    first.type('write it', '\r');
-    await first.until(/y (allow|continue)/);
-    const [id = ''] = await store.sessions();
-    const second = await remote(server, tokens.own(), folder, id);
-    await second.until(/y (allow|continue)/);
-    second.ponder();
-    second.type('y');
-    for (const stage of [first, second]) await stage.until(/Written\.\n\n✓/);
-    second.type('once more', '\r');
-    await second.until(/Again\.\n\n✓/);
-    expect((await store.info(id))?.status).toBe('complete');
-  });
+  ])(
+    'answers the question about %s in a run that waits in memory for another client',
+    async (_name, asks) => {
+      const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
+      const usage = { inputTokens: 9_000, outputTokens: 100 };
+      const agent = scriptedAgent([{ ...writes, usage }, 'Written.', 'Again.']);
+      const tools = workspaceTools({ root: folder, sandbox: 'off' });
+      const settings = () => ({ agent, tools, attended: true, ...asks });
+      const server = await startServer({ store, tokens, settings });
+      onTestFinished(() => server.close());
+      const first = await remote(server, tokens.own(), folder);
+      first.type('write it', '\r');
+      await first.until(/y (allow|continue)/);
+      const [id = ''] = await store.sessions();
+      const second = await remote(server, tokens.own(), folder, id);
+      await second.until(/y (allow|continue)/);
+      second.ponder();
+      second.type('y');
+      for (const stage of [first, second]) await stage.until(/Written\.\n\n✓/);
+      second.type('once more', '\r');
+      await second.until(/Again\.\n\n✓/);
+      expect((await store.info(id))?.status).toBe('complete');
+    },
+  );
 
   test('continues after the server restarts, and shows the reconnection', async () => {
     const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];

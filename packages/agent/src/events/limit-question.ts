@@ -28,12 +28,14 @@ export function limitQuestion(limit: ReachedLimit): LimitQuestion {
  */
 export function checkMore(
   request: { readonly limit?: ReachedLimit } | undefined,
-  { more }: { readonly more?: number | undefined },
+  answer: { readonly more?: number | undefined },
 ): void {
-  const amount = withArgumentErrors('checkMore', () => request?.limit?.amount);
-  if (more === undefined || amount === undefined || amount === 'usd' || Number.isInteger(more)) return;
-  const message = `answer.more is invalid: it is ${more}. Use a whole number of ${amount}.`;
-  throw new AgentError({ kind: 'invalid', code: 'bad_decision', message });
+  withArgumentErrors('checkMore', () => {
+    const [amount, { more }] = [request?.limit?.amount, answer];
+    if (more === undefined || amount === undefined || amount === 'usd' || Number.isInteger(more)) return;
+    const message = `answer.more is invalid: it is ${more}. Use a whole number of ${amount}.`;
+    throw new AgentError({ kind: 'invalid', code: 'bad_decision', message });
+  });
 }
 
 function formatted(amount: ReachedLimit['amount'], value: number): string {

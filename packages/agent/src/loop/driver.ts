@@ -159,7 +159,9 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     if (this.log.closed || this.isStopping) return false;
     const asked = openRequests(this.state).find((request) => request.approvalId === approvalId);
     checkMore(asked, { more });
-    return asked !== undefined && this.#recordDecision(approvalId, { decision, ...defined({ message, more }) });
+    return (
+      asked !== undefined && this.#recordDecision(approvalId, { decision, ...defined({ message, more }) })
+    );
   }
 
   get #asked(): Approvals {

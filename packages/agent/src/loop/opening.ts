@@ -39,7 +39,10 @@ export function openAgain(
     if (state.seq === 0) throw noSession(sessionId);
     const asked = openRequests(state);
     for (const answer of answers)
-      checkMore(asked.find(({ approvalId }) => approvalId === answer.approvalId), answer);
+      checkMore(
+        asked.find(({ approvalId }) => approvalId === answer.approvalId),
+        answer,
+      );
     return [{ type: 'resumed' }, ...closeExpired(state, now()), ...answers.map(decision)];
   };
 }

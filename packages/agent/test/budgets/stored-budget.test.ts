@@ -178,7 +178,10 @@ describe('a run with a budget of a store', () => {
       failedResponse(new AgentError({ kind: 'network', message: 'The service cannot be reached.' })),
     ];
     const balances: unknown[] = [];
-    for (const settle of [undefined, () => Promise.reject(new AgentError({ kind: 'invalid', message: '' }))]) {
+    for (const settle of [
+      undefined,
+      () => Promise.reject(new AgentError({ kind: 'invalid', message: '' })),
+    ]) {
       const { store, client, balance } = await budgetOf({ usd: 9 });
       const first = new BudgetClient({ store: changed(store, settle === undefined ? {} : { settle }) });
       const sessions = memoryStore();

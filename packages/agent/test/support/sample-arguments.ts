@@ -384,11 +384,10 @@ const samples: Readonly<Record<string, Sample>> = {
   reachedBudget: () => [{ kind: 'limit', message: 'The limit of budget "team" is $1.' }],
   withBatches: () => [{ collectMs: 1 }, { submit: () => {}, outcomes: () => {}, cancel: () => {} }],
   ...{ isBase64: () => ['AAAA'], isErrorKind: () => ['invalid'], isoTime: () => [1] },
-  plainJson: () => [{ a: 1 }, 'the value'],
   ...{ serviceCode: () => ['invalid', 404], timeOf: () => ['2026-01-01T00:00:00.000Z'] },
   exportSession: () => [filledStore(), 'session-1'],
   importSession: () => [memoryStore(), events.map((one) => JSON.stringify(one)), 'session-1'],
-  repairLog: () => [events],
+  ...{ plainJson: () => [{ a: 1 }, 'the value'], repairLog: () => [events] },
 };
 
 const objects: Readonly<Record<string, () => unknown>> = { steps };
