@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequestedEvent } from '../../src/events/event.ts';
 import { Executor } from '../../src/loop/executor.ts';
+import type { ExecutorOptions } from '../../src/run/options.ts';
 import type { RunResult } from '../../src/run/run.ts';
 import { memoryRunner } from '../../src/runner/memory-runner.ts';
 import type { Workflow } from '../../src/runner/runner.ts';
@@ -14,14 +15,18 @@ import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-m
 import type { Json } from '../../src/values/json.ts';
 
 /** Creates a runner whose workflow runs one task, and records steps and results. */
-function scene(script: readonly ModelStep[], rest: Partial<SteppedTask> = {}) {
+function scene(
+  script: readonly ModelStep[],
+  rest: Partial<SteppedTask> = {},
+  more: Partial<ExecutorOptions> = {},
+) {
   const kit = probeTools();
   const store = memoryStore();
   const agent = scriptedModel(script);
   const runtime = fakeRuntime();
   const gate = () => ({ type: rest.ask === undefined ? 'allow' : 'ask' }) as const;
   const tools = [kit.tool('a'), kit.tool('b')];
-  const executor = new Executor({ agent, tools, gate, store, runtime });
+  const executor = new Executor({ agent, tools, gate, store, runtime, ...more });
   const names: string[] = [];
   const results: RunResult[] = [];
   const workflow: Workflow = async (_input, steps) => {
@@ -92,6 +97,24 @@ describe('a run in steps', () => {
       expect(decided).toMatchObject([{ decision: 'deny' }]);
       await runner.close();
     }
+  });
+
+  it('treats half a token as a denial of more', async () => {
+    const asked: ApprovalRequestedEvent[] = [];
+    const usage = { inputTokens: 9_000, outputTokens: 100 };
+    const script = [calls(['a'], { usage }), textResponse('Done.')];
+    const gate = () => ({ type: 'allow' }) as const;
+    const limited = { limits: { tokens: 9_500 }, onReached: 'ask', gate } as const;
+    const ask = (request: ApprovalRequestedEvent) => void asked.push(request);
+    const { runner, store } = scene(script, { ask }, limited);
+    await runner.start(nothing, { runId: 'r1' });
+    while (asked.length === 0) await moment();
+    await runner.signal('r1', approvalSignal(asked[0]?.approvalId ?? ''), { decision: 'allow', more: 0.5 });
+    expect(await runner.result('r1')).toBe('limit');
+    const decided = (await store.read('task-1')).filter(({ type }) => type === 'approval_decided');
+    const message = 'answer.more is invalid: it is 0.5. Use a whole number of tokens.';
+    expect(decided).toMatchObject([{ decision: 'deny', message }]);
+    await runner.close();
   });
 
   it('retries an approval request that fails', async () => {
