@@ -127,7 +127,7 @@ const ofTheCommandLine: readonly Plan[] = [
     command: 'cobbler assistant',
     way: 'server',
     fill: [['assistant', 'assistant --api-root $DOCS_TELEGRAM']],
-    before: 'export TELEGRAM_BOT_TOKEN=$DOCS_BOT',
+    before: 'TELEGRAM_BOT_TOKEN=$DOCS_BOT',
     prints: /ready/,
   },
   { command: /^(cobbler|npm start --) (acp|mcp)\b/, way: 'speak' },
