@@ -5,7 +5,7 @@
  */
 
 import type { Agent } from '@cobbler/agent';
-import type { BatchEntry, BatchHttp, BatchOptions, BatchOutcome, BatchService } from '@cobbler/agent/batch';
+import type { BatchHttp, BatchOptions, BatchOutcome, BatchService } from '@cobbler/agent/batch';
 import { batchFields, withBatches } from '@cobbler/agent/batch';
 import { read, record } from '@cobbler/agent/input';
 import type { FactoryConfig } from '@cobbler/agent/provider';
@@ -36,7 +36,7 @@ const readOptions = record<ClaudeBatchOptions>({ ...readers, ...batchFields });
 const claudeBatches: BatchService = {
   async submit(entries, http) {
     const { id } = await http.sendFor(['id'], 'POST', `${http.url}/batches`, {
-      requests: entries.map(requestOf),
+      requests: entries.map(({ id, body: { stream: _, ...params } }) => ({ custom_id: id, params })),
     });
     return id;
   },
@@ -59,10 +59,6 @@ const claudeBatches: BatchService = {
 
 function addressOf(batch: string, { url }: BatchHttp): string {
   return `${url}/batches/${encodeURIComponent(batch)}`;
-}
-
-function requestOf({ id, body: { stream: _, ...params } }: BatchEntry): object {
-  return { custom_id: id, params };
 }
 
 /** The HTTP status of each type of error. Source: platform.claude.com/docs/en/api/errors. */

@@ -174,7 +174,8 @@ export class PostgresInbox implements Inbox {
 
   /** Runs a transaction that changes the runs of a key. */
   async #write<Value>(key: string | null, work: (connection: Connection) => Promise<Value>): Promise<Value> {
-    if (this.#isClosing) throw inboxClosed();
+    if (this.#isClosing)
+      throw new AgentError({ kind: 'invalid', code: 'closed', message: 'The runner has been closed.' });
     return await this.#db.transaction(async (connection) => {
       if (key !== null) {
         const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 1))';
@@ -270,8 +271,4 @@ export class PostgresInbox implements Inbox {
       )
       .catch(() => {});
   }
-}
-
-function inboxClosed(): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'closed', message: 'The runner has been closed.' });
 }

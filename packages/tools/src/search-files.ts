@@ -144,13 +144,13 @@ async function searchBatch(
   for (const [index, { name, bytes }] of texts.entries()) {
     const matches = results[index];
     if (bytes === undefined) found.skip();
-    else if (matches === undefined) found.end(tooCostlyText(name), true);
+    else if (matches === undefined)
+      found.end(
+        `the expression takes too much time or memory on ${quotePath(name)}. Avoid nested repetitions.`,
+        true,
+      );
     else found.add(name, matches);
   }
-}
-
-function tooCostlyText(name: string): string {
-  return `the expression takes too much time or memory on ${quotePath(name)}. Avoid nested repetitions.`;
 }
 
 /** Converts the arguments to an expression. It also accepts `(?i)` at the beginning, as in other engines. */

@@ -236,7 +236,12 @@ export function promptParts(blocks: readonly ContentBlock[], folder: string): Us
         const { resource } = block;
         const name = nameIn(folder, filePath(resource.uri) ?? resource.uri);
         words += `@${name}`;
-        more.push(partOf('text' in resource ? Buffer.from(resource.text) : decode(resource.blob), name));
+        more.push(
+          partOf(
+            'text' in resource ? Buffer.from(resource.text) : Buffer.from(resource.blob, 'base64'),
+            name,
+          ),
+        );
         break;
       }
       default:
@@ -260,8 +265,4 @@ function nameIn(folder: string, path: string): string {
   if (!isAbsolute(path)) return path;
   const name = relative(folder, path);
   return name === '' || name.startsWith('..') ? path : name;
-}
-
-function decode(base64: string): Uint8Array {
-  return Buffer.from(base64, 'base64');
 }

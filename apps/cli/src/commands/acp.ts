@@ -56,12 +56,8 @@ export async function acp(options: Readonly<Record<string, unknown>>, io: Io): P
   await connection.closed;
   await server.close();
   await budgets.close();
-  await closeAll(servers.values());
+  await Promise.all([...servers.values()].map(async (opened) => (await opened).close()));
   await sessions?.store.close();
   for (const stop of stops) stop();
   return 0;
-}
-
-async function closeAll(servers: Iterable<Promise<McpTools>>): Promise<void> {
-  await Promise.all([...servers].map(async (opened) => (await opened).close()));
 }

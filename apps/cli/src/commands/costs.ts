@@ -141,7 +141,7 @@ function costTable({ by, rows }: CostReport, limit: number, style: Style): strin
   // The last days, or the most expensive of the other groups.
   const shown = by === 'day' ? rows.slice(-limit) : rows.slice(0, limit);
   const rest = by === 'day' ? rows.slice(0, -limit) : rows.slice(limit);
-  const lines = shown.map((row) => [nameOf(row), ...cells(row)]);
+  const lines = shown.map((row) => [row.key === null ? '(not recorded)' : oneLine(row.key), ...cells(row)]);
   if (rest.length > 0) lines.push([`${rest.length} more`, ...cells(totalCosts(rest))]);
   const total = ['total', ...cells(totalCosts(rows))];
   const all = [[by, ...titles], ...lines, total];
@@ -155,10 +155,6 @@ function costTable({ by, rows }: CostReport, limit: number, style: Style): strin
       .join('  ')
       .trimEnd();
   return [style.dim(text(all[0] ?? [])), ...lines.map(text), style.bold(text(total))];
-}
-
-function nameOf({ key }: CostRow): string {
-  return key === null ? '(not recorded)' : oneLine(key);
 }
 
 function cells(costs: CostTotals): string[] {

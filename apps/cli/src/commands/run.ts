@@ -36,7 +36,6 @@ import { openRecordReplay } from '../run/record-replay.ts';
 import { runBudget, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
-import type { TaskSession } from '../run/task.ts';
 import { runTask } from '../run/task.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
@@ -184,7 +183,7 @@ async function work(
           ? failureContext(settings, agent, io)
           : { host: agent.provider, model: agent.model, provider: agent.provider },
       ...defined({ keyboard, budget }),
-      ...(chosen !== undefined && { session: sessionOf(chosen, resumes) }),
+      ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
       ...defined({ recording: recordReplay.recording }),
     },
     io,
@@ -208,10 +207,6 @@ function runBlobs(chosen: ChosenSession | undefined, recordReplay: RecordReplay,
 async function entitle(chosen: ChosenSession | undefined, words: string): Promise<void> {
   if (chosen === undefined || chosen.status !== undefined || words === '') return;
   await chosen.sessions.store.rename(chosen.id, words).catch(() => false);
-}
-
-function sessionOf({ id, sessions: { store } }: ChosenSession, resumes: boolean): TaskSession {
-  return { id, store, resumes };
 }
 
 export function noteOf(flags: RunFlags, folder: string, { provider, model }: Settings): SessionMetadata {

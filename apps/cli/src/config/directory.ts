@@ -40,17 +40,13 @@ export function checkWritable(path: string, flag = '-o'): void {
     accessSync(dirname(path), constants.W_OK);
   } catch (error) {
     throw new UsageError(
-      `Cannot write ${path}: its directory ${writeFailure(error)}.`,
+      `Cannot write ${path}: its directory ${readFailure(error).replace('read', 'written')}.`,
       `Choose another file: ${flag} FILE`,
     );
   }
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new UsageError(`${path} is a directory.`, `Pass a file: ${flag} FILE`);
   }
-}
-
-function writeFailure(error: unknown): string {
-  return readFailure(error).replace('read', 'written');
 }
 
 /** Returns a path for display: `~` stands for the home directory. */

@@ -75,13 +75,9 @@ export function allowingRules(
   );
   if (each?.every((rule) => rule !== undefined) === true) return [...new Set(each)];
   // A line with more than one program, or one that is not understood, is allowed as exactly this text.
-  const isHere = directoryOf(call) === '.';
-  const exact = own.find((rule) => isHere && rule.command === undefined && isSameText(rule, call));
+  const isLiteral = directoryOf(call) === '.' && !call.subject.includes('*');
+  const exact = own.find((rule) => isLiteral && rule.command === undefined && rule.pattern === call.subject);
   return exact === undefined ? undefined : [exact];
-}
-
-function isSameText({ pattern }: PermissionRule, { subject }: RuledCall): boolean {
-  return pattern === subject && !subject.includes('*');
 }
 
 /** Returns whether an allow rule for commands has no effect, because it contains a `*` or no command. */

@@ -256,7 +256,9 @@ function renderTable(lines: readonly string[], style: Style, columns: number): s
   if (rows[0] === undefined || separator === undefined || !separator.every((cell) => /^:?-+:?$/.test(cell))) {
     return asGiven;
   }
-  const body = [rows[0], ...rows.slice(2)].map((row) => row.map((cell) => withoutSigns(cell, style)));
+  const body = [rows[0], ...rows.slice(2)].map((row) =>
+    row.map((cell) => (style.color ? cell.replaceAll(/\*\*|`/g, '') : cell)),
+  );
   const widths = rows[0].map((_, column) => Math.max(3, ...body.map((row) => widthOf(row[column] ?? ''))));
   const total = widths.reduce((sum, width) => sum + width + 2, 0);
   if (total >= columns) return asGiven;
@@ -273,8 +275,4 @@ function renderTable(lines: readonly string[], style: Style, columns: number): s
 function cellsOf(line: string): string[] {
   const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
-}
-
-function withoutSigns(cell: string, style: Style): string {
-  return style.color ? cell.replaceAll(/\*\*|`/g, '') : cell;
 }

@@ -40,7 +40,7 @@ const detailIndent = '      ';
 
 /** Formats a finished call for a terminal: one line, then the interesting part of its result. */
 export function terminalReport(report: ToolReport, view: ReportView): string[] {
-  return [...headLines(report, view), ...indentLines(details(report, view))];
+  return [...headLines(report, view), ...details(report, view).map((line) => detailIndent + line)];
 }
 
 /** Formats a finished call without a terminal, in words, because symbols and columns are of no use in a log. */
@@ -166,8 +166,4 @@ function textLines(text: string, { summary }: Pick<ToolReport, 'summary'>): stri
   const lines = visible(text).trimEnd().split('\n');
   if (summary !== undefined && lines[0] === `[${summary}]`) lines.shift();
   return lines.length === 1 && lines[0] === '(no output)' ? [] : lines;
-}
-
-function indentLines(lines: readonly string[]): string[] {
-  return lines.map((line) => detailIndent + line);
 }

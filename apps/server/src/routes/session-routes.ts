@@ -188,12 +188,8 @@ function sessionJsonOf(
   id: string,
   info: SessionInfo | undefined,
 ): Record<string, unknown> {
-  return { ...sessionJson(id, info), ...runningNow(sessionService.runIn(id)) };
-}
-
-/** Returns the status of an active run, which the log alone cannot distinguish from one that was cut off. */
-function runningNow(runId: string | undefined): { status?: string; runId?: string } {
-  return runId === undefined ? {} : { status: 'running', runId };
+  const runId = sessionService.runIn(id);
+  return { ...sessionJson(id, info), ...(runId !== undefined && { status: 'running', runId }) };
 }
 
 const promptRefusals = {
@@ -253,7 +249,8 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
         const runId = keyOf(request.headers['idempotency-key']);
         const session = await sessionService.session(sessionId);
         const answers = body?.answers ?? [];
-        if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve')) throw lacksApprove();
+        if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve'))
+          throw new Problem(403, 'scope', 'This token lacks the "approve" scope.');
         const started =
           answers.length > 0
             ? await approvals.answerAll(sessionId, answers, { runId, token })
@@ -292,10 +289,6 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       },
     }),
   ];
-}
-
-function lacksApprove(): Problem {
-  return new Problem(403, 'scope', 'This token lacks the "approve" scope.');
 }
 
 /**

@@ -280,7 +280,9 @@ async function sendPage(
   let frames: Buffer[] = [];
   let bytes = 0;
   for (const [index, event] of page.entries()) {
-    for (const frame of framesOf(event, place, index === 0 ? skip : 0)) {
+    for (const frame of place.form === 'versioned'
+      ? [storedFrame(event)]
+      : plainFrames(event, index === 0 ? skip : 0)) {
       frames.push(frame);
       bytes += frame.length;
     }
@@ -293,18 +295,11 @@ async function sendPage(
   }
 }
 
-function framesOf(event: Event, { form }: StreamPosition, skip: number): Buffer[] {
-  return form === 'versioned' ? [storedFrame(event)] : plainFrames(event, skip);
-}
-
-function seedFramesOf(event: RunEvent, status: Buffer | undefined): Buffer[] {
-  return [...(isStored(event) ? plainFrames(event) : []), ...(status === undefined ? [] : [status])];
-}
-
 /** Returns the concatenated frames of one kind. */
 function bytesOf(shown: readonly PublishedEvent[], kind: StreamKind): Buffer {
   const frames = shown.flatMap(({ event, status }) => {
-    if (kind === 'plain') return seedFramesOf(event, status);
+    if (kind === 'plain')
+      return [...(isStored(event) ? plainFrames(event) : []), ...(status === undefined ? [] : [status])];
     if (isStored(event)) return [storedFrame(event)];
     // An end that no store contains is also sent to clients without streamed text.
     return kind === 'live' || event.type === 'finished' ? [liveFrame(event)] : [];

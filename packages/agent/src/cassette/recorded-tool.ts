@@ -72,8 +72,8 @@ async function execute(
       start(put) {
         ran = true;
         // Its own account shows what the tool spends.
-        const budget = new Budget({}, context.budget, (spending, tokens, usd) => {
-          put({ spending: { ...plainFields(withoutLog(spending)), charged: { tokens, usd } } }, true);
+        const budget = new Budget({}, context.budget, ({ log: _, ...spending }, tokens, usd) => {
+          put({ spending: { ...plainFields(spending), charged: { tokens, usd } } }, true);
           return true;
         });
         const costs = () => costsOf(budget);
@@ -133,10 +133,6 @@ async function previewOf(
 function record(budget: Budget, { charged, ...spending }: JsonObject, ran: boolean): void {
   const { tokens = 0, usd = 0 } = ran || !isObject(charged) ? {} : charged;
   budget.spend(Number(tokens), Number(usd), spending as unknown as Spending);
-}
-
-function withoutLog({ log: _, ...spending }: Spending): object {
-  return spending;
 }
 
 function costsOf(budget: Budget): JsonObject {

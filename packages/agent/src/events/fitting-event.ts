@@ -10,7 +10,7 @@ import type {
 import { ignore } from './event-groups.ts';
 import { safeCut } from './fold.ts';
 import { repairMessages } from './repair-messages.ts';
-import type { OpenCall, State } from './state.ts';
+import type { State } from './state.ts';
 import { unanswered } from './state.ts';
 
 /** The result of checking an event: the event to keep, if any, and the problem with the original one. */
@@ -97,7 +97,9 @@ function fitResult(state: State, event: Head & ToolResultEvent): Fitting {
  * them.
  */
 function fitCall(state: State, event: Extract<Event, { readonly callId: string }>): Fitting {
-  const open = unanswered(state).filter((call) => isMeant(call, event));
+  const open = unanswered(state).filter(
+    ({ index, part }) => index === event.index && part.id === event.callId,
+  );
   if (open.some(({ turn }) => turn === event.turn)) return { event };
   const [call] = open;
   const place = `turn ${event.turn}, call ${event.index}`;
@@ -106,10 +108,6 @@ function fitCall(state: State, event: Extract<Event, { readonly callId: string }
     event: { ...event, turn: call.turn },
     problem: `belongs to a call in turn ${call.turn}, but refers to ${place}`,
   };
-}
-
-function isMeant({ index, part }: OpenCall, event: Extract<Event, { readonly callId: string }>): boolean {
-  return index === event.index && part.id === event.callId;
 }
 
 function fitNotice(state: State, event: Head & NoticeEvent): Fitting {

@@ -51,7 +51,8 @@ export function repairLog(values: readonly unknown[]): RepairedLog {
     const last = entries.at(-1);
     if (last !== undefined && state.finished === undefined) {
       note(last.at, unfinished);
-      events.push({ ...headOf(last.event), ...ending(state) });
+      const { v, seq, id, time, runId } = last.event;
+      events.push({ v, seq, id, time, runId, ...ending(state) });
     }
     return {
       events: events.map((event, index) => atPosition(event, session, index + 1)),
@@ -169,10 +170,6 @@ function replayed(entries: readonly Entry[], note: Note): { state: State; events
     events.push(fits);
   }
   return { state, events };
-}
-
-function headOf({ v, seq, id, time, runId }: Event): Pick<Event, 'v' | 'seq' | 'id' | 'time' | 'runId'> {
-  return { v, seq, id, time, runId };
 }
 
 function ending({ metrics }: State): EventBody {

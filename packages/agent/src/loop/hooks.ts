@@ -11,7 +11,6 @@ import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { flag, invalid, limited, listOf, read, record, text, when } from '../values/input.ts';
-import type { TextPart } from '../values/message.ts';
 import { maxPromptBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
@@ -184,7 +183,9 @@ export async function changedEnd(run: RunContext, finish: Finish): Promise<Finis
       record<{ continueWith?: string }>({ continueWith: limited(maxPromptBytes, text) }),
     );
     if (continueWith && status === 'complete' && run.state.closing === undefined)
-      await run.log.record([{ type: 'user', content: [textPart(continueWith)], steer: true }]);
+      await run.log.record([
+        { type: 'user', content: [{ type: 'text', text: wellFormedText(continueWith) }], steer: true },
+      ]);
     return finish;
   } catch (thrown) {
     // The first failure says more.
@@ -192,8 +193,4 @@ export async function changedEnd(run: RunContext, finish: Finish): Promise<Finis
       ? { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() }
       : finish;
   }
-}
-
-function textPart(value: string): TextPart {
-  return { type: 'text', text: wellFormedText(value) };
 }

@@ -61,7 +61,9 @@ export function openAction(
     if (state.finished.status !== 'waiting') return [];
     // An action that is performed again brings decisions that the log already has.
     const open = new Set(openRequests(state).map(({ approvalId }) => approvalId));
-    const again = resume(state).filter((event) => !isDecision(event) || open.has(event.approvalId));
+    const again = resume(state).filter(
+      (event) => event.type !== 'approval_decided' || open.has(event.approvalId),
+    );
     // Only a decision, or an approval that has expired, continues a waiting run.
     return again.length > 1 ? again : [];
   };
@@ -107,10 +109,6 @@ function isInterrupted(state: State): boolean {
 
 function decision({ approvalId, ...given }: NamedDecision): EventBody {
   return { type: 'approval_decided', approvalId, ...given, waitedMs: 0 };
-}
-
-function isDecision(event: EventBody): event is Extract<EventBody, { type: 'approval_decided' }> {
-  return event.type === 'approval_decided';
 }
 
 function decidedBy(decision: 'superseded' | 'expired', approvalId: string): EventBody {

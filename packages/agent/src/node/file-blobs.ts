@@ -75,7 +75,8 @@ class BlobFiles {
       held = await HeldDirectory.open(await realpath(this.#folder), defaultAnchor);
       return await readPart(held, id, start, end);
     } catch (error) {
-      if (isNothing(error)) return undefined;
+      if (isMissing(error) || (error as NodeJS.ErrnoException | undefined)?.code === 'ELOOP')
+        return undefined;
       throw fileError(error, `blob ${id}`);
     } finally {
       await held?.close();
@@ -180,9 +181,4 @@ async function readPart(
   } finally {
     await handle.close();
   }
-}
-
-/** Returns true if the path does not exist, or if it is a symbolic link and therefore not a blob. */
-function isNothing(error: unknown): boolean {
-  return isMissing(error) || (error as NodeJS.ErrnoException | undefined)?.code === 'ELOOP';
 }

@@ -279,7 +279,11 @@ export class Workspace {
         return { base, missing };
       } catch (error) {
         if (AgentError.is(error) || dirname(at) === at) throw fileError(error, path);
-        if (await isLink(at)) throw problem('outside', deadLink(path));
+        if (await isLink(at))
+          throw problem(
+            'outside',
+            `${quotePath(path)} contains a symbolic link whose target does not exist in the workspace.`,
+          );
         failure ??= error;
         missing.unshift(basename(at));
       }
@@ -384,10 +388,6 @@ async function isLink(path: string): Promise<boolean> {
     (stat) => stat.isSymbolicLink(),
     () => false,
   );
-}
-
-function deadLink(path: string): string {
-  return `${quotePath(path)} contains a symbolic link whose target does not exist in the workspace.`;
 }
 
 function outside(path: string): AgentError {

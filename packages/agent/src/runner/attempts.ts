@@ -150,7 +150,8 @@ export async function attemptStep<Value>(work: StepWork<Value>): Promise<Value> 
       return value;
     } catch (thrown) {
       signal.throwIfAborted();
-      if (retry === undefined || attempt > retry.retries || !mayRetry(thrown)) throw AgentError.from(thrown);
+      if (retry === undefined || attempt > retry.retries || (AgentError.is(thrown) && !thrown.retryable))
+        throw AgentError.from(thrown);
       await pause(runtime, pauseOf(retry, attempt, thrown), signal);
     }
   }
@@ -205,10 +206,6 @@ function oneAttempt<Value>(work: StepWork<Value>, attempt: number, idempotencyKe
   });
 }
 
-function mayRetry(thrown: unknown): boolean {
-  return !AgentError.is(thrown) || thrown.retryable;
-}
-
 /** Returns the delay before a retry: doubled each time, and never shorter than a service asks for. */
 function pauseOf(
   { firstMs, maxMs = defaultMaxPauseMs }: StepRetry,
@@ -220,10 +217,6 @@ function pauseOf(
 }
 
 function timedOut(name: string, timeoutMs: number): AgentError {
-  const message = `Step ${quoteName(name)} took longer than its time limit of ${timeoutMs} ms.`;
+  const message = `Step ${JSON.stringify(name)} took longer than its time limit of ${timeoutMs} ms.`;
   return new AgentError({ kind: 'timeout', code: 'step', message, retryable: true });
-}
-
-function quoteName(name: string): string {
-  return JSON.stringify(name);
 }

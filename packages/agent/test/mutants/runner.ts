@@ -140,8 +140,8 @@ export const runnerMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/opening.ts',
-    find: '|| open.has(event.approvalId));',
-    replace: '|| true);',
+    find: '|| open.has(event.approvalId),',
+    replace: '|| true,',
     why: 'a repeated action records a decision again',
     breaks: ['P13'],
     by: 'test/loop/advance.test.ts',

@@ -134,14 +134,11 @@ const maxAddressLength = 1000;
 /** Returns a link. Telegram drops links with other protocols, so their address follows the text. */
 function link(href: string, label: readonly TextRun[], style: TextStyle): TextRun[] {
   const words = visibleText(label);
+  const { code: _, ...plain } = style;
   if (style.href === undefined && /^https?:\/\/[^\s]+$/i.test(href) && href.length <= maxAddressLength)
-    return label.map(({ text }) => ({ text, style: { ...withoutCode(style), href } }));
+    return label.map(({ text }) => ({ text, style: { ...plain, href } }));
   if (href === '' || words === href || `mailto:${words}` === href) return [...label];
   return [...label, { text: ` (${href})`, style }];
-}
-
-function withoutCode({ code: _, ...style }: TextStyle): TextStyle {
-  return style;
 }
 
 /** Returns the name of a code block's language, without additional text. */

@@ -86,7 +86,8 @@ export async function poll(given: PollOptions): Promise<void> {
       failures += 1;
       if (isFinal(trouble, failures)) throw trouble;
       options.onTrouble?.(trouble);
-      await pause(runtime, pauseMs(trouble, failures), signal);
+      const backoffMs = backoff({ baseMs: minPauseMs, maxMs: maxPauseMs }, failures - 1);
+      await pause(runtime, trouble.retryAfterMs ?? backoffMs, signal);
     }
   }
 }
@@ -129,10 +130,6 @@ async function accept({ onUpdate }: PollOptions, update: Update): Promise<void> 
 
 function isFinal({ kind, code }: AgentError, failures: number): boolean {
   return kind === 'auth' || code === 'webhook_set' || (code === 'other_poller' && failures > conflicts);
-}
-
-function pauseMs({ retryAfterMs }: AgentError, failures: number): number {
-  return retryAfterMs ?? backoff({ baseMs: minPauseMs, maxMs: maxPauseMs }, failures - 1);
 }
 
 function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {

@@ -71,7 +71,10 @@ export function readUpdate(update: unknown, given: ReadUpdateOptions): ReadUpdat
   const ignored = (reason: string): ReadUpdate => ({ type: 'ignored', id, reason });
   const message = record(fields['message']);
   if (message !== undefined)
-    return readMessage(id, message, options) ?? ignored(noMessageReason(message, options));
+    return (
+      readMessage(id, message, options) ??
+      ignored(rejectionReason(message['from'], message['chat'], options) ?? 'a message without content')
+    );
   const query = record(fields['callback_query']);
   if (query !== undefined)
     return readButtonPress(id, query, options) ?? ignored(noPressReason(query, options));
@@ -109,10 +112,6 @@ function readMessage(id: string, message: UpdateFields, options: ReadUpdateOptio
     text: withoutBotName(text.toWellFormed(), options.botName),
     ...defined({ repliesTo, language: sender.language }),
   };
-}
-
-function noMessageReason(message: UpdateFields, options: ReadUpdateOptions): string {
-  return rejectionReason(message['from'], message['chat'], options) ?? 'a message without content';
 }
 
 /** Reads a button press. It has no time, so the time of its message is used. */

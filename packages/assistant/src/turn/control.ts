@@ -36,7 +36,7 @@ const acts: Readonly<Record<keyof typeof words.commandWords, Command>> = {
   cancel,
   again,
   memory: showMemory,
-  forget: askToForget,
+  forget: async () => words.forgetQuestion,
   export: exportChat,
   timezone: setTimeZone,
 };
@@ -206,10 +206,6 @@ async function showMemory({ memory }: AssistantDependencies, { chatId }: Command
     shown.map(({ text }) => text),
     memories.length - shown.length,
   );
-}
-
-async function askToForget(): Promise<string> {
-  return words.forgetQuestion;
 }
 
 /** Deletes all data of a chat, and cancels the active turn, whose reply would be about deleted data. */

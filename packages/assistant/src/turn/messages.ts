@@ -120,7 +120,7 @@ export function timeZoneAsked(current: string): string {
 }
 
 export function timeZoneUnknown(name: string): string {
-  return `${quote(name)} is not a time zone. Use a name such as \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
+  return `“${name.slice(0, 60)}” is not a time zone. Use a name such as \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
 }
 
 export function remembered(texts: readonly string[], more: number): string {
@@ -130,8 +130,4 @@ export function remembered(texts: readonly string[], more: number): string {
 
 function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
-}
-
-function quote(text: string): string {
-  return `“${text.slice(0, 60)}”`;
 }

@@ -57,7 +57,15 @@ export function workFor(arrival: Incoming, newId: () => string): Work {
   if (arrival.type === 'tap') return buttonPressFor(arrival, sender);
   const whose = { ...sender, ...defined({ asked: arrival.message }) };
   if (arrival.type === 'other') return { type: 'notice', ...whose, text: arrival.answer };
-  return commandFor(arrival, whose) ?? turnFor(arrival, whose, newId);
+  return (
+    commandFor(arrival, whose) ?? {
+      type: 'turn',
+      ...whose,
+      text: arrival.text,
+      messageId: newId(),
+      replyId: newId(),
+    }
+  );
 }
 
 /**
@@ -68,10 +76,6 @@ export function keyOf(work: Work): string {
   if (work.type === 'turn') return `chat:${work.chatId}`;
   if (work.type === 'remember') return `memory:${work.chatId}`;
   return `control:${work.chatId}`;
-}
-
-function turnFor({ text }: IncomingText, whose: WorkMetadata, newId: () => string): TurnWork {
-  return { type: 'turn', ...whose, text, messageId: newId(), replyId: newId() };
 }
 
 /** Parses a command, which may include a bot name: `/help@name`. */

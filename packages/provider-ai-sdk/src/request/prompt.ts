@@ -22,13 +22,11 @@ export type ResultFiles = 'inside' | 'behind';
 /** Converts one turn to messages of the SDK. Tool results come first, in a separate message. */
 export function writeTurn(turn: Turn, files: ResultFiles): readonly Json[] {
   const messages =
-    turn.side === 'assistant' ? assistantMessages(turn.parts) : userMessages(turn.parts, files);
+    turn.side === 'assistant'
+      ? [{ role: 'assistant' as const, content: assistantContent(turn.parts) }]
+      : userMessages(turn.parts, files);
   // The messages contain only JSON, but their types do not show it.
   return messages as unknown as readonly Json[];
-}
-
-function assistantMessages(parts: readonly AssistantPart[]): LanguageModelV4Message[] {
-  return [{ role: 'assistant', content: assistantContent(parts) }];
 }
 
 function userMessages(

@@ -91,15 +91,11 @@ function assistantItems(parts: readonly AssistantPart[], thinks: boolean): Respo
       head = messageHead(data);
       // Sealed items are input items: they came from the service.
       const item = data as unknown as ResponseInputItem;
-      if (head === undefined && !isReasoning(data)) add(() => item);
+      if (head === undefined && !(isObject(data) && data['type'] === 'reasoning')) add(() => item);
       else if (head === undefined && thinks) thoughts.push(item);
     }
   }
   return items;
-}
-
-function isReasoning(data: Json): boolean {
-  return isObject(data) && data['type'] === 'reasoning';
 }
 
 /**

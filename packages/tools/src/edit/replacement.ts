@@ -70,7 +70,9 @@ function placesOf(text: string, passage: string, all: boolean): number[] {
 }
 
 function notUnique(text: string, places: readonly number[]): string {
-  const named = [...new Set(places.slice(0, maxPlaces).map((place) => lineAt(text, place)))];
+  const named = [
+    ...new Set(places.slice(0, maxPlaces).map((place) => text.slice(0, place).split('\n').length)),
+  ];
   const count = places.length > 1000 ? 'more than 1,000 times' : `${counted(places.length, 'time')}`;
   const lines = `line${named.length === 1 ? '' : 's'} ${named.join(', ')}${places.length > maxPlaces ? ', …' : ''}`;
   return (
@@ -86,8 +88,4 @@ function notFound(text: string, given: string): string {
   const { line, passage, onlySpace } = closest;
   const how = onlySpace ? 'It differs only in white space from' : 'The closest match is';
   return `old_text was not found. ${advice}${how} the text at line ${line}:\n${passage}`;
-}
-
-function lineAt(text: string, place: number): number {
-  return text.slice(0, place).split('\n').length;
 }

@@ -91,7 +91,10 @@ function formProblem(schema: JsonObject): string | undefined {
   if (Buffer.byteLength(JSON.stringify(schema)) > maxSchema)
     return `its schema exceeds ${maxSchema / 1024} KiB`;
   const { properties = {}, required = [] } = schema;
-  if (!isObject(properties) || !Object.values(properties).every(isSchema))
+  if (
+    !isObject(properties) ||
+    !Object.values(properties).every((value) => isObject(value) || typeof value === 'boolean')
+  )
     return 'its schema has properties that are not schemas';
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
     return 'its schema requires properties whose names are not strings';
@@ -99,10 +102,6 @@ function formProblem(schema: JsonObject): string | undefined {
   if (odd !== undefined)
     return `providers do not accept its property ${JSON.stringify(truncate(plainText(odd), 80))}`;
   return foreignReference(schema) ? 'its schema refers to another document' : undefined;
-}
-
-function isSchema(value: unknown): boolean {
-  return isObject(value) || typeof value === 'boolean';
 }
 
 function isShallow(value: unknown, depth: number): boolean {

@@ -86,7 +86,7 @@ export function decodeKeys(held: string, chunk: string): DecodedKeys {
     if (rest.startsWith(pasteBegins)) {
       const end = rest.indexOf(pasteEnds);
       if (end === -1) break;
-      keys.push({ type: 'paste', text: pastedText(rest.slice(pasteBegins.length, end)) });
+      keys.push({ type: 'paste', text: rest.slice(pasteBegins.length, end).replaceAll(/\r\n?/g, '\n') });
       rest = rest.slice(end + pasteEnds.length);
     } else if (rest.startsWith('\x1b')) {
       const whole = wholeSequence.exec(rest);
@@ -116,11 +116,6 @@ function plainKey(rest: string): { key: ChatKey; length: number } {
   const letters = /^[^\x00-\x1f\x7f]+/.exec(rest)?.[0];
   if (letters !== undefined) return { key: { type: 'text', text: letters }, length: letters.length };
   return { key: { type: controls[rest[0] ?? ''] ?? 'other' }, length: 1 };
-}
-
-/** Converts the carriage returns that terminals send for pasted line ends. */
-function pastedText(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n');
 }
 
 /** An ESC without further input for this time is a key, in milliseconds. */

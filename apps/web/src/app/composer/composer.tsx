@@ -36,7 +36,7 @@ export function Composer(props: ComposerProps): VNode {
   useLayoutEffect(() => {
     if (isNew) focusMessage();
   }, [isNew]);
-  const content = contentOf(attached, text);
+  const content: UserPart[] = text.trim() === '' ? [...attached] : [...attached, { type: 'text', text }];
   const send = async () => {
     if (content.length === 0) return;
     if (JSON.stringify(content).length > maxBytes)
@@ -167,11 +167,6 @@ function Attached({ parts, remove }: AttachedProps): VNode | null {
       ))}
     </ul>
   );
-}
-
-/** Returns the parts of the message: attachments first, because the text refers to them. */
-function contentOf(attached: readonly UserPart[], text: string): UserPart[] {
-  return text.trim() === '' ? [...attached] : [...attached, { type: 'text', text }];
 }
 
 interface ComposerAttachments {

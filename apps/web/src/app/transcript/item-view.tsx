@@ -51,7 +51,11 @@ function ItemBar({ item, actions }: Pick<ItemProps, 'item' | 'actions'>): VNode 
   return (
     <div class="item-bar">
       {item.kind === 'response' && <TurnWords item={item} />}
-      <a class="quiet" href={actions.link(item.seq)} title={`Link to this entry · ${timeWords(item.time)}`}>
+      <a
+        class="quiet"
+        href={actions.link(item.seq)}
+        title={`Link to this entry · ${new Date(item.time).toLocaleString()}`}
+      >
         #{item.seq}
       </a>
       {text !== '' && <CopyButton text={() => text} />}
@@ -65,10 +69,6 @@ function ItemBar({ item, actions }: Pick<ItemProps, 'item' | 'actions'>): VNode 
       </button>
     </div>
   );
-}
-
-function timeWords(time: string): string {
-  return new Date(time).toLocaleString();
 }
 
 function TurnWords({ item }: { readonly item: ResponseItem }): VNode | null {

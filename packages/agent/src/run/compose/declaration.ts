@@ -1,4 +1,4 @@
-import type { Agent, Capabilities, ModelRef } from '../../interfaces/agent.ts';
+import type { Agent, Capabilities } from '../../interfaces/agent.ts';
 import { defined } from '../../values/defined.ts';
 import { hasMediaType } from '../../values/file-part.ts';
 
@@ -38,12 +38,10 @@ export function declarationOf(agents: readonly Agent[], first: Agent): Declarati
       ...defined({ contextTokens: smallest(all.map(({ contextTokens }) => contextTokens)) }),
     }),
     ...defined({ maxTokens: smallest(agents.map(({ maxTokens }) => maxTokens)) }),
-    candidates: Object.freeze(agents.flatMap(candidatesOf)),
+    candidates: Object.freeze(
+      agents.flatMap(({ provider, model, candidates }) => candidates ?? [{ provider, model }]),
+    ),
   };
-}
-
-function candidatesOf({ provider, model, candidates }: Agent): readonly ModelRef[] {
-  return candidates ?? [{ provider, model }];
 }
 
 /** Returns the smallest of the numbers that are known. 0 is unknown. */

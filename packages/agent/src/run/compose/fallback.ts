@@ -148,7 +148,7 @@ class Succession {
     const stop = stopReasonOf(this.#context);
     if (stop !== undefined)
       throw this.#failure(isStop(error) ? error : abortError(stop.reason, agent.provider));
-    if (isTooLong(error)) {
+    if (error.code === 'context_full') {
       const window = Math.max(agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY, this.#window);
       this.#tooLong = { error, window };
     } else if (isCurable(error)) {
@@ -251,11 +251,6 @@ const serviceKinds: ReadonlySet<ErrorKind> = new Set(['agent', 'rate_limit', 'ne
 
 /** Statuses of requests that a service refuses for its own reasons: no credit left, an unknown model. */
 const ownStatuses: ReadonlySet<number> = new Set([402, 404, 429]);
-
-/** Returns whether the conversation is too long for the model. */
-function isTooLong({ code }: AgentError): boolean {
-  return code === 'context_full';
-}
 
 /**
  * Returns whether the same request may succeed with another service. It cannot if the caller cancelled it, a limit was
