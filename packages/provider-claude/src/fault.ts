@@ -37,12 +37,7 @@ function isTooLong(message = ''): boolean {
   return /prompt is too long|context (window|limit)/i.test(message);
 }
 
-interface ServiceError {
-  readonly type?: string;
-  readonly message?: string;
-}
-
-function errorOf(body: string): ServiceError {
+function errorOf(body: string): { readonly type?: string; readonly message?: string } {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);

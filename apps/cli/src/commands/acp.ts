@@ -6,6 +6,7 @@ import { recordChildren } from '../config/backend.ts';
 import { workFolder } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
@@ -20,7 +21,7 @@ import { localConversations } from './local-conversations.ts';
  * Runs `cobbler acp`: serves an editor on standard input and output until the editor disconnects. Only protocol
  * messages are written to standard output. Returns the exit code.
  */
-export async function acp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+export async function acp(options: RawOptions, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(
       'This command speaks the Agent Client Protocol. Your editor starts it.',

@@ -1,6 +1,7 @@
 import type { ReachedLimit } from '@cobbler/agent/events';
 import { approvalText, visibleText } from '@cobbler/agent/events';
 import { TokenStore, tokenFile } from '@cobbler/server';
+import type { RawOptions } from '../config/run-flags.ts';
 import { readRunning, serverHome } from '../server/server-home.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -30,7 +31,7 @@ interface ServerApproval {
 export async function answerApproval(
   decision: 'allow' | 'deny',
   id: string | undefined,
-  options: Readonly<Record<string, unknown>>,
+  options: RawOptions,
   io: Io,
 ): Promise<number> {
   const url = typeof options['url'] === 'string' ? options['url'] : undefined;

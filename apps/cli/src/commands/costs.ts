@@ -17,12 +17,6 @@ import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** The costs that the command prints. */
-interface Answer {
-  readonly rows: readonly CostRow[];
-  readonly forecast: Forecast | undefined;
-}
-
 /**
  * Runs `cobbler costs`: prints what all sessions have cost, by day or another property. `now` is in milliseconds since
  * 1970.
@@ -79,7 +73,7 @@ async function answerOf(
   io: Io,
   query: CostQuery & { readonly since: number },
   now: number,
-): Promise<Answer> {
+): Promise<{ readonly rows: readonly CostRow[]; readonly forecast: Forecast | undefined }> {
   const store = await openStore(isServer, io);
   if (store === undefined) return { rows: [], forecast: undefined };
   try {

@@ -2,6 +2,7 @@ import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { findInstructions } from '../config/instructions.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { demoSandbox } from '../config/sandbox.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import { demoModel } from '../demo/model.ts';
@@ -22,7 +23,7 @@ const prompt = 'One of the tests fails. Find out why, fix it and run the tests a
  * Runs `cobbler demo`: the fix of a small project without a key. A scripted model responds over HTTP on this machine;
  * everything else, from the vendor's client to the tools and the tests that they run, is the same as in a real run.
  */
-export async function demo(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+export async function demo(options: RawOptions, io: Io): Promise<number> {
   const given = typeof options['dir'] === 'string' ? workFolder(options['dir'], io) : undefined;
   if (given !== undefined) checkDemoProject(given);
   const folder = given ?? newDemoProject();

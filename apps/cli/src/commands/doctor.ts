@@ -1,6 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { makeAgent } from '../config/make-agent.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import type { ModelFlags, Settings } from '../config/settings.ts';
 import { hostOf, keyOf } from '../config/settings.ts';
 import type { Check } from '../doctor/check.ts';
@@ -17,7 +18,7 @@ import { padEnd } from '../terminal/text-width.ts';
 import { failureOf } from '../view/failure.ts';
 
 /** Runs `cobbler doctor`: checks the setup. Returns 0 if all checks pass, otherwise 1. */
-export async function doctor(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+export async function doctor(options: RawOptions, io: Io): Promise<number> {
   const flags: ModelFlags = {
     // The check must fail fast: no retries.
     retryFor: 0,

@@ -1,3 +1,4 @@
+import type { RawOptions } from '../config/run-flags.ts';
 import type { Explanation } from '../explain/catalogue.ts';
 import { catalogue, codes, explanationOf } from '../explain/catalogue.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -15,7 +16,7 @@ const maxSuggested = 5;
  */
 export function explain(
   given: readonly string[],
-  options: Readonly<Record<string, unknown>>,
+  options: RawOptions,
   io: Pick<Io, 'stdout' | 'env'>,
 ): number {
   const entries = given.map((code) => findExplanation(code, given));

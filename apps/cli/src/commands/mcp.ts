@@ -3,6 +3,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { recordChildren } from '../config/backend.ts';
 import { workFolder } from '../config/directory.ts';
 import { openMcp } from '../config/mcp-servers.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { mcpController } from '../mcp-server/mcp-controller.ts';
@@ -19,7 +20,7 @@ import { localConversations } from './local-conversations.ts';
  * Runs `cobbler mcp`: serves a client of the Model Context Protocol on standard input and output until the client
  * disconnects. Only protocol messages are written to standard output. Returns the exit code.
  */
-export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+export async function mcp(options: RawOptions, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(
       'This command speaks the Model Context Protocol. Another program starts it.',

@@ -2,6 +2,7 @@ import { systemRuntime } from '@cobbler/agent';
 import { priceList, priceTable } from '../config/price-list.ts';
 import type { LoadedProvider } from '../config/providers.ts';
 import { providers } from '../config/providers.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyOf, readSettings } from '../config/settings.ts';
 import { visibleJson } from '../terminal/escape.ts';
@@ -17,7 +18,7 @@ import { padEnd } from '../terminal/text-width.ts';
  * price with its source and date. `now` is in milliseconds since 1970.
  */
 export async function models(
-  options: Readonly<Record<string, unknown>>,
+  options: RawOptions,
   io: Io,
   now: number = systemRuntime.now(),
 ): Promise<number> {

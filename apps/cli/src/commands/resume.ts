@@ -1,5 +1,6 @@
 import type { SessionInfo } from '@cobbler/agent';
 import { workFolder } from '../config/directory.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { sessionsIn } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { openSessions } from '../session/session-home.ts';
@@ -10,11 +11,7 @@ import { styleFor } from '../terminal/style.ts';
 import { run } from './run.ts';
 
 /** Runs `cobbler resume [id] [prompt...]`: continues a session. Returns the exit code. */
-export async function resume(
-  operands: readonly string[],
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-): Promise<number> {
+export async function resume(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [id, ...words] = operands;
   const picked = id ?? (await pick(options, io));
   if (picked === 130 || picked === 0) return picked;
@@ -26,10 +23,7 @@ export async function resume(
  * Returns the id that the user chooses; undefined if there is no session to choose, which `run` then explains; or an
  * exit code.
  */
-async function pick(
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-): Promise<string | 0 | 130 | undefined> {
+async function pick(options: RawOptions, io: Io): Promise<string | 0 | 130 | undefined> {
   const dir = typeof options['dir'] === 'string' ? options['dir'] : undefined;
   const sessions = await openSessions(io.env);
   try {

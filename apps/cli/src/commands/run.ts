@@ -22,7 +22,7 @@ import { permissionIn } from '../config/permission-plan.ts';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
-import type { RunFlags } from '../config/run-flags.ts';
+import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { backendSandbox } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
@@ -51,11 +51,7 @@ const defaultTurns = 100;
 const asking: ReadonlySet<PermissionMode> = new Set(['ask', 'edits', 'sandboxed']);
 
 /** Runs `cobbler run`: a task with a real model. Returns the exit code. */
-export async function run(
-  words: readonly string[],
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-): Promise<number> {
+export async function run(words: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const recordReplay = await openRecordReplay(words, options, io);
   const given = readRunFlags(recordReplay.options);
   const isSaying = words.length > 0 || recordReplay.prompt !== undefined;

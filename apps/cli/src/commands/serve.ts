@@ -11,6 +11,7 @@ import { shortPath, workFolder } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
@@ -31,7 +32,7 @@ import { openWorkplace } from './workplace.ts';
 const seedSession = 'default';
 
 /** Runs `cobbler serve`: serves sessions over HTTP until it is stopped. Returns the exit code. */
-export async function serve(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+export async function serve(options: RawOptions, io: Io): Promise<number> {
   if (options['demo'] === true) return await serveDemo(options, io);
   const flags = readServeFlags(options);
   const home = serverHome(io.env);
@@ -45,10 +46,7 @@ export async function serve(options: Readonly<Record<string, unknown>>, io: Io):
   }
 }
 
-async function serveDemo(
-  { demo: _, ...options }: Readonly<Record<string, unknown>>,
-  io: Io,
-): Promise<number> {
+async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<number> {
   const { demoEnvironment } = await import('../demo/stage.ts');
   const { folder, env, close } = await demoEnvironment(io);
   try {

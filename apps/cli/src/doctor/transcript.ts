@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { TranscriptIssue } from '@cobbler/agent/transcripts';
 import { defined } from '@cobbler/agent/values';
 import { readFailure } from '../config/attachment.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { visibleJson } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
@@ -22,11 +23,7 @@ const maxShown = 50;
  * or its repair is valid, otherwise 1.
  * @throws UsageError for a file that is not a transcript or cannot be read, and for contradicting options.
  */
-export async function doctorTranscript(
-  path: string,
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-): Promise<number> {
+export async function doctorTranscript(path: string, options: RawOptions, io: Io): Promise<number> {
   const target = targetOf(path, options, io);
   const text = await readText(path, io);
   const check = await checkTranscript(text);
@@ -56,7 +53,7 @@ const nothingLeft: readonly TranscriptIssue[] = [
 ];
 
 /** Returns the path for a repaired transcript; undefined if none is requested. */
-function targetOf(path: string, options: Readonly<Record<string, unknown>>, io: Io): string | undefined {
+function targetOf(path: string, options: RawOptions, io: Io): string | undefined {
   const { fix, inPlace, output, json } = options;
   if (fix !== true) {
     if (output === undefined && inPlace !== true) return undefined;
@@ -99,12 +96,7 @@ function unknownKind(path: string): UsageError {
   );
 }
 
-function tell(
-  check: TranscriptCheck,
-  path: string,
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-): void {
+function tell(check: TranscriptCheck, path: string, options: RawOptions, io: Io): void {
   if (options['json'] === true) {
     io.stdout.write(jsonOf(check, path));
     return;

@@ -1,7 +1,7 @@
 import { defined } from '@cobbler/agent/values';
 import type { Level } from '@cobbler/server';
 import { defaultPort } from '../command-line/command-table.ts';
-import type { RunFlags } from '../config/run-flags.ts';
+import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { oneOf, optionValue, portOption } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -40,7 +40,7 @@ const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
  * Reads the options of `cobbler serve`.
  * @throws UsageError for an invalid value.
  */
-export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFlags {
+export function readServeFlags(raw: RawOptions): ServeFlags {
   const level = optionValue(
     raw['logLevel'],
     '--log-level',
@@ -76,7 +76,7 @@ function runnerOf(value: unknown): 'restate' | undefined {
   throw new UsageError(`Unknown runner ${JSON.stringify(value)}.`, 'Use: restate');
 }
 
-function restateFlags(raw: Readonly<Record<string, unknown>>): RestateFlags {
+function restateFlags(raw: RawOptions): RestateFlags {
   const urls = (name: string, flag: string) => {
     const given = raw[name];
     return typeof given === 'string' ? given.split(',').map((url) => urlOf(url, flag)) : undefined;
@@ -101,7 +101,7 @@ const restateOptions = {
 
 /** Rejects options that would silently have no effect, or let runs wait for a process that never returns. */
 function checkRestate(
-  raw: Readonly<Record<string, unknown>>,
+  raw: RawOptions,
   runner: 'restate' | undefined,
   { host, port, address }: RestateFlags,
 ): void {

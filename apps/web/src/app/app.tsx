@@ -13,13 +13,8 @@ import { KeysDialog, usePageKeys } from './shell/keys.tsx';
 import { SessionView } from './shell/session-view.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 
-interface AppProps {
-  readonly app: AppState;
-  readonly announcer: Announcer;
-}
-
 /** The whole page. */
-export function App({ app, announcer }: AppProps): VNode {
+export function App({ app, announcer }: { readonly app: AppState; readonly announcer: Announcer }): VNode {
   useChanged(app, app.list);
   const [theme, setTheme] = useState(chosenTheme());
   const [hasKeys, setKeys] = useState(false);

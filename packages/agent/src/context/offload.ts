@@ -77,14 +77,8 @@ function excerptOf(id: string, bytes: Uint8Array, room: number): string {
   return `${head}${words(between, byteLength(head))}${tail}`;
 }
 
-interface ReadBlobArgs {
-  readonly id: string;
-  readonly offset?: number;
-  readonly bytes?: number;
-}
-
 function readBlob(blobs: Blobs): Tool {
-  return defineTool<ReadBlobArgs>({
+  return defineTool<{ readonly id: string; readonly offset?: number; readonly bytes?: number }>({
     name: 'read_blob',
     description:
       'Reads part of a tool output that was too long to show in full. The id is shown where the output was cut.',

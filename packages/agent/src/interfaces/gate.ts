@@ -26,7 +26,7 @@ export interface GateContext {
  * to the model; `interrupt` also asks Claude Code to stop the turn and has no effect elsewhere. `ask` leaves the
  * decision to a user, and nothing starts before it is made.
  */
-export type Verdict = Allow | Deny | Ask;
+export type Verdict = Allow | Deny | { readonly type: 'ask' };
 
 interface Allow {
   readonly type: 'allow';
@@ -37,10 +37,6 @@ interface Deny {
   readonly type: 'deny';
   readonly message: string;
   readonly interrupt?: boolean;
-}
-
-interface Ask {
-  readonly type: 'ask';
 }
 
 /**

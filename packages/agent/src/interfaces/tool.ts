@@ -329,13 +329,7 @@ const definitionFields = record<Definition>(
   required,
 );
 
-/** A tool that was read, and the values that its fields had then. */
-interface KnownTool {
-  readonly tool: Tool;
-  readonly values: readonly unknown[];
-}
-
-const known = new WeakMap<object, KnownTool>();
+const known = new WeakMap<object, { readonly tool: Tool; readonly values: readonly unknown[] }>();
 
 /**
  * Reads a tool. Later changes to its fields have no effect on the result. An object whose fields have not changed since it was

@@ -94,17 +94,11 @@ export function runTool(
   return outcomeOf(returned, maxBytes);
 }
 
-/** A running tool and its end. */
-interface RunningTool {
-  readonly stop: ToolStop;
-  readonly pending: PromiseLike<unknown>;
-}
-
 function inTime(
   run: RunContext,
   tool: Tool,
   limit: number,
-  { stop, pending }: RunningTool,
+  { stop, pending }: { readonly stop: ToolStop; readonly pending: PromiseLike<unknown> },
 ): Promise<ToolOutcome | undefined> {
   const timeoutMs = tool.timeoutMs ?? defaultTimeoutMs;
   return new Promise((resolve) => {

@@ -62,17 +62,12 @@ export function caller(options: CallerOptions): Caller {
   };
 }
 
-interface BotApiResponse {
-  readonly status: number;
-  readonly body: unknown;
-}
-
 async function request(
   runtime: Runtime,
   url: string,
   payload: object,
   signal: AbortSignal,
-): Promise<BotApiResponse> {
+): Promise<{ readonly status: number; readonly body: unknown }> {
   const response = await runtime.fetch(url, {
     method: 'POST',
     ...bodyOf(payload),

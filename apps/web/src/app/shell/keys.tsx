@@ -3,15 +3,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { isField } from '../transcript/approval-card.tsx';
 import type { AppState } from './app-state.ts';
 
-interface KeyHelp {
-  readonly showKeys: () => void;
-}
-
 /** Esc twice within this time stops the run, in milliseconds. */
 const twiceMs = 1_000;
 
 /** Handles the keys that work anywhere in the page. */
-export function usePageKeys(app: AppState, { showKeys }: KeyHelp): void {
+export function usePageKeys(app: AppState, { showKeys }: { readonly showKeys: () => void }): void {
   useEffect(() => {
     let escapedAt = Number.NEGATIVE_INFINITY;
     const acts: Readonly<Record<string, () => void>> = {

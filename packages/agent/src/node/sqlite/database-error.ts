@@ -48,15 +48,9 @@ function codeOf(thrown: unknown): number | string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-interface DatabaseLocation {
-  readonly file: string;
-  readonly contents: string;
-  readonly reason: string;
-}
-
 function errorFields(
   code: number | string | undefined,
-  { file, contents, reason }: DatabaseLocation,
+  { file, contents, reason }: { readonly file: string; readonly contents: string; readonly reason: string },
 ): DatabaseErrorFields {
   switch (code) {
     case busy:

@@ -49,12 +49,6 @@ export function withBatches<Config extends ServiceConfig & BatchOptions>(
 /** Maximum number of bytes of the requests of a batch: 100 MB, the smallest limit of a service. */
 const maxBytes = 100_000_000;
 
-/** A batch that still collects requests. */
-interface OpenBatch {
-  readonly batch: Batch;
-  readonly stopWaiting: () => void;
-}
-
 /**
  * Creates a transport that sends requests as batches of the service, which can take 24 hours and cost less. Requests
  * with the same address and headers share a batch. The response is the one that the service would have streamed.
@@ -71,7 +65,7 @@ export function batchTransport(
     maxRequests = 1_000,
     pollMs = 5_000,
   } = read(options, record<BatchOptions>(batchFields));
-  const open = new Map<string, OpenBatch>();
+  const open = new Map<string, { readonly batch: Batch; readonly stopWaiting: () => void }>();
 
   function submit(key: string): void {
     const { batch, stopWaiting } = open.get(key) ?? {};
