@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { promisify } from 'node:util';
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { childEnvironment, cobblerHome, verifyStore } from '@cobbler/agent/node';
@@ -212,14 +213,10 @@ export async function checkPrograms(env: Environment): Promise<Check[]> {
   );
 }
 
-function versionOf(path: string, env: Environment): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { env: childEnvironment(env), timeout: timeoutMs, encoding: 'utf8' } as const;
-    execFile(path, ['--version'], options, (error, stdout) => {
-      const line = stdout.trim().split('\n')[0] ?? '';
-      resolve(error === null && line !== '' ? line : undefined);
-    });
-  });
+async function versionOf(path: string, env: Environment): Promise<string | undefined> {
+  const options = { env: childEnvironment(env), timeout: timeoutMs };
+  const { stdout } = await promisify(execFile)(path, ['--version'], options).catch(() => ({ stdout: '' }));
+  return stdout.trim().split('\n')[0] || undefined;
 }
 
 const rules = {

@@ -1,6 +1,6 @@
 import { AgentError, summarize } from '../values/errors.ts';
 import type { Json, JsonObject } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
+import { parsedObject } from '../values/json.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { RecordedRequest } from './outgoing.ts';
 import { askedOf } from './outgoing.ts';
@@ -59,7 +59,7 @@ export function readCassette(text: string): Cassette {
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
-    const fields = parse(line);
+    const fields = parsedObject(line);
     if (fields === undefined && index === lines.length - 1) break;
     try {
       if (fields === undefined) throw new Error('it is not a JSON object');
@@ -114,15 +114,6 @@ function startOf({ cassette, startedAt }: JsonObject): number {
 function arrivalOf({ at, in: _, ...data }: JsonObject, name: string): RecordedArrival {
   if (typeof at !== 'number') throw new Error('"at" is missing');
   return { at, name, data };
-}
-
-function parse(line: string): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(line);
-    return isObject(parsed) ? (parsed as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function unusable(why: string): AgentError {

@@ -1,7 +1,7 @@
 import { secretsInHeaders } from '../provider/http/redact.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/wire/transport.ts';
 import type { Json, JsonObject } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
+import { isObject, parsedObject } from '../values/json.ts';
 import type { Port, Ports, Put } from './ports.ts';
 import type { Redaction } from './redaction.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
@@ -146,7 +146,7 @@ async function requestContent(
 ): Promise<JsonObject> {
   const POST = pathOf(request.url);
   const text = textOf(request.body);
-  const body = bodyOf(text);
+  const body = parsedObject(text);
   return body === undefined
     ? { POST, text }
     : { POST, ...((await replaceMedia(body, digest)) as JsonObject) };
@@ -158,7 +158,7 @@ async function requestContent(
  */
 function withoutSecrets(request: TransportRequest, redaction: Redaction): TransportRequest {
   const text = textOf(request.body);
-  const body = redaction.finds(text) ? bodyOf(text) : undefined;
+  const body = redaction.finds(text) ? parsedObject(text) : undefined;
   if (body === undefined) return request;
   return { ...request, body: [new TextEncoder().encode(JSON.stringify(redaction.object(body)))] };
 }
@@ -173,15 +173,6 @@ function pathOf(url: string): string {
 function textOf(body: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
   return body.map((bytes) => decoder.decode(bytes, { stream: true })).join('') + decoder.decode();
-}
-
-function bodyOf(text: string): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isObject(parsed) ? (parsed as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function replaceMedia(value: Json, digest: (text: string) => Promise<string>): Promise<Json> {

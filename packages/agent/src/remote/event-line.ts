@@ -1,7 +1,7 @@
 import type { BackoffPolicy } from '../values/backoff.ts';
 import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
-import { isObject } from '../values/json.ts';
+import { parsedObject } from '../values/json.ts';
 import { frameTooLarge, maxFrameBytes } from '../values/line-text.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { ApiLink } from './api-link.ts';
@@ -113,7 +113,7 @@ export class EventLine {
         if (done) return;
         watch.alive();
         for (const data of frames.push(value)) {
-          const json = parseFields(data);
+          const json = parsedObject(data) ?? {};
           if (json['type'] === 'hello' && typeof json['heartbeatMs'] === 'number') {
             watch.expect(json['heartbeatMs'] * missedBeats);
           }
@@ -137,15 +137,6 @@ export class EventLine {
       const cancel = this.#options.runtime.timer(ms, done);
       signal.addEventListener('abort', done, { once: true });
     });
-  }
-}
-
-function parseFields(data: string): Record<string, unknown> {
-  try {
-    const json: unknown = JSON.parse(data);
-    return isObject(json) ? json : {};
-  } catch {
-    return {};
   }
 }
 

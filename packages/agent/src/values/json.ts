@@ -48,3 +48,9 @@ export function parsedJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Returns the object of a JSON text; undefined for any other text. */
+export function parsedObject(text: string): JsonObject | undefined {
+  const value = parsedJson(text);
+  return isObject(value) ? (value as JsonObject) : undefined;
+}

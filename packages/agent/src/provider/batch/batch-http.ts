@@ -1,5 +1,5 @@
 import { AgentError } from '../../values/errors.ts';
-import { isObject } from '../../values/json.ts';
+import { parsedObject } from '../../values/json.ts';
 import type { Runtime } from '../../values/runtime.ts';
 
 /** A JSON object of unknown content. */
@@ -60,7 +60,7 @@ export class BatchHttp {
     const text = await this.send(...request);
     return text
       .split('\n')
-      .map(parsed)
+      .map(parsedObject)
       .filter((line) => line !== undefined);
   }
 
@@ -69,19 +69,10 @@ export class BatchHttp {
     names: readonly Name[],
     ...request: Parameters<BatchHttp['send']>
   ): Promise<Record<Name, string> & JsonFields> {
-    const value = parsed(await this.send(...request));
+    const value = parsedObject(await this.send(...request));
     const missing = names.find((name) => typeof value?.[name] !== 'string');
     if (value === undefined || missing !== undefined) throw unreadable(missing);
     return value as Record<Name, string> & JsonFields;
-  }
-}
-
-function parsed(text: string): JsonFields | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 
