@@ -315,7 +315,8 @@ async function follow(
   stream.end();
 }
 
-function onStreamError(stream: EventStream, logger: Logger): (error: unknown) => void {
+/** Returns the handler of an error while a stream is written: the stream ends, and the log has the reason. */
+export function onStreamError(stream: EventStream, logger: Logger): (error: unknown) => void {
   return (error) => {
     logger.note('error', 'a stream was cut off', { reason: String(error) });
     stream.end();

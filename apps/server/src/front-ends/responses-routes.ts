@@ -10,7 +10,7 @@ import type { ReadLog } from '../sessions/log-pages.ts';
 import { logPages } from '../sessions/log-pages.ts';
 import type { ResponseChunk } from './chunk.ts';
 import type { FollowedRun } from './front-routes.ts';
-import { beginFront } from './front-routes.ts';
+import { beginFront, onStreamError } from './front-routes.ts';
 import { MessageExchange } from './message-exchange.ts';
 import { ResponseStream, responseFrame } from './response-stream.ts';
 import type { ResponsesBody } from './responses-body.ts';
@@ -104,10 +104,7 @@ function openStream(
     }
     stream.end();
   };
-  tell().catch((error) => {
-    logger.note('error', 'a stream was cut off', { reason: String(error) });
-    stream.end();
-  });
+  tell().catch(onStreamError(stream, logger));
   return undefined;
 }
 

@@ -60,26 +60,13 @@ export interface Route {
 }
 
 /** Creates a route whose handler has typed body and query. */
-export function route<
-  Body extends z.ZodType = z.ZodUndefined,
-  Query extends z.ZodType = z.ZodUndefined,
->(definition: {
-  readonly method: Route['method'];
-  readonly path: string;
-  readonly name: string;
-  readonly summary: string;
-  readonly scope?: Scope;
-  readonly tokenOnly?: boolean;
-  readonly query?: Query;
-  readonly body?: Body;
-  readonly bodyOptional?: boolean;
-  readonly headers?: Route['headers'];
-  readonly answers: Route['answers'];
-  readonly problem?: Route['problem'];
-  readonly handle: (
-    call: RouteRequest<z.output<Body>, z.output<Query>>,
-  ) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
-}): Route {
+export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.ZodType = z.ZodUndefined>(
+  definition: Omit<Route, 'query' | 'body' | 'handle'> & {
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly handle: (call: RouteRequest<z.output<Body>, z.output<Query>>) => ReturnType<Route['handle']>;
+  },
+): Route {
   return definition as unknown as Route;
 }
 

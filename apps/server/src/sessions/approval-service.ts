@@ -1,6 +1,6 @@
 import type { ApprovalDecision, Event, Run, RunEvent, SessionStore } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
-import type { ApprovalRequestedEvent, ReachedLimit } from '@cobbler/agent/events';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { checkMore, ignore, openRequests } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { TokenInfo } from '../auth/token-store.ts';
@@ -11,29 +11,16 @@ import { logPages } from './log-pages.ts';
 import { sessionsSince, sessionsWithStatus } from './session-index.ts';
 import type { SessionService } from './session-service.ts';
 
-/** An approval with everything needed to decide it. */
-export interface PendingApproval {
-  readonly approvalId: string;
+/** The fields of a request that only its log needs, or that have another form here. */
+type LogFields = 'type' | 'turn' | 'index' | 'callId' | 'changes' | 'expiresAt';
+
+/** An approval with everything needed to decide it: a decision to allow must repeat its hash. */
+export interface PendingApproval extends Omit<ApprovalRequestedEvent, LogFields> {
   readonly sessionId: string;
-  readonly toolName: string;
-  readonly arguments: Record<string, unknown>;
-  /** Identifies exactly this tool and these arguments; a decision to allow must repeat it. */
-  readonly hash: string;
   /** Request time in ISO 8601. */
   readonly askedAt: string;
   /** Expiry time in ISO 8601; absent if it does not expire. */
   readonly expiresAt?: string;
-  readonly subject?: string;
-  readonly summary?: string;
-  readonly diff?: string;
-  /** The reason why the tool requires a user to decide. */
-  readonly mustAsk?: string;
-  /** The calls that run first and can change what this one does. */
-  readonly after?: readonly string[];
-  /** True if the call was allowed before, but would no longer do what was shown then. */
-  readonly isRepeated?: boolean;
-  /** The limit that was reached, if the question is whether the run continues beyond it. */
-  readonly limit?: ReachedLimit;
 }
 
 /** A decision of a user. */

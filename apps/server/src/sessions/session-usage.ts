@@ -1,19 +1,15 @@
 import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
+import type { AssistantEvent } from '@cobbler/agent/events';
 import { addUsd, spendingOf } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 
 /** Usage of a session's own runs; events copied by a fork count in the original session. */
-export interface SessionUsage {
+export interface SessionUsage extends Pick<AssistantEvent, 'usage' | 'wasted' | 'usd'> {
   readonly runs: number;
   /** Number of model responses. */
   readonly invocations: number;
   readonly toolCalls: number;
-  readonly usage: Usage;
-  /** Usage of failed attempts; not part of `usage`. */
-  readonly wasted: Usage;
-  /** US dollars; absent if a price is unknown. */
-  readonly usd?: number;
 }
 
 /** Computes the usage from a log: each response and each summary counts once, however often its run continued. */
