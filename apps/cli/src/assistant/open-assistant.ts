@@ -1,4 +1,4 @@
-import type { Agent, AgentError, Gate, Pricing, Tool } from '@cobbler/agent';
+import type { AgentError } from '@cobbler/agent';
 import type { OnWrite } from '@cobbler/agent/node';
 import type { Runner, Workflow } from '@cobbler/agent/runner';
 import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
@@ -6,36 +6,24 @@ import { defined } from '@cobbler/agent/values';
 import type {
   Assistant,
   AssistantOptions,
-  Channel,
   Embedder,
   EventStore,
   MessageStore,
   Outbox,
-  RememberRule,
 } from '@cobbler/assistant';
 import { createAssistant, sqlChats, sqlEvents, sqlMessages, sqlOutbox } from '@cobbler/assistant';
 import type { SqliteSql } from '@cobbler/assistant/sqlite';
 import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
 import type { AssistantHome } from './assistant-home.ts';
 
+/** The options that follow from the files and the embedder. */
+type OwnParts = 'messages' | 'chats' | 'outbox' | 'turns' | 'runner' | 'memory';
+
 /** Options of an assistant on this machine, apart from its files. */
-export interface AssistantParts {
-  readonly agent: Agent;
-  readonly channel: Channel;
+export interface AssistantParts extends Omit<AssistantOptions, OwnParts> {
   readonly embedder: Embedder;
-  readonly tools?: readonly Tool[];
-  readonly gate?: Gate;
-  readonly persona?: string;
   readonly timeZone: string;
-  readonly remember?: RememberRule;
-  readonly pricing?: Pricing;
-  /** The budgets of the users. */
-  readonly budget?: NonNullable<AssistantOptions['budget']>;
-  /** The users who can let a budget spend more. Default: none. */
-  readonly admins?: readonly string[];
   readonly keepDays: number;
-  /** Time limit for an approval, in milliseconds. Default: one hour. */
-  readonly approvalMs?: number;
   readonly report: (error: AgentError, where: string) => void;
   /** Wraps the workflow, to observe the outcome of each run. */
   readonly around?: (workflow: Workflow) => Workflow;

@@ -4,15 +4,14 @@ import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
-import type { Io, RawKeyboard } from '../terminal/io.ts';
-import type { Screen } from '../terminal/screen.ts';
-import type { Style } from '../terminal/style.ts';
+import type { RawKeyboard } from '../terminal/io.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { fileLabel } from '../view/tool-calls.ts';
+import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
 import { headerLines, statusFacts } from './facts.ts';
-import type { ChatHost, ChatListener } from './host.ts';
+import type { ChatListener } from './host.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
@@ -26,12 +25,8 @@ import type { CommandContext, ReplaceOptions } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** Options of a chat. */
-export interface ChatParts {
-  readonly io: Io;
+export interface ChatParts extends Pick<ConversationPorts, 'io' | 'host' | 'screen' | 'style'> {
   readonly keyboard: RawKeyboard;
-  readonly screen: Screen;
-  readonly style: Style;
-  readonly host: ChatHost;
   readonly history: PromptHistory;
   /** A session to continue. */
   readonly sessionId?: string;

@@ -4,15 +4,12 @@ import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import type { EditorState } from './input/line-editor.ts';
 import type { Menu } from './input/menu.ts';
 import type { LiveFooter } from './live-page.ts';
+import type { PrompterView } from './prompter.ts';
 
 /** The content below the page. */
-export interface InputView {
-  readonly editor: EditorState;
+export interface InputView extends Omit<PrompterView, 'question'> {
   /** The activity or the question: lines above the input. */
   readonly above: readonly string[];
-  readonly menu?: Menu;
-  /** The history search text; the input is the match. */
-  readonly search?: string;
   /** Facts on the left, and a hint on the right if there is room. */
   readonly status: readonly string[];
   readonly hint: string;

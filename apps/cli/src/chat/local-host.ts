@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
-import type { Agent, Budget, ContextPolicy, Event, Limits, Pricing, Store, Tool } from '@cobbler/agent';
+import type { ContextPolicy, Event, Store, Tool } from '@cobbler/agent';
 import { isStored, memoryStore } from '@cobbler/agent';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { shortPath } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
-import type { Permission } from '../permissions/permission.ts';
+import type { Task } from '../run/task.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
@@ -15,21 +15,17 @@ import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
-import type { FailureContext } from '../view/failure.ts';
 import type { ChatHost, ChatListener, ChatModel, LocalParts, ModelChoice } from './host.ts';
 import { UndoHistory } from './undo-history.ts';
 
 /** The current model and the data that depends on it. */
-export interface SelectedModel {
-  readonly agent: Agent;
-  readonly pricing: Pricing;
-  readonly failure: Omit<FailureContext, 'verbose'>;
+export interface SelectedModel extends Pick<Task, 'agent' | 'pricing' | 'failure'> {
   /** Settings that a resumed session uses. */
   readonly note: SessionMetadata;
 }
 
 /** Options of a local conversation. */
-export interface LocalPlan {
+export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system' | 'onReached' | 'budget'> {
   readonly io: Io;
   readonly folder: string;
   readonly selected: SelectedModel;
@@ -38,14 +34,8 @@ export interface LocalPlan {
   readonly models: readonly ModelChoice[];
   /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
-  readonly system: readonly string[];
   readonly context: ContextPolicy;
-  readonly permission: Permission;
-  readonly limits: Limits & { readonly turns: number };
   readonly allowUnpriced: boolean;
-  readonly onReached?: 'end' | 'ask';
-  /** The budget of all runs. Default: none. */
-  readonly budget?: Budget;
   /** More facts about the location, for the header. */
   readonly facts: readonly string[];
   /** The stored sessions; if absent, conversations are not stored. */

@@ -1,4 +1,4 @@
-import type { ReachedLimit } from '@cobbler/agent/events';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { approvalText, visibleText } from '@cobbler/agent/events';
 import { TokenStore, tokenFile } from '@cobbler/server';
 import type { RawOptions } from '../config/run-flags.ts';
@@ -8,19 +8,10 @@ import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** An approval as the server returns it. */
-interface ServerApproval {
-  readonly approvalId: string;
+interface ServerApproval
+  extends Omit<ApprovalRequestedEvent, 'type' | 'turn' | 'index' | 'callId' | 'expiresAt'> {
   readonly sessionId: string;
-  readonly toolName: string;
-  readonly arguments: Record<string, unknown>;
-  readonly hash: string;
   readonly expiresAt?: string;
-  readonly summary?: string;
-  readonly diff?: string;
-  readonly mustAsk?: string;
-  readonly after?: readonly string[];
-  readonly isRepeated?: boolean;
-  readonly limit?: ReachedLimit;
 }
 
 /**

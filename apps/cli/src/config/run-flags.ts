@@ -1,3 +1,4 @@
+import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { parseBound, parseCount, parseDuration, parseMore, parseSpan, parseUsd } from '../terminal/format.ts';
@@ -9,12 +10,21 @@ import type { Api } from './providers.ts';
 import type { SandboxMode } from './sandbox.ts';
 import { readSandboxMode } from './sandbox.ts';
 
+/** The options that the configuration file has too. */
+type SharedFlags =
+  | 'model'
+  | 'baseURL'
+  | 'maxTurns'
+  | 'maxRepeats'
+  | 'maxUsd'
+  | 'budget'
+  | 'compactAbove'
+  | 'offloadAbove';
+
 /** The options of `cobbler run`. Absent means not set. */
-export interface RunFlags {
-  readonly model?: string;
+export interface RunFlags extends Pick<FileConfig, SharedFlags> {
   /** The models to try when the model fails, in order. Empty: those of the configuration. */
   readonly fallback: readonly string[];
-  readonly baseURL?: string;
   readonly api?: Api;
   /** A program that does the work instead of a model. */
   readonly backend?: BackendName;
@@ -33,25 +43,15 @@ export interface RunFlags {
   readonly allow: readonly string[];
   /** Guarded paths that can be written without a question. */
   readonly allowGuarded: readonly string[];
-  readonly maxTurns?: number;
-  /** 0 for no limit. */
-  readonly maxRepeats?: number;
-  readonly maxUsd?: number;
   readonly maxTokens?: number;
   /** How much more the limit that a resumed session waits at allows. */
   readonly more?: number;
   /** True to ask whether the run continues when it reaches a limit on tokens or money, or a budget. */
   readonly askAtLimit: boolean;
-  /** The name of the budget of all runs. */
-  readonly budget?: string;
   readonly timeoutMs?: number;
   /** In milliseconds; 0 limits retries to three. */
   readonly retryFor?: number;
   readonly allowUnpriced: boolean;
-  /** 0: never. */
-  readonly compactAbove?: number;
-  /** 0: never. */
-  readonly offloadAbove?: number;
   readonly output?: string;
   /** The session to continue. Absent: a new one. */
   readonly session?: SessionChoice;

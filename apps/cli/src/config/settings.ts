@@ -16,12 +16,9 @@ export interface Setting<Value> {
 }
 
 /** Model options of a command line. */
-export interface ModelFlags {
-  readonly model?: string;
+export interface ModelFlags extends Pick<AgentConfig, 'model' | 'baseURL' | 'retryFor'> {
   /** The option that names the model, for messages. Default `-m`. */
   readonly modelSource?: string;
-  readonly baseURL?: string;
-  readonly retryFor?: number;
 }
 
 /** The settings of one invocation: flags over environment over file over defaults. */

@@ -1,3 +1,4 @@
+import type { GateCall } from '@cobbler/agent';
 import { rules } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
@@ -8,13 +9,7 @@ import { allowsStep, areFlags, printCommandRule, readCommandRule } from './comma
 import { baseName, isWrapper, placedSteps } from './placed-steps.ts';
 
 /** The properties of a call that rules check. */
-export interface RuledCall {
-  readonly toolName: string;
-  readonly subject: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** Reason why the tool requires the user to review the call. */
-  readonly mustAsk?: string;
-}
+export type RuledCall = Pick<GateCall, 'toolName' | 'subject' | 'arguments' | 'mustAsk'>;
 
 /** Returns the call of an approval request for rules. */
 export function ruledCall({ subject = '', mustAsk, ...call }: ApprovalRequestedEvent): RuledCall {

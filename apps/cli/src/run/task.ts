@@ -1,8 +1,6 @@
 import type {
-  Agent,
-  Budget,
-  ContextPolicy,
   ErrorKind,
+  ExecutorOptions,
   Limits,
   Pricing,
   ResumeOptions,
@@ -11,13 +9,11 @@ import type {
   RunResult,
   RunStatus,
   SessionStore,
-  Tool,
   UserPart,
 } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
 import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
 import { defined } from '@cobbler/agent/values';
-import type { OutputForm } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { visible } from '../terminal/escape.ts';
@@ -28,7 +24,7 @@ import { closingLines, markOf } from '../view/closing.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { ApprovalRequestEvent } from '../view/ledger.ts';
 import { Ledger } from '../view/ledger.ts';
-import type { RunOutput } from './output.ts';
+import type { OutputPlan, RunOutput } from './output.ts';
 import { createOutput } from './output.ts';
 
 type NamedDecision = NonNullable<ResumeOptions['answers']>[number];
@@ -42,9 +38,9 @@ export interface TaskSession {
 }
 
 /** The complete settings of a run, shared by `run` and `demo`. */
-export interface Task {
-  readonly agent: Agent;
-  readonly tools: readonly Tool[];
+export interface Task
+  extends Omit<OutputPlan, 'model' | 'approvals'>,
+    Pick<ExecutorOptions, 'agent' | 'budget' | 'allowUnpriced' | 'onReached' | 'context'> {
   readonly system: readonly string[];
   readonly prompt: readonly UserPart[];
   /** If absent, the run is not stored. */
@@ -57,20 +53,9 @@ export interface Task {
   /** Records or replays the run. */
   readonly recording?: Recording;
   readonly limits: Limits & { readonly turns: number };
-  /** The budget of this run and others. Default: none. */
-  readonly budget?: Budget;
   readonly pricing: Pricing;
-  /** True to run with a cost limit although the price of the model is unknown. Default: false. */
-  readonly allowUnpriced?: boolean;
-  readonly onReached?: 'end' | 'ask';
   /** The answer to the open question about a limit of a resumed session: how much more it allows. */
   readonly more?: number;
-  /** Compaction and offloading. Default: none. */
-  readonly context?: ContextPolicy;
-  readonly form: OutputForm;
-  readonly verbose: boolean;
-  /** The header of a run: model, directory, permissions. */
-  readonly header: readonly string[];
   /** The working directory of commands, for display. */
   readonly folder: string;
   readonly failure: Omit<FailureContext, 'verbose'>;

@@ -1,3 +1,4 @@
+import type { Screen } from './screen.ts';
 /** Symbols that show a state even without colors. */
 export interface Marks {
   readonly ok: string;
@@ -59,11 +60,7 @@ export interface Style {
 }
 
 /** The capabilities that decide the style. */
-export interface StyledScreen {
-  readonly color: boolean;
-  readonly unicode: boolean;
-  readonly tty: boolean;
-}
+export type StyledScreen = Pick<Screen, 'color' | 'unicode' | 'tty'>;
 
 /** Returns the style for a terminal, or for other output. */
 export function styleFor(screen: StyledScreen): Style {

@@ -1,15 +1,11 @@
 import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
-import type { ToolResultEvent } from '@cobbler/agent/events';
+import type { AssistantEvent, ToolResultEvent } from '@cobbler/agent/events';
 import { addUsd, ignore, spendingOf } from '@cobbler/agent/events';
 import { promptWords } from './history-lines.ts';
 
 /** The usage and cost of one model response. */
-export interface PaidResponse {
-  readonly usage: Usage;
-  readonly wasted: Usage;
-  readonly usd?: number;
-}
+export type PaidResponse = Pick<AssistantEvent, 'usage' | 'wasted' | 'usd'>;
 
 /** A file that a run changed, as a unified diff. */
 export interface FileChange {

@@ -1,4 +1,5 @@
-import type { ErrorData, ExecutionMetrics, LimitName, RunStatus } from '@cobbler/agent';
+import type { ExecutionMetrics } from '@cobbler/agent';
+import type { FinishedEvent } from '@cobbler/agent/events';
 import { reachedBudget } from '@cobbler/agent/values';
 import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
@@ -6,11 +7,7 @@ import type { Style } from '../terminal/style.ts';
 import { flow } from '../terminal/text-width.ts';
 
 /** The outcome of a run, for its last line. */
-export interface RunSummary {
-  readonly status: RunStatus;
-  readonly limit?: LimitName;
-  readonly error?: ErrorData;
-  readonly metrics: ExecutionMetrics;
+export interface RunSummary extends Omit<FinishedEvent, 'type'> {
   /** Limits of this run as the user set them, for naming the one that was reached. */
   readonly given: {
     readonly turns: number;

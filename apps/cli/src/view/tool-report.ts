@@ -1,3 +1,4 @@
+import type { ToolResultEvent } from '@cobbler/agent/events';
 import { visible } from '../terminal/escape.ts';
 import { formatMs } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
@@ -6,13 +7,10 @@ import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { diffLines, moreLines } from './diff-lines.ts';
 
 /** A finished call for display. */
-export interface ToolReport {
-  readonly toolName: string;
+export interface ToolReport extends Pick<ToolResultEvent, 'toolName' | 'summary' | 'durationMs'> {
   /** The most important argument. */
   readonly subject: string;
   readonly outcome: 'ok' | 'failed' | 'denied' | 'not_run';
-  readonly summary?: string;
-  readonly durationMs: number;
   /** The result sent to the model. */
   readonly text: string;
   /** The diff of its change, if not shown before. */
