@@ -1,8 +1,8 @@
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { Agent, Capabilities, FilePart, Runtime } from '@cobbler/agent';
+import type { Agent, AgentConfig, Capabilities, FilePart } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import { any, callable, data, flag, listOf, oneOf, read, record, text, when } from '@cobbler/agent/input';
-import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import type { CreateAgentOptions } from '@cobbler/agent/provider';
 import { configReaders, createAgent, isObject, platformTransport } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { ModelSource } from './http/model-source.ts';
@@ -11,7 +11,9 @@ import type { ResultFiles } from './request/prompt.ts';
 import { aiSdkWire } from './wire.ts';
 
 /** Options of {@link createAiSdk}: a language model of the AI SDK and the settings of its requests. */
-export interface AiSdkOptions {
+export interface AiSdkOptions
+  extends Omit<CreateAgentOptions, 'model' | 'capabilities'>,
+    Pick<AgentConfig, 'requestTimeout' | 'retryFor'> {
   /**
    * Creates the model with the given connection, such as `({ fetch }) => createAnthropic({ apiKey, fetch
    * })('claude-haiku-4-5')`. An existing model is also accepted, but sends its own requests: connection details are
@@ -40,25 +42,6 @@ export interface AiSdkOptions {
   readonly baseURL?: string;
   /** Strings that must never appear in an error, such as the API keys of the model. */
   readonly secrets?: readonly string[];
-  /**
-   * Maximum number of tokens of one response. 0 or absent: the provider's default. The value of a request takes
-   * precedence.
-   */
-  readonly maxTokens?: number;
-  /** Default temperature. -1 or absent: the provider's default. The value of a request takes precedence. */
-  readonly temperature?: number;
-  /** Time limit of one model call, including retries, in milliseconds. Default 600,000. */
-  readonly requestTimeout?: number;
-  /**
-   * Maximum time to retry requests to an overloaded or unreachable service, in milliseconds. Default 300,000; 0: three
-   * more attempts.
-   */
-  readonly retryFor?: number;
-  readonly runtime?: Runtime;
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
-  /** Transport of requests. Default: the platform's fastest transport. */
-  readonly transport?: Transport;
 }
 
 /** Media types that every SDK service with file support accepts. */

@@ -1,4 +1,4 @@
-import type { CallPosition } from '../events/event.ts';
+import type { CallPosition, ToolResultEvent } from '../events/event.ts';
 import { Budget, readHoldRequest } from '../interfaces/budget.ts';
 import type { HoldListener, HoldRequest, PendingHold } from '../interfaces/reservation.ts';
 import type { PlannedChange, Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
@@ -30,13 +30,7 @@ const minShare = 1024;
 export const maxFileBytes = 33_554_432;
 
 /** The outcome of a tool, in a form that is safe to store and send. */
-export interface ToolOutcome {
-  readonly content: readonly ToolResultPart[];
-  readonly isError: boolean;
-  readonly summary?: string;
-  readonly diff?: string;
-  readonly untrusted?: true;
-}
+export type ToolOutcome = Pick<ToolResultEvent, 'content' | 'isError' | 'summary' | 'diff' | 'untrusted'>;
 
 /** A tool call that is about to run. */
 export interface ToolJob {

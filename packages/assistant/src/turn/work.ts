@@ -26,12 +26,7 @@ export interface CommandWork extends WorkMetadata {
   readonly repliesTo?: string;
 }
 
-export interface ButtonPressWork extends WorkMetadata {
-  readonly type: 'tap';
-  readonly data: string;
-  readonly tapId: string;
-  readonly message?: string;
-}
+export type ButtonPressWork = WorkMetadata & Pick<IncomingTap, 'type' | 'data' | 'tapId' | 'message'>;
 
 /** A reply to input that is not supported. */
 export interface NoticeWork extends WorkMetadata {

@@ -1,15 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type {
-  Environment,
-  Gate,
-  Limits,
-  Pricing,
-  Runtime,
-  Tool,
-  ToolContext,
-  ToolOutput,
-} from '@cobbler/agent';
+import type { Gate, Limits, Pricing, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
 import {
   amount,
@@ -28,21 +19,21 @@ import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendResult, DelegatePermission } from '../backend/backend.ts';
 import { readBackend, readPermission } from '../backend/backend.ts';
 import { claudeCode } from '../claude/claude-code.ts';
+import type { ProgramOptions } from '../cli/cli-backend.ts';
 import { defaultTimeoutMs } from '../cli/cli-backend.ts';
 import { codex } from '../codex/codex.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { refusal, Sessions } from './sessions.ts';
 
 /** Options of {@link createAgentTool}. */
-export interface AgentToolOptions {
+export interface AgentToolOptions
+  extends Pick<ProgramOptions, 'timeoutMs' | 'sandboxed' | 'env' | 'runtime'> {
   /** The directory that all sessions are restricted to. */
   readonly workspace: string;
   /** Backends to choose from. Default: Claude Code and Codex, with the permission below. */
   readonly backends?: readonly Backend[];
   /** Maximum number of sessions. Finished ones count until they are destroyed. Default 8. */
   readonly maxSessions?: number;
-  /** Time limit of one task, in milliseconds. Default 600,000. */
-  readonly timeoutMs?: number;
   /**
    * Maximum cost and tokens of one session, in total over all its tasks and their attempts, also after a restart. The limits of
    * the calling run apply too. Default: none.
@@ -56,10 +47,6 @@ export interface AgentToolOptions {
    */
   readonly gate?: Gate;
   /**
-   * True if this machine is a sandbox. A superuser can then run Claude Code with permission `bypass`. Default false.
-   */
-  readonly sandboxed?: boolean;
-  /**
    * Where sessions are stored, so that they continue after a restart. Default: a file per workspace in the directory
    * of `cobblerHome`. Null: in memory.
    */
@@ -68,9 +55,6 @@ export interface AgentToolOptions {
   readonly pricing?: Pricing;
   /** True to run tasks of unknown price under a cost limit. Default false. */
   readonly allowUnpriced?: boolean;
-  /** Environment of the programs. Default: the environment of this process. */
-  readonly env?: Environment;
-  readonly runtime?: Runtime;
 }
 
 /** The tool `agent`, and the function that stops its tasks. */

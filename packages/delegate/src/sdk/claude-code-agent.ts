@@ -10,7 +10,7 @@ import type {
   SpawnedProcess,
   SpawnOptions,
 } from '@anthropic-ai/claude-agent-sdk';
-import type { Environment, Runtime, Usage } from '@cobbler/agent';
+import type { Runtime, Usage } from '@cobbler/agent';
 import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
 import { amount, callable, listOf, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { SupervisedProcess } from '@cobbler/agent/node';
@@ -19,6 +19,7 @@ import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
 import { claudeReaders } from '../claude/claude-adapter.ts';
 import { claudeEnvironment } from '../claude/claude-environment.ts';
+import type { ProgramOptions } from '../cli/cli-backend.ts';
 import { programEnvironment } from '../cli/environment.ts';
 import { realFolder } from '../cli/program.ts';
 import type { End } from '../events/backend-event.ts';
@@ -42,7 +43,8 @@ import type { TurnResult } from './turn.ts';
 import { readTurn } from './turn.ts';
 
 /** Settings of Claude Code in an agent's sessions. */
-export interface ClaudeCodeAgentConfig {
+export interface ClaudeCodeAgentConfig
+  extends Pick<ProgramOptions, 'env' | 'extraEnv' | 'retryMs' | 'graceMs' | 'runtime'> {
   readonly maxTurns?: number;
   readonly systemPrompt?: string;
   readonly allowedTools?: readonly string[];
@@ -50,17 +52,8 @@ export interface ClaudeCodeAgentConfig {
   readonly model?: string;
   /** Settings of the machine to read. Default: none. */
   readonly settingSources?: readonly ('user' | 'project' | 'local')[];
-  /** Environment from which the safe variables and the key are copied. Default: the environment of this process. */
-  readonly env?: Environment;
-  /** Additional variables. */
-  readonly extraEnv?: Readonly<Record<string, string>>;
   /** Path of the program. Default: the one included in the SDK. */
   readonly path?: string;
-  /** Delay before the retry of a service failure, in milliseconds. Default 2,000. */
-  readonly retryMs?: number;
-  /** Time between SIGTERM and SIGKILL, in milliseconds. Default 1,500. */
-  readonly graceMs?: number;
-  readonly runtime?: Runtime;
   /** The SDK. Default: `@anthropic-ai/claude-agent-sdk`, loaded with the first prompt. */
   readonly sdk?: {
     readonly query: (given: { prompt: AsyncIterable<SDKUserMessage>; options: Options }) => Query;

@@ -1,30 +1,22 @@
 import type { Event, Usage } from '@cobbler/agent';
-import type { ConversationItems } from '@cobbler/agent/events';
+import type { AssistantEvent, ConversationItems } from '@cobbler/agent/events';
 import { spendingOf } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 
 /** The usage of one response, or one summary. */
-export interface TurnUsage {
+export interface TurnUsage extends Pick<AssistantEvent, 'usage' | 'wasted' | 'usd' | 'durationMs'> {
   readonly seq: number;
   /** `3`, or `compaction`. */
   readonly name: string;
   readonly model?: string;
-  readonly usage: Usage;
-  readonly wasted: Usage;
-  /** US dollars; absent if the price is unknown. */
-  readonly usd?: number;
-  readonly durationMs: number;
 }
 
 /** The total usage. */
-export interface SessionTotals {
-  readonly usage: Usage;
-  readonly wasted: Usage;
+export interface SessionTotals extends Pick<AssistantEvent, 'usage' | 'wasted' | 'durationMs'> {
   /** US dollars of all usage with a known price. */
   readonly usd: number;
   /** True if a price is unknown, so that `usd` is not the whole cost. */
   readonly isPartial: boolean;
-  readonly durationMs: number;
 }
 
 /**

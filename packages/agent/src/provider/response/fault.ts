@@ -4,7 +4,7 @@ import { AgentError, serviceCode, summarize } from '../../values/errors.ts';
 import { clip, isObject } from '../../values/json.ts';
 import { wellFormedText } from '../../values/unicode.ts';
 import { usableWait } from '../http/retry-after.ts';
-import type { FaultKind } from '../wire/wire.ts';
+import type { Fault, FaultKind } from '../wire/wire.ts';
 
 /** Promise 6: whatever the reason, the service would refuse the same request again. */
 const neverRetried: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422]);
@@ -23,12 +23,8 @@ export function kindOfStatus(status: number): ErrorKind {
 }
 
 /** A failure that the service reported, by status or inside a stream. */
-export interface ReportedFault {
-  readonly message: string;
-  readonly kind?: FaultKind | undefined;
-  readonly code?: string | undefined;
+export interface ReportedFault extends Fault {
   readonly status?: number | undefined;
-  readonly retryAfterMs?: number | undefined;
   readonly requestId?: string | undefined;
 }
 
