@@ -1,6 +1,8 @@
-import type { Price, Pricing } from '@cobbler/agent';
+import type { Pricing } from '@cobbler/agent';
 import type { AgentFactory } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
+import type { ClaudeListPrice } from '@cobbler/provider-claude';
+import type { OpenAIListPrice } from '@cobbler/provider-openai';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -15,16 +17,7 @@ export interface KnownModel {
 }
 
 /** The list price of a model, with its source. */
-export interface ListPrice {
-  readonly model: string;
-  readonly price: Price;
-  /** The price of all tokens of a request with more input tokens than this. */
-  readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
-  /** Factor for all prices of the service's batch API. */
-  readonly batch: number;
-  /** The vendor's page, and the latest date on which it is known to have shown these figures. */
-  readonly source: { readonly from: string; readonly on: string };
-}
+export type ListPrice = ClaudeListPrice | OpenAIListPrice;
 
 /** A loaded provider. */
 export interface LoadedProvider {

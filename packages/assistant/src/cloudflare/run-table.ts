@@ -1,11 +1,6 @@
+import type { RunEndState } from '@cobbler/agent/runner';
 import type { Sql, SqlRow } from '../storage/sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from '../storage/sql-row.ts';
-
-/** The outcome of a run, with its output or error as JSON. */
-export interface RunOutcome {
-  readonly state: 'done' | 'failed';
-  readonly text: string;
-}
 
 /** The current state of a run. */
 export interface StoredRun {
@@ -119,7 +114,7 @@ export class D1RunTable {
   }
 
   /** Ends a run if its epoch is still current. */
-  async finish(runId: string, epoch: number, { state, text }: RunOutcome, now: number): Promise<boolean> {
+  async finish(runId: string, epoch: number, { state, text }: RunEndState, now: number): Promise<boolean> {
     const [, ended] = await this.#sql.batch([
       { text: insertOutput, params: [runId, epoch, text] },
       {
