@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Http2Server, ServerHttp2Session } from 'node:http2';
 import { createServer } from 'node:http2';
 import { AgentError } from '@cobbler/agent';
@@ -43,8 +42,9 @@ export class HandlerEndpoint {
     builder.setLogger(() => {});
     const server = createServer(builder.http2Handler());
     const opened = new HandlerEndpoint(server, host);
-    await once(server.listen({ host, port, reusePort }), 'listening').catch((error: Error) => {
-      throw listenError(host, port, error);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(listenError(host, port, error)));
+      server.listen({ host, port, reusePort }, resolve);
     });
     server.on('error', () => {});
     return opened;

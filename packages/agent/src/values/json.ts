@@ -51,6 +51,10 @@ export function parsedJson(text: string): unknown {
 
 /** Returns the object of a JSON text; undefined for any other text. */
 export function parsedObject(text: string): JsonObject | undefined {
-  const value = parsedJson(text);
-  return isObject(value) ? (value as JsonObject) : undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
 }
