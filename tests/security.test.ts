@@ -37,7 +37,7 @@ const boundaries = [
   'keys',
   'Claude Code, Codex',
   "Claude Code, Codex: Cobbler's secrets",
-  'ports of Restate, of its handlers and of PostgreSQL',
+  'the ports of Restate, its handlers and PostgreSQL',
   'session files',
   'cassettes',
   'backup',
@@ -51,7 +51,7 @@ describe('SECURITY.md', () => {
   test('marks only boundaries outside Cobbler as not tested', () => {
     const untested = rows.filter((row) => row.endsWith('not tested here |'));
     expect(untested.map((row) => row.split(' | ')[0]?.slice(2))).toEqual([
-      'ports of Restate, of its handlers and of PostgreSQL',
+      'the ports of Restate, its handlers and PostgreSQL',
     ]);
   });
 
