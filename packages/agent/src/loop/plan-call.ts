@@ -39,7 +39,7 @@ function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validatio
     tool,
     given: call.part.arguments,
     valid: valid.value,
-    mustAsk: whyAsk(run, call, tool, valid.value),
+    mustAsk: (tool.mustAsk ?? tool.sends) ? whyAsk(run, call, tool, valid.value) : undefined,
     waitUntil: undefined,
     approved: undefined,
   };
