@@ -195,7 +195,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
   });
   meters.gauge('cobbler_sessions_live', 'Sessions in memory.', () => sessionService.size);
   meters.gauge('cobbler_runs_active', 'Active runs.', () => sessionService.running);
-  meters.gauge('cobbler_approvals_pending', 'Calls that wait for approval.', () => approvals.list().length);
+  meters.gauge('cobbler_approvals_pending', 'Calls waiting for approval.', () => approvals.list().length);
   meters.gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss());
   return {
     sessionService,
@@ -252,8 +252,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sessionInUse = error.code === 'EADDRINUSE';
       const message = sessionInUse
-        ? `Cannot listen on port ${port} of ${host}: another process is using it. Choose another port.`
-        : `Cannot listen on port ${port} of ${host} (${error.code}).`;
+        ? `Cannot listen on port ${port} at ${host}: another process is using it. Choose another port.`
+        : `Cannot listen on port ${port} at ${host} (${error.code}).`;
       reject(new AgentError({ kind: 'invalid', code: sessionInUse ? 'port_in_use' : 'listen', message }));
     });
     server.listen({ port, host, backlog: 1024 }, resolve);

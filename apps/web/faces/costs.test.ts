@@ -98,7 +98,7 @@ describe('the page with costs', () => {
     await page.keyboard.type('cos');
     await page.keyboard.press('Enter');
     await page.locator('.cost-chart').waitFor();
-    const slider = page.getByRole('slider', { name: 'Day of the chart' });
+    const slider = page.getByRole('slider', { name: 'Day in the chart' });
     await slider.focus();
     for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
     const told = (await slider.getAttribute('aria-valuetext')) ?? '';

@@ -9,7 +9,7 @@ describe('the approval question on the page [P21]', () => {
   test('shows the whole question about a limit', () => {
     const limit = { amount: 'tokens', max: 9000, spent: 8000, more: 9000 } as const;
     expect(proposalOf({ ...request({ command: 'ls' }, {}), limit })).toEqual({
-      text: 'The limit of this run leaves too little for the next request: 8,000 of 9,000 tokens spent. Continue with 9,000 tokens more, or stop?',
+      text: "This run's limit leaves too little for the next request: 8,000 of 9,000 tokens spent. Continue with 9,000 tokens more, or stop?",
       isWhole: true,
     });
   });

@@ -271,7 +271,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'repair leaves a run open',
     file: 'src/events/repair-log.ts',
-    find: 'events.push({ ...headOf(last.event), ...ending(state) });',
+    find: 'events.push({ v, seq, id, time, runId, ...ending(state) });',
     replace: '',
     why: 'a repaired log ends in the middle of a run',
   },

@@ -55,7 +55,7 @@ function errorOf(body: string): { readonly type?: string; readonly message?: str
 function advise(status: number, type: string | undefined, detail: string | undefined): string {
   const suffix = detail === undefined || detail === '' ? '' : `: ${detail}`;
   if (isTooLong(suffix)) {
-    return `The conversation exceeds the context window of this model${suffix}. Start a new conversation, or send less.`;
+    return `The conversation exceeds this model's context window${suffix}. Start a new conversation, or send less.`;
   }
   if (status === 413 || type === 'request_too_large') {
     return `The request exceeds Claude's size limit (32 MB)${suffix}. Send fewer or smaller files.`;

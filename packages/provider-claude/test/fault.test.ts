@@ -44,7 +44,7 @@ describe('an HTTP failure', () => {
     );
     expect(long).toMatchObject({
       kind: 'too_long',
-      message: expect.stringContaining('exceeds the context window of'),
+      message: expect.stringContaining("exceeds this model's context window"),
     });
     expect(readFault(413, body('request_too_large', 'Request exceeds the maximum size')).message).toContain(
       '32 MB',

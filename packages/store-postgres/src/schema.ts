@@ -163,7 +163,7 @@ async function versionOf(
   const found = await connection.query<{ name: string }>(selectTables, [schema]);
   const names = found.map(({ name }) => name);
   if (names.length > 0 && !names.includes(sessionTables.mark)) {
-    const message = `The schema ${schema} of the database contains another program's tables. Choose another schema for the sessions.`;
+    const message = `The schema ${schema} in the database contains another program's tables. Choose another schema for the sessions.`;
     throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
   }
   if (!names.includes(mark)) return 0;

@@ -68,7 +68,7 @@ function fieldsOf(
     case '42501':
       return user(
         'store_readonly',
-        `The user of ${place} lacks permission (${reason}). Grant the user privileges on the schema.`,
+        `The database user for ${place} lacks permission (${reason}). Grant the user privileges on the schema.`,
       );
     case '53100':
     case '53200':

@@ -43,9 +43,9 @@ export const needsFields: JsonObject = {
     type: 'string',
     enum: ['network', 'all'],
     description:
-      'Rights that the sandbox does not grant, if the command cannot work without them: "network", or "all" to run it without the sandbox. The user is asked. Give a reason.',
+      'Permissions that the sandbox does not grant, if the command cannot work without them: "network", or "all" to run it without the sandbox. The user is asked. Give a reason.',
   },
-  reason: { type: 'string', description: 'Why the command needs these rights.' },
+  reason: { type: 'string', description: 'Why the command needs these permissions.' },
 };
 
 /** Returns the sandbox for one command; undefined for none. */
@@ -61,7 +61,7 @@ export function sandboxFor(
 /** Returns why a user must decide on a command; undefined if its sandbox is enough. */
 export function whyAsk(sandbox: Sandbox, need: CommandNeed | undefined, reason = ''): string | undefined {
   if (need === undefined || !isConfined(sandbox)) return sandbox.missing;
-  const what = need === 'all' ? 'run without the sandbox, with all your rights' : 'use the network';
+  const what = need === 'all' ? 'run without the sandbox, with all your permissions' : 'use the network';
   return `This command wants to ${what}. Reason: ${reason.trim() === '' ? 'none given' : JSON.stringify(reason.slice(0, 500))}`;
 }
 

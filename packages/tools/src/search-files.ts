@@ -146,7 +146,7 @@ async function searchBatch(
     if (bytes === undefined) found.skip();
     else if (matches === undefined)
       found.end(
-        `the expression takes too much time or memory on ${quotePath(name)}. Avoid nested repetitions.`,
+        `the expression takes too much time or memory on ${quotePath(name)}. Avoid nested quantifiers such as (x+)+.`,
         true,
       );
     else found.add(name, matches);

@@ -148,7 +148,7 @@ describe('guarded paths', () => {
     const write = tool('write_file', toolsIn({ HOME: box.outside }));
     expect(readFileSync(join(box.root, 'src/a.txt'), 'utf8')).toContain('secret');
     expect(write.mustAsk?.({ path: '.envrc', content: 'x' })).toBe(
-      '".envrc" is protected: other programs execute or take instructions from ".envrc".',
+      '".envrc" is protected: other programs execute ".envrc" or take instructions from it.',
     );
   });
 });

@@ -118,7 +118,7 @@ describe('search_files', () => {
     expect(isError).toBe(true);
     expect(text).toBe(
       'a-first.txt\n1: xxxxy\n\n[stopped early: the expression takes too much time or memory on "b-trap.txt". ' +
-        'Avoid nested repetitions.]',
+        'Avoid nested quantifiers such as (x+)+.]',
     );
   });
 

@@ -30,7 +30,7 @@ export async function chooseEmbedder(
   env: Environment,
 ): Promise<ChosenEmbedder> {
   if (given === undefined || given === 'lexical') {
-    const words = 'by keyword, not by meaning, so it finds only notes that share words with your message';
+    const words = 'by keyword, not by meaning: only notes that share words with your message are found';
     return { embedder: lexicalEmbedder(), words };
   }
   const place = placeOf(given, env);

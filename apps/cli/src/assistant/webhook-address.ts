@@ -25,7 +25,7 @@ export async function setAddress(
   const { name } = await refusalsExplained(() => getMe(api));
   const other = url.pathname === defaultPath ? '' : ` --path ${url.pathname}`;
   io.stdout.write(
-    `Telegram sends the updates of @${name} to ${url.href}.\n` +
+    `Telegram now sends the updates for @${name} to ${url.href}.\n` +
       `Serve the webhook here, behind a TLS proxy: cobbler assistant --webhook${other}\n`,
   );
   return 0;

@@ -87,7 +87,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
       const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${error.code})`;
       reject(
         new UsageError(
-          `Cannot listen on port ${port} of ${host}: the port ${why}.`,
+          `Cannot listen on port ${port} at ${host}: the port ${why}.`,
           'Choose another: --port NUMBER, or 0 for any free port.',
         ),
       );

@@ -8,7 +8,7 @@ import type { ChatHost } from './host.ts';
 export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
   const { turns, usage, wasted, usd } = ledger;
   if (turns.length === 0 && wasted.inputTokens + wasted.outputTokens === 0)
-    return [style.dim('No requests yet, no cost.')];
+    return [style.dim('No requests yet, so no cost.')];
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   const share = inputTokens === 0 ? 0 : Math.round((100 * cacheReadTokens) / inputTokens);
   const { dot } = style.marks;

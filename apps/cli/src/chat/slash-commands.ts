@@ -32,11 +32,11 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'permissions',
     operand: '[mode]',
-    text: 'show or change which calls are allowed, denied or need approval',
+    text: 'show or change which calls are allowed, are denied or need approval',
     run: permissions,
   },
-  { name: 'cost', text: 'show the cost and tokens of this session', run: cost },
-  { name: 'context', text: 'show usage of the context window', run: context },
+  { name: 'cost', text: "show this session's cost and tokens", run: cost },
+  { name: 'context', text: 'show how full the context window is', run: context },
   { name: 'diff', text: 'show the changes made in this session', run: diff },
   { name: 'undo', text: 'undo the last prompt and its edits', needsRest: true, run: undo },
   {
@@ -180,10 +180,7 @@ function diff({ conversation, say, style, columns }: CommandContext): void {
 async function fork({ conversation, adopt, say, style }: CommandContext, at: string): Promise<void> {
   const upToSeq = at === '' ? undefined : Number(at);
   if (upToSeq !== undefined && !Number.isInteger(upToSeq)) {
-    throw new UsageError(
-      `/fork needs the number of an event, not ${JSON.stringify(at)}.`,
-      'For example: /fork 12',
-    );
+    throw new UsageError(`/fork needs an event number, not ${JSON.stringify(at)}.`, 'For example: /fork 12');
   }
   if (conversation.ledger.seq === 0) throw new UsageError('There are no messages to copy yet.');
   const from = conversation.harness.sessionId;

@@ -27,7 +27,7 @@ export const commands: readonly CommandRow[] = [
     `
 The prompt comes from the arguments, piped input, or both; with both, the piped input becomes an attachment.
 The response goes to standard output, everything else to standard error.
-Without a terminal, calls that need approval are denied, and the exit code is 5.
+Without a terminal, calls that need approval are denied; if any were denied, the exit code is 5.
 Ctrl-C cancels and prints the summary; a second Ctrl-C exits immediately.
 `,
     { groups: runGroups },
@@ -52,10 +52,10 @@ Chat
     `
 Without an id, you choose a recent session in this directory; without a terminal, the latest is used. A
 unique prefix of the id is enough. The session keeps its directory and model unless you pass others.
-Permissions come from the options of this command, not from the session.
+Permissions come from this command's options, not from the session.
 A tool call that a crash interrupted runs again only if repeating it is safe.
 
-Question about a limit
+At a limit
   --more <amount>          continue beyond the limit with this much more: dollars, tokens or requests
 `,
     { groups: taskGroups },
@@ -93,7 +93,7 @@ A scripted model fixes a failing test in a small project. Everything else is rea
 files, the HTTP requests. The demo works in a new directory, which it keeps, and never asks for approval.
 
 Options
-  -C, --dir <dir>          use the directory of an earlier demo in its current state
+  -C, --dir <dir>          reuse an earlier demo's directory in its current state
   --json                   print events as JSON lines, as in run
   -v, --verbose            print arguments and results in full
 `,
@@ -103,23 +103,23 @@ Options
     'list models, prices and available keys',
     `
 Options
-  --prices                 show prices with source and date
-  --json                   print them as JSON
+  --prices                 show all prices with their sources and dates
+  --json                   print models and prices as JSON
 `,
   ),
   command(
     'costs',
     'show what all sessions have cost, and a forecast for the month',
     `
-Includes summaries, failed attempts and deleted sessions. Requests without a known price are counted but not added.
-The forecast extends the pace of the period to the end of the month. See docs/costs.md.
+Includes summaries, failed attempts and deleted sessions. Requests without a known price are counted, but not in the cost.
+The forecast assumes that the pace of the period continues until the end of the month. See docs/costs.md.
 
 Options
   --by <group>             group by day (default), model, user, session, tool or kind of request
   --since <time>           only costs this recent, such as 7d, 12h or 4w, or all (default 30d)
   -n, --limit <n>          maximum number of groups in the table (default 31)
   --server                 show the sessions of cobbler serve instead
-  --delete-before <day>    delete the costs before a day, such as 2026-01-01
+  --delete-before <day>    delete the costs from before this day, such as 2026-01-01
   --json                   print the costs as JSON
   --csv                    print the costs as comma-separated values
 `,
@@ -141,12 +141,12 @@ Options
   ),
   command(
     'permissions [action] [rule]',
-    'list, remove or test the permission rules of a directory',
+    "list, remove or test a directory's permission rules",
     `
 cobbler permissions                  list the rules of this directory's .cobbler/config.yaml
 cobbler permissions remove RULE      remove an allow rule and forget that you accepted it
 cobbler permissions test COMMAND     show whether a command would run, and which rule decides
-cobbler permissions test 'TOOL(…)'   the same for a call of another tool, such as edit_file(src/a.ts)
+cobbler permissions test 'TOOL(…)'   the same for a call to another tool, such as edit_file(src/a.ts)
 
 Options
   -C, --dir <dir>          use the rules of this directory (default: current)
@@ -196,7 +196,7 @@ cobbler approve ID, or POST to the API, which /docs describes. See docs/server.m
 Server
   --port <n>               listen on this port (default ${defaultPort}; 0: any free port)
   --host <address>         listen on this address (default 127.0.0.1)
-  --allowed-host <name>    also serve requests for this host name, such as that of a proxy; repeatable
+  --allowed-host <name>    also serve requests for this host name, such as a proxy's; repeatable
   --demo                   use a scripted model, without a key; nothing is saved
   --rotate-token           replace the owner token
   --store <place>          keep sessions in this file, or in a database: postgres://user@host/name
@@ -206,7 +206,7 @@ Server
   --restate-host <address> address to listen on for Restate (default 127.0.0.1)
   --restate-port <n>       port to listen on for Restate (default 9080)
   --restate-address <url>  address at which Restate reaches this process, for example through a proxy
-  --log-level <level>      minimum level to log on standard error: debug, info, warn or error
+  --log-level <level>      minimum level of the messages logged to standard error: debug, info, warn or error
 `,
     { groups: without(/--attach/, workGroups) },
   ),
@@ -242,7 +242,7 @@ cobbler assistant audit             show what models and tools did, and who appr
 cobbler assistant outbox            show messages that are waiting, have failed or may have been sent
 TELEGRAM_BOT_TOKEN            from @BotFather
 TELEGRAM_ALLOWED_USERS        comma-separated user ids; when unset, everyone is ignored
-TELEGRAM_ADMIN_USERS          ids of those users who are asked whether to continue when a budget is reached
+TELEGRAM_ADMIN_USERS          ids of the users who are asked whether to continue when a budget is reached
 TELEGRAM_WEBHOOK_SECRET       generated and stored when unset
 COBBLER_ASSISTANT_TIME_ZONE   same as --time-zone
 COBBLER_EMBEDDER_API_KEY      for --embedder URL#MODEL
@@ -255,10 +255,10 @@ Assistant
   --api <name>             OpenAI API to use: responses or chat
   --retry-for <time>       retry an overloaded service for this long (default 5m)
   --tools <list>           comma-separated tools (default none)
-  -C, --dir <dir>          working directory of the tools
+  -C, --dir <dir>          working directory for the tools
 ${sandboxOptions}
   --persona <file>         description of the assistant and its style
-  --time-zone <name>       time zone of users who have not set one (default: that of this machine)
+  --time-zone <name>       time zone for users who have not set one (default: that of this machine)
   --embedder <name>        search memory by meaning: openai[:MODEL] or URL#MODEL
   --embedder-floor <n>     minimum cosine similarity of related texts
   --budget <name>          count toward this budget (see: cobbler help budgets)
@@ -322,7 +322,7 @@ before you start them on the restored copy; otherwise, the original and the copy
     `
 cobbler store verify [FILE]    verify checksums; without FILE: all files in COBBLER_HOME
 cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what each session lost
-The exit code is 1 if data is damaged. salvage does not change FILE; --replace renames it. First stop
+The exit code is 1 if data is damaged. salvage does not change FILE, but --replace renames it. First stop
 every program that uses FILE. See docs/operations.md.
 
 Options

@@ -9,7 +9,7 @@ const examples = [
   ['cobbler "fix the failing test"', 'asks before any change'],
   ['cobbler "why is this slow?" --read-only', 'reads only, changes nothing'],
   ['git diff | cobbler "review this" -m best', 'reads piped input too'],
-  ['cobbler "add tests" --yes --max-usd 0.50', 'never asks, stops at a cost limit'],
+  ['cobbler "add tests" --yes --max-usd 0.50', 'rarely asks, stops at a cost limit'],
 ] as const;
 
 /** Commands that share a line of the help with another command. */

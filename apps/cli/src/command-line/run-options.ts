@@ -3,14 +3,14 @@ import { optionGroups } from './command-row.ts';
 
 /** The options for the sandbox of commands. */
 export const sandboxOptions: string = `\
-  --sandbox <level>        what commands can write: workspace (default), strict (nothing), or off; needs bubblewrap
-  --no-sandbox             run commands with all your rights`;
+  --sandbox <level>        where commands can write: workspace (default), strict (nowhere) or off; needs bubblewrap
+  --no-sandbox             run commands with all your permissions`;
 
 /** The options of a task that apply to every client: all but those of its session and its output. */
 export const workGroups: readonly OptionGroup[] = optionGroups(`
 Model
   -m, --model <name>       fast, balanced (default), best, or a model id; claude:ID or openai:ID names the provider
-  --fallback <name>        model to use if this one is overloaded, unreachable or unavailable; repeatable
+  --fallback <name>        model to use if the main one is overloaded, unreachable or unavailable; repeatable
   --base-url <url>         server that implements the provider's API
   --api <name>             OpenAI API to use: responses or chat
   --backend <name>         let another program do the work: claude-code or codex
@@ -30,7 +30,7 @@ Permissions
   --sandboxed              edit and run commands in the sandbox; ask before calls that leave it
   --yes                    ask only before writes to protected files
   --read-only              only read
-  --allow <rule>           allow a call, such as 'run_command(npm test)'; repeatable
+  --allow <rule>           allow matching calls, such as 'run_command(npm test)'; repeatable
   --allow-guarded <path>   allow writes to a protected path, such as .github; repeatable
 ${sandboxOptions}
 
@@ -46,7 +46,7 @@ Limits
   --allow-unpriced         with --max-usd: also allow models whose price is unknown
 
 Long sessions
-  --compact-above <n>      summarize older messages above this many tokens, or never (default: 80% of the window)
+  --compact-above <n>      above this many tokens, summarize older messages (or \`never\`; default: 80% of the window)
   --offload-above <bytes>  offload tool output larger than this, or never (default 64k)
 `);
 

@@ -101,7 +101,7 @@ async function deleteBefore(options: RawOptions, io: Io): Promise<number> {
   try {
     const requests = (await store?.deleteCosts?.(before)) ?? 0;
     io.stderr.write(
-      `Deleted the costs of ${plural(requests, 'request')} before ${day}. The sessions remain.\n`,
+      `Deleted the costs of ${plural(requests, 'request')} from before ${day}. The sessions remain.\n`,
     );
     return 0;
   } finally {

@@ -83,7 +83,7 @@ function ending(folder: string, style: Style, columns: number, io: Io): string[]
   const short = shortPath(folder, io.env);
   const path = /^[\w./~-]+$/.test(short) ? short : shellQuoted(folder);
   const closing =
-    "That was the real loop with a scripted model. The model's text came from a script; the changes to the files are real.";
+    "That was the real agent loop with a scripted model. The model's text came from a script; the changes to the files are real.";
   const name = ownName(io.env);
   const rows = [
     ['Look at the result', `cd ${path}`],

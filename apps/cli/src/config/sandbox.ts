@@ -58,7 +58,7 @@ export async function sandboxIn(
     );
   if (!told.has(io.stderr)) io.stderr.write(`cobbler: ${missingLine(status)}\n`);
   told.add(io.stderr);
-  const why = `Commands have all your rights here: there is no sandbox (${status.reason}). To get one: ${status.cure}`;
+  const why = `Commands run here with all your permissions, because there is no sandbox (${status.reason}). To get one: ${status.cure}`;
   return noRestrictions('off', why);
 }
 
@@ -136,7 +136,7 @@ function modeIn(env: Environment): SandboxMode {
 type Missing = Extract<SandboxStatus, { readonly works: false }>;
 
 function missingLine({ reason, cure }: Missing): string {
-  return `There is no sandbox: ${reason}. Every command needs your approval. To get one: ${cure}. To run commands with all your rights: --no-sandbox`;
+  return `There is no sandbox: ${reason}. Every command needs your approval. To get one: ${cure}. To run commands with all your permissions: --no-sandbox`;
 }
 
 /** Programs of one directory share a home directory, so that their caches last. */

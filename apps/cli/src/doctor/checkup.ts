@@ -104,7 +104,7 @@ function checkKey(settings: Settings, io: Io): Check {
 }
 
 function checkModel({ provider, model }: Settings): Check {
-  return passed('model', `${model.value} (${model.source}) of ${provider.value} (${provider.source})`);
+  return passed('model', `${model.value} (${model.source}) from ${provider.value} (${provider.source})`);
 }
 
 function checkAddress({ provider, baseURL }: Settings): Check {
@@ -125,7 +125,7 @@ async function checkFolder(io: Io): Promise<Check[]> {
     const words = found?.path ?? 'no AGENTS.md or CLAUDE.md here';
     return [passed('folder', folder), passed('instructions', [words, ...refused].join('; '))];
   } catch {
-    return [failed('folder', 'no read and write access to this directory', 'cd to another directory')];
+    return [failed('folder', 'cannot read or write this directory', 'cd to another directory')];
   }
 }
 
@@ -229,7 +229,7 @@ export async function checkSandbox(env: Environment): Promise<Check> {
   const name = 'sandbox';
   try {
     const mode = readSandboxMode(env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX') ?? 'workspace';
-    if (mode === 'off') return passed(name, 'off: commands have all your rights');
+    if (mode === 'off') return passed(name, 'off: commands have all your permissions');
     if (mode === 'external') return passed(name, 'external: this machine is the sandbox');
     const status = await probeSandbox(env);
     if (!status.works)

@@ -65,7 +65,7 @@ async function checkEventList(values: readonly unknown[], text: string): Promise
   const { repairLog } = await import('@cobbler/agent/format');
   const log = repairLog(values);
   return eventCheck(log, text, {
-    place: (at) => `event ${at + 1} of the list`,
+    place: (at) => `event ${at + 1} in the list`,
     isJson: () => true,
     write: () => `${JSON.stringify(log.events, null, 2)}\n`,
   });
@@ -94,7 +94,7 @@ async function checkConversation(value: unknown, text: string): Promise<Transcri
   const { repairTranscript } = await import('./conversations.ts');
   const { problems, losses, messages } = repairTranscript(format.read(value));
   return {
-    kind: `a conversation of ${format.name}`,
+    kind: `a conversation in ${format.name} format`,
     size: plural(messages.length, 'message'),
     problems,
     losses,

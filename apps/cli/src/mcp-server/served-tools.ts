@@ -47,13 +47,13 @@ export const servedTools: Tool[] = [
     name: 'cobbler_approve',
     title: 'Allow or deny a Cobbler tool call',
     description:
-      "Submits the user's decision about a call that waits for approval, and waits for the result. Never decide " +
+      "Submits the user's decision on a call that is waiting for approval, and waits for the result. Never decide " +
       'for the user.',
     inputSchema: {
       type: 'object',
       properties: {
         session_id: sessionId,
-        approval_id: { type: 'string', description: 'The id of the call in approvals.' },
+        approval_id: { type: 'string', description: 'The id of the call, from approvals.' },
         decision: { type: 'string', enum: ['allow', 'deny'] },
         message: { type: 'string', description: 'With deny: a message for the agent.' },
       },
@@ -76,7 +76,7 @@ export const servedTools: Tool[] = [
   {
     name: 'cobbler_cancel',
     title: 'Stop Cobbler',
-    description: 'Stops the run of a session. The session remains and can be continued.',
+    description: "Stops a session's run. The session remains and can be continued.",
     inputSchema: {
       type: 'object',
       properties: { session_id: sessionId },

@@ -110,9 +110,11 @@ export function unclearFor(list: readonly PermissionRule[], call: RuledCall): st
     pattern !== undefined && isLike(call.toolName, tool) && commandTools.has(call.toolName);
   if (!list.some(applies)) return undefined;
   const line = lineOf(call);
-  if (line === undefined) return 'A deny rule exists, and this command line cannot be parsed.';
+  if (line === undefined)
+    return 'A deny rule exists, and this command line cannot be parsed, so it may run what the rule forbids.';
   const wrapper = line.steps.flatMap(({ argv: [program = ''] }) => (isWrapper(program) ? [program] : []))[0];
-  return wrapper === undefined ? undefined : `A deny rule exists, and ${wrapper} can start any program.`;
+  if (wrapper === undefined) return undefined;
+  return `A deny rule exists, and ${wrapper} can start any program, including one that a deny rule forbids.`;
 }
 
 /** Returns whether a text matches a pattern in which `*` stands for any characters, ignoring case. */

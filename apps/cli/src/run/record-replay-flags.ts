@@ -68,7 +68,7 @@ export function recordReplayFlags(raw: RawOptions): RecordReplayFlags | undefine
   }
   if (typeof record === 'string' && isGiven('fallback', raw['fallback']))
     throw new UsageError(
-      '--fallback cannot be used with --record: a cassette contains one model.',
+      '--fallback cannot be used with --record: a cassette can contain only one model.',
       'Remove one of them.',
     );
   return typeof record === 'string' ? { mode: 'record', path: record } : undefined;
@@ -83,7 +83,7 @@ function checkTask(raw: RawOptions, allowed: readonly string[]): void {
       ? 'no-context-files'
       : given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(
-    `--${flag} cannot be used with --replay: the cassette contains the settings of the run.`,
+    `--${flag} cannot be used with --replay: the cassette contains the run's settings.`,
     'To run a different task, record a new cassette: cobbler --record FILE "..."',
   );
 }

@@ -140,7 +140,7 @@ describe('cobbler costs', () => {
       { daysAgo: 1, usd: 2 },
     ];
     const { err, home } = await costsOf(paid, { deleteBefore: '2026-06-10' });
-    expect(err).toBe('Deleted the costs of 1 request before 2026-06-10. The sessions remain.\n');
+    expect(err).toBe('Deleted the costs of 1 request from before 2026-06-10. The sessions remain.\n');
     const store = sqliteStore(join(home, 'sessions.db'));
     expect((await store.costs?.({ by: 'day' }))?.map(({ usd }) => usd)).toEqual([2]);
     expect(await store.sessions()).toHaveLength(2);

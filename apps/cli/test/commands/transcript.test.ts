@@ -87,7 +87,7 @@ describe('cobbler doctor FILE', () => {
       [
         `✗ ${problem}`,
         '',
-        `1 problem in a conversation of ${name}.`,
+        `1 problem in a conversation in ${name} format.`,
         '  fix: cobbler doctor talk --fix -o FILE',
         '',
       ],
@@ -106,7 +106,7 @@ describe('cobbler doctor FILE', () => {
       {
         ok: false,
         file: 'talk',
-        kind: 'a conversation of Claude Messages',
+        kind: 'a conversation in Claude Messages format',
         size: '3 messages',
         problems: [{ place: 'messages[1]', what: 'contains a call to look ("a") without a result' }],
       },

@@ -32,7 +32,7 @@ describe('without bubblewrap', () => {
   test('a run says so once, with the command that installs it [P21]', async () => {
     const { stderr } = await runCommand(write, [], bare);
     expect(stderr.match(/There is no sandbox: bubblewrap is not installed/g)).toHaveLength(1);
-    expect(stderr).toMatch(/bubblewrap\. To run commands with all your rights: --no-sandbox/);
+    expect(stderr).toMatch(/bubblewrap\. To run commands with all your permissions: --no-sandbox/);
   });
 
   test.each([[['--yes']], [['--sandboxed']]])('no command runs unattended with %j [P21]', async (args) => {
@@ -44,7 +44,7 @@ describe('without bubblewrap', () => {
   test('a user is asked about every command, and "always" is not offered [P21]', async () => {
     const { cwd, stderr } = await runCommand(write, [], bare, ['y']);
     expect(existsSync(join(cwd, 'made'))).toBe(true);
-    expect(stderr).toContain('Commands have all your rights here');
+    expect(stderr).toContain('Commands run here with all your permissions');
     expect(stderr).not.toContain('always');
   });
 
@@ -74,7 +74,7 @@ describe('without bubblewrap', () => {
     expect(await checkSandbox({ COBBLER_SANDBOX: 'wide' })).toMatchObject({ ok: false });
     expect(await checkSandbox({ COBBLER_SANDBOX: 'off' })).toMatchObject({
       ok: true,
-      found: /all your rights/,
+      found: /all your permissions/,
     });
   });
 });

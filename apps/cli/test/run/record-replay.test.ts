@@ -249,15 +249,15 @@ describe('invalid options', () => {
     [['--replay', 'a', '--refresh', '--live-tools'], '--refresh and --live-tools cannot be used together.'],
     [
       ['--replay', 'a', '--max-turns', '3'],
-      '--max-turns cannot be used with --replay: the cassette contains the settings of the run.',
+      "--max-turns cannot be used with --replay: the cassette contains the run's settings.",
     ],
     [
       ['--replay', 'a', '--yes'],
-      '--yes cannot be used with --replay: the cassette contains the settings of the run.',
+      "--yes cannot be used with --replay: the cassette contains the run's settings.",
     ],
     [
       ['--replay', 'a', '--no-context-files'],
-      '--no-context-files cannot be used with --replay: the cassette contains the settings of the run.',
+      "--no-context-files cannot be used with --replay: the cassette contains the run's settings.",
     ],
     [['--replay', '/no/such'], '/no/such does not exist.'],
     [['--replay', '/etc/hostname'], 'The cassette cannot be used: line 1: it is not a JSON object.'],

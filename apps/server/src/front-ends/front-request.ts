@@ -30,7 +30,7 @@ export const chatBody: z.ZodType<ChatBody> = z
   })
   .meta({
     id: 'ChatRequest',
-    description: 'Fields of the AI SDK. Fields not listed here are ignored.',
+    description: 'Fields that the AI SDK sends. Fields not listed here are ignored.',
   });
 
 /** The body that an AG-UI client sends. Only the last of its messages is used. */
@@ -67,7 +67,7 @@ export const agUiBody: z.ZodType<AgUiBody> = z
   })
   .meta({
     id: 'RunAgentInput',
-    description: 'AG-UI 1.0 input. Tools, state and context of the client are ignored.',
+    description: "AG-UI 1.0 input. The client's tools, state and context are ignored.",
   });
 
 const uiText = z.object({ type: z.literal('text'), text: z.string() });

@@ -40,11 +40,11 @@ export function frontRoutes(services: Services): Route[] {
       path: chatPath,
       name: 'chat',
       summary:
-        'Sends the last message of a useChat page, or its approval decisions, and streams the response.',
+        'Sends the last message from a useChat page, or its approval decisions, and streams the response.',
       scope: 'prompt',
       body: chatBody,
       answers: {
-        200: { text: 'A UI message stream of the AI SDK.', type },
+        200: { text: 'An AI SDK UI message stream.', type },
         404: unknown,
         409: busy,
         503: full,
@@ -65,7 +65,7 @@ export function frontRoutes(services: Services): Route[] {
       summary: 'Streams the incomplete message from its start.',
       scope: 'read',
       answers: {
-        200: { text: 'A UI message stream of the AI SDK.', type },
+        200: { text: 'An AI SDK UI message stream.', type },
         204: { text: 'No run is active, and no call is waiting for approval.' },
         404: unknown,
         503: full,

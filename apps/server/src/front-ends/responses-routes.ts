@@ -38,7 +38,7 @@ export function responsesRoutes(services: Services): Route[] {
       method: 'GET',
       path: '/openai/v1/models',
       name: 'listModels',
-      summary: 'Model names that select the agent.',
+      summary: 'Lists the model names that select the agent.',
       scope: 'read',
       answers: { 200: { text: 'A list of models.' } },
       problem: openAiProblem,

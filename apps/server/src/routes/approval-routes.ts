@@ -44,10 +44,10 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       body: answerBody,
       answers: {
         202: { text: 'The decision is stored and the run continues.', schema: accepted },
-        403: { text: 'The question is about a budget, and the token lacks the "admin" scope.' },
+        403: { text: 'The approval is about a budget, and the token lacks the "admin" scope.' },
         404: { text: 'There is no such approval.' },
         409: {
-          text: 'The decision is too late (`decided`, `expired`), or its hash is that of another call (`other_arguments`).',
+          text: 'The decision is too late (`decided`, `expired`), or its hash belongs to another call (`other_arguments`).',
         },
       },
       handle: async ({ params: { sessionId = '', approvalId = '' }, body, token }) => ({

@@ -18,7 +18,7 @@ export function descriptionRoutes(routes: readonly Route[], version: string): Ro
       method: 'GET',
       path: '/docs',
       name: 'docs',
-      summary: 'Shows the documentation of this API.',
+      summary: 'Shows the documentation for this API.',
       answers: { 200: { text: 'A page.', type: 'text/html' } },
       handle: () => docsPage(described, document()),
     }),

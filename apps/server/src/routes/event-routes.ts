@@ -17,7 +17,7 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
       method: 'GET',
       path: '/events',
       name: 'plainEvents',
-      summary: 'Streams new messages and tool calls of the session `default`.',
+      summary: 'Streams new messages and tool calls in the session `default`.',
       scope: 'read',
       headers: {
         'Last-Event-ID':
@@ -62,7 +62,7 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
       method: 'POST',
       path: '/cancel',
       name: 'plainCancel',
-      summary: 'Stops the run of the session `default`.',
+      summary: 'Stops the run in the session `default`.',
       scope: 'prompt',
       body: z.unknown(),
       bodyOptional: true,

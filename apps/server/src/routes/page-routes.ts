@@ -81,7 +81,7 @@ export function pageRoutes(): Route[] {
       method: 'GET',
       path: '/assets/{file}',
       name: 'pageFile',
-      summary: 'A file of the page.',
+      summary: 'A file that the page loads.',
       answers: { 200: { text: 'The file.' }, 404: { text: 'There is no such file.' } },
       handle: async ({ params: { file = '' } }) => {
         const { type, text } = (await files())[`/assets/${file}`] ?? throwNotFound();

@@ -80,7 +80,7 @@ const reachedLimit = z
   })
   .meta({
     id: 'ReachedLimit',
-    description: 'A limit that leaves too little for the next request. Allowing raises it.',
+    description: 'A limit that leaves too little for the next request. Allowing the approval raises it.',
   });
 
 export const approval: z.ZodType = z
@@ -110,7 +110,8 @@ const answer = {
   hash: z.string().optional().meta({ description: 'With `allow`: the hash of the approval.' }),
   message: z.string().max(10_000).optional().meta({ description: 'With `deny`: a message for the model.' }),
   more: z.number().positive().optional().meta({
-    description: 'With `allow`, for a question with `limit`: the amount to add. Default: the amount offered.',
+    description:
+      'With `allow`, for an approval with `limit`: the amount to add. Default: the amount offered.',
   }),
 };
 

@@ -195,7 +195,7 @@ function sessionJsonOf(
 const promptRefusals = {
   409: { text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).' },
   429: {
-    text: 'The budget of the token is reached (`budget`); `retry-after` is the time until its next period.',
+    text: "The token's budget is used up (`budget`); `retry-after` is the time until its next period.",
   },
 };
 
@@ -239,7 +239,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       path: '/v1/sessions/{sessionId}/resume',
       name: 'resume',
       summary:
-        'Continues a run that was cut off or waits for decisions. Sending decisions also requires the "approve" scope.',
+        'Continues a run that was cut off or is waiting for decisions. Sending decisions also requires the "approve" scope.',
       scope: 'prompt',
       body: resumeBody,
       bodyOptional: true,
@@ -278,7 +278,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/steer',
       name: 'steer',
-      summary: 'Sends a message to the active run; the model receives it at its next turn.',
+      summary: 'Sends a message to the active run; the model receives it in its next turn.',
       scope: 'prompt',
       body: z.strictObject({ content }).meta({ id: 'Steer' }),
       answers: steerAnswers,

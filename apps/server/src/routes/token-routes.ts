@@ -38,7 +38,7 @@ export function tokenRoutes({ tokens, cookies, tokenBudgets }: Services): Route[
         .meta({ id: 'NewToken' }),
       answers: {
         201: { text: 'The token with its secret.' },
-        400: { text: 'The budget does not exist, or is not part of the budget of the server.' },
+        400: { text: "The budget does not exist, or is not part of the server's budget." },
       },
       handle: async ({ body: { name, scopes, expiresInMs, budget } }) => {
         if (budget !== undefined) await tokenBudgets.checkName(budget);

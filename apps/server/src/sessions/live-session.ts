@@ -253,7 +253,7 @@ export class LiveSession {
       typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     if (digestOf(parts) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
     const detail =
-      'This Idempotency-Key was used for another prompt of the session. Use a new key for each prompt.';
+      'This Idempotency-Key was used for another prompt in this session. Use a new key for each prompt.';
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 

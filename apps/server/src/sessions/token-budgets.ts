@@ -51,12 +51,12 @@ export class TokenBudgets {
       throw new Problem(
         400,
         'no_budgets',
-        'This server has no budgets for tokens. Define budgets and restart it.',
+        'This server has no budgets for access tokens. Define budgets and restart it.',
       );
     const { client, name } = this.#budgets;
     const path = (await client.path(budget)).map(({ definition }) => definition.name);
     if (name === undefined || path.includes(name)) return;
-    const detail = `Budget ${JSON.stringify(budget)} is not part of ${JSON.stringify(name)}, the budget of this server.`;
+    const detail = `Budget ${JSON.stringify(budget)} is not part of ${JSON.stringify(name)}, this server's budget.`;
     throw new Problem(400, 'budget_parent', detail);
   }
 

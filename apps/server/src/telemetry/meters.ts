@@ -98,7 +98,8 @@ export class Meters {
       ['input', usage.inputTokens],
       ['output', usage.outputTokens],
     ] as const)
-      if (tokens > 0) this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side }, tokens);
+      if (tokens > 0)
+        this.count('cobbler_tokens_total', 'Tokens used by successful requests.', { side }, tokens);
     // A counter at 0 would show an unknown price as free.
     if (usd > 0) this.count('cobbler_usd_total', 'Known cost in US dollars.', {}, usd);
   }

@@ -15,7 +15,7 @@ import { ChatPage } from './chat-page.ts';
 const usage = { inputTokens: 10_000, outputTokens: 2_000 };
 
 const ownQuestion =
-  'The limit of this run leaves too little for the next request: $0.03 of $0.04 spent. Continue with $0.04 more, or stop?';
+  "This run's limit leaves too little for the next request: $0.03 of $0.04 spent. Continue with $0.04 more, or stop?";
 
 /** A server with a session whose runs ask before their second request. */
 async function limited(options: Partial<HarnessOptions>): Promise<Rig> {

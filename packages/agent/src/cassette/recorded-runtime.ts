@@ -44,6 +44,6 @@ export function recordedRuntime(ports: Ports, real: Runtime, fetch: Runtime['fet
 
 /** Rejects, because a replay has no network. */
 export function noNetwork(): Promise<never> {
-  const message = 'A replay has no network. Send all requests through the transport of the recording.';
+  const message = "A replay has no network. Send all requests through the recording's transport.";
   return Promise.reject(new AgentError({ kind: 'agent', code: 'replay_miss', message }));
 }

@@ -14,7 +14,7 @@ export interface LimitQuestion {
 export function limitQuestion(limit: ReachedLimit): LimitQuestion {
   return withArgumentErrors('limitQuestion', () => {
     const { amount, budget, spent, max, more } = limit;
-    const what = budget === undefined ? 'The limit of this run' : `Budget ${JSON.stringify(budget)}`;
+    const what = budget === undefined ? "This run's limit" : `Budget ${JSON.stringify(budget)}`;
     const spentText = `${shown(amount, spent)} of ${formatted(amount, max)} spent`;
     const allow = `Continue with ${formatted(amount, more)} more`;
     const text = `${what} leaves too little for the next request: ${spentText}. ${allow}, or stop?`;

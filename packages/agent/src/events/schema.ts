@@ -37,9 +37,11 @@ const reachedLimit = withTypeName(
   z.looseObject({
     amount: z.enum(['usd', 'tokens', 'requests']).describe('The limited quantity.'),
     max: z.number(),
-    spent: z.number().describe('The amount used when the limit is reached.'),
+    spent: z.number().describe('The amount used when the limit was reached.'),
     more: z.number().describe('The increase offered to the user.'),
-    budget: words.describe('The name of the budget in its store. Absent for a limit of the run itself.'),
+    budget: words.describe(
+      'The name of the budget in its store. Absent for a limit that belongs to the run itself.',
+    ),
   }),
 );
 
@@ -94,7 +96,9 @@ const bodies = [
         'Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown.',
       ),
       provider: words,
-      model: words.describe('The requested model. If there were others, `error.tried` lists them.'),
+      model: words.describe(
+        'The requested model. If the agent has several, `error.tried` lists those that failed or were skipped.',
+      ),
     }),
   ),
   withTypeName(
@@ -182,7 +186,7 @@ const bodies = [
         .array(z.string())
         .optional()
         .describe(
-          'The calls in the same response that run first, if `changes` is absent: they can change what this call does.',
+          'If `changes` is absent: the calls in the same response that run first and can change what this call does.',
         ),
       isRepeated: z
         .boolean()
@@ -194,7 +198,7 @@ const bodies = [
         .describe('Wall clock time in milliseconds since 1970. Absent if it does not expire.'),
       subject: words,
       mustAsk: words.describe(
-        'The reason why the tool requires a user to decide; a rule that covers more than this call cannot allow it.',
+        'The reason why the tool requires a user to decide. A rule that covers more than this call cannot replace that decision.',
       ),
       limit: reachedLimit
         .optional()
@@ -215,7 +219,7 @@ const bodies = [
         .number()
         .optional()
         .describe(
-          'The amount by which a reached limit is raised. If absent, the amount that the question offers.',
+          'The amount by which a reached limit is raised. If absent, it is raised by the amount that the approval offered.',
         ),
       waitedMs: z
         .number()
@@ -236,7 +240,7 @@ const bodies = [
   ),
   withTypeName(
     'SpentEvent',
-    'The usage of requests that the loop did not send itself: those of a sub-agent, another program, a tool or the memory of an assistant.',
+    "The usage of requests that the loop did not send itself: those of a sub-agent, another program, a tool or an assistant's memory.",
     z.looseObject({
       type: z.literal('spent'),
       who: z

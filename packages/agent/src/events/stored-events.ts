@@ -74,7 +74,7 @@ export interface AskFailedEvent {
   /** Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown. */
   readonly usd?: number;
   readonly provider?: string;
-  /** The requested model. If there were others, `error.tried` lists them. */
+  /** The requested model. If the agent has several, `error.tried` lists those that failed or were skipped. */
   readonly model?: string;
 }
 
@@ -158,8 +158,7 @@ export interface ApprovalRequestedEvent {
    */
   readonly changes?: readonly ChangeDigest[];
   /**
-   * The calls in the same response that run first, if `changes` is absent: they can change what this call
-   * does.
+   * If `changes` is absent: the calls in the same response that run first and can change what this call does.
    */
   readonly after?: readonly string[];
   /** True if the user allowed the call before, but it would no longer do what was shown then. */
@@ -168,8 +167,8 @@ export interface ApprovalRequestedEvent {
   readonly expiresAt?: number;
   readonly subject?: string;
   /**
-   * The reason why the tool requires a user to decide; a rule that covers more than this call cannot allow
-   * it.
+   * The reason why the tool requires a user to decide. A rule that covers more than this call cannot replace
+   * that decision.
    */
   readonly mustAsk?: string;
   /**
@@ -184,7 +183,10 @@ export interface ApprovalDecidedEvent {
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
-  /** The amount by which a reached limit is raised. If absent, the amount that the question offers. */
+  /**
+   * The amount by which a reached limit is raised. If absent, it is raised by the amount that the approval
+   * offered.
+   */
   readonly more?: number;
   /** Time until the decision, in milliseconds; not counted toward the time limit. */
   readonly waitedMs: number;
@@ -204,7 +206,7 @@ export interface CompactedEvent {
 
 /**
  * The usage of requests that the loop did not send itself: those of a sub-agent, another program, a tool or
- * the memory of an assistant.
+ * an assistant's memory.
  */
 export interface SpentEvent {
   readonly type: 'spent';

@@ -27,7 +27,7 @@ const some = count.optional();
 
 const seal = withTypeName(
   'Seal',
-  'Data that must be returned to a provider byte for byte, such as a signature. No other program can read it. It is sent only to the provider named here.',
+  'Data that must be returned to a provider byte for byte, such as a signature. It has no meaning for other programs, and is sent only to the provider named here.',
   z.looseObject({ provider: z.string(), data: withTypeName('Json', '', z.json()) }),
 );
 
@@ -68,7 +68,7 @@ const toolCall = withTypeName(
     id: z
       .string()
       .describe(
-        "The provider's id. It connects the result to the call on the wire and can repeat between turns.",
+        "The provider's id. It connects the result to the call in requests, and may occur again in a later turn.",
       ),
     toolName: z.string(),
     arguments: record,
@@ -106,7 +106,7 @@ export const message: z.ZodType = withTypeName(
   z.discriminatedUnion('role', [
     withTypeName(
       'UserMessage',
-      'A message from the user, or in the role of the user, such as a summary.',
+      'A message from the user, or one with the role of the user, such as a summary.',
       z.looseObject({ role: z.literal('user'), content: z.array(userPart) }),
     ),
     withTypeName(
@@ -132,7 +132,7 @@ export const message: z.ZodType = withTypeName(
 
 export const usage: z.ZodType = withTypeName(
   'Usage',
-  'Tokens as counted by the provider. Only the usage of a failed attempt can be estimated; it is then marked as such.\n\n`inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The other fields are parts of these two, and are absent if the provider does not report them. The numbers have the same meaning for every provider.',
+  'Tokens as counted by the provider. The counts for a failed attempt may be estimates, and `estimated` is then true; no other counts are estimated.\n\n`inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The other fields are parts of these two, and are absent if the provider does not report them. The numbers have the same meaning for every provider.',
   z.looseObject({
     inputTokens: count,
     outputTokens: count,
@@ -148,7 +148,7 @@ export const usage: z.ZodType = withTypeName(
 
 const errorKind = withTypeName(
   'ErrorKind',
-  "The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong; `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was reached.",
+  "The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong; `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: the run reached a limit.",
   z.enum(['agent', 'tool', 'timeout', 'rate_limit', 'network', 'invalid', 'auth', 'aborted', 'limit']),
 );
 
@@ -168,7 +168,7 @@ const triedModel = withTypeName(
       .number()
       .optional()
       .describe(
-        'Cost of `wasted` in US dollars. Events of earlier versions contain only the total for all models.',
+        'Cost of `wasted` in US dollars. Events from earlier versions contain only the total for all models.',
       ),
     unpriced: flag.describe('True if the price of `wasted` is unknown.'),
   }),
@@ -186,7 +186,7 @@ export const error: z.ZodType = withTypeName(
       .string()
       .optional()
       .describe(
-        'A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists the codes of Cobbler.',
+        "A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists Cobbler's codes.",
       ),
     retryable: flag.describe('True if the same request may succeed when retried.'),
     retryAfterMs: z.number().optional().describe('Delay requested by the service, in milliseconds.'),

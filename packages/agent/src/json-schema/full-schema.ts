@@ -55,7 +55,7 @@ export function checkFull(schema: JsonObject, value: unknown): string | undefine
 }
 
 /** The end of the problem with a schema whose validation takes too many steps. */
-export const endless = 'checking them against the schema of the tool takes too many steps';
+export const endless = "checking them against the tool's schema takes too many steps";
 
 /** Returns whether an error means that the limit was exceeded. A stack overflow counts too. */
 export function isTooMuch(error: unknown): boolean {
@@ -245,7 +245,7 @@ function wordsFor({ code, data }: JsonError): string {
     case 'ref-error':
       return problem(
         '',
-        `cannot be validated: the schema of the tool refers to ${shown(data['ref'])}, which does not exist`,
+        `cannot be validated: the tool's schema refers to ${shown(data['ref'])}, which does not exist`,
       );
     default:
       return problem(path, textFor(String(code), data));

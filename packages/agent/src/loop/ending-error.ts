@@ -72,7 +72,7 @@ const errors: Partial<Record<StopReason, ErrorData>> = {
   context_full: {
     kind: 'agent',
     code: 'context_full',
-    message: 'The conversation no longer fits into the context window of the model.',
+    message: "The conversation no longer fits into the model's context window.",
   },
   tool_use: { kind: 'agent', code: 'no_call', message: 'The model announced a tool call but made none.' },
 };

@@ -99,7 +99,7 @@ export class Workspace {
     const guard = this.#protected.guardIn(real, read(names, listOf(text), 'names'));
     if (guard === undefined) return undefined;
     const [file, part] = [quotePath(this.#name(real)), quotePath(guard)];
-    return `${file} is protected: other programs execute or take instructions from ${part}.`;
+    return `${file} is protected: other programs execute ${part} or take instructions from it.`;
   }
 
   /**

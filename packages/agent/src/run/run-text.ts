@@ -125,6 +125,6 @@ const cutOff =
 const tooSlow = `more than ${maxUnreadLength} characters of it are unread`;
 
 function discardedError(why: string): AgentError {
-  const message = `The text of the run cannot be streamed further: ${why}. Await run.text() for the complete text, or read the events of the run.`;
+  const message = `The run's text cannot be streamed any further: ${why}. Await run.text() for the complete text, or read the events of the run.`;
   return new AgentError({ kind: 'agent', code: 'text_discarded', message });
 }

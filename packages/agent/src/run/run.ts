@@ -212,7 +212,7 @@ export function errorOf(status: RunStatus, error: ErrorData | undefined): AgentE
     return new AgentError({
       kind: 'timeout',
       code: 'run_timeout',
-      message: 'The time limit of the run was reached.',
+      message: 'The run reached its time limit.',
     });
   return undefined;
 }

@@ -159,7 +159,7 @@ class WorkflowCall implements Steps {
 }
 
 function waiting(runId: string): AgentError {
-  const message = `Run ${runId} is waiting. Do not catch this error, or rethrow it: the runner calls the workflow again when the wait is over.`;
+  const message = `Run ${runId} is waiting. Do not catch this error; if you do, rethrow it: the runner calls the workflow again when the wait is over.`;
   return new AgentError({ kind: 'aborted', code: 'run_waiting', message });
 }
 

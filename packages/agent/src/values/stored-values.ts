@@ -26,7 +26,7 @@ export interface FilePart {
  */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
-/** A message from the user, or in the role of the user, such as a summary. */
+/** A message from the user, or one with the role of the user, such as a summary. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: readonly UserPart[];
@@ -52,8 +52,8 @@ export interface ReasoningPart {
 }
 
 /**
- * Data that must be returned to a provider byte for byte, such as a signature. No other program can read it.
- * It is sent only to the provider named here.
+ * Data that must be returned to a provider byte for byte, such as a signature. It has no meaning for other
+ * programs, and is sent only to the provider named here.
  */
 export interface Seal {
   readonly provider: string;
@@ -69,7 +69,9 @@ export interface ProviderDataPart {
 /** The model's request to run a tool. */
 export interface ToolCallPart {
   readonly type: 'tool_call';
-  /** The provider's id. It connects the result to the call on the wire and can repeat between turns. */
+  /**
+   * The provider's id. It connects the result to the call in requests, and may occur again in a later turn.
+   */
   readonly id: string;
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
@@ -92,8 +94,8 @@ export interface ToolResultMessage {
 export type ToolResultPart = TextPart | FilePart;
 
 /**
- * Tokens as counted by the provider. Only the usage of a failed attempt can be estimated; it is then marked
- * as such.
+ * Tokens as counted by the provider. The counts for a failed attempt may be estimates, and `estimated` is
+ * then true; no other counts are estimated.
  *
  * `inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The
  * other fields are parts of these two, and are absent if the provider does not report them. The numbers have
@@ -145,7 +147,7 @@ export interface TriedModel {
   readonly attempts?: number;
   /** Tokens that it used. */
   readonly wasted?: Usage;
-  /** Cost of `wasted` in US dollars. Events of earlier versions contain only the total for all models. */
+  /** Cost of `wasted` in US dollars. Events from earlier versions contain only the total for all models. */
   readonly usd?: number;
   /** True if the price of `wasted` is unknown. */
   readonly unpriced?: boolean;
@@ -155,8 +157,7 @@ export interface TriedModel {
  * The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool
  * failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the
  * connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong;
- * `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was
- * reached.
+ * `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: the run reached a limit.
  */
 export type ErrorKind =
   | 'agent'
@@ -174,8 +175,8 @@ export interface ErrorData {
   readonly kind: ErrorKind;
   readonly message: string;
   /**
-   * A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists the
-   * codes of Cobbler.
+   * A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists
+   * Cobbler's codes.
    */
   readonly code?: string;
   /** True if the same request may succeed when retried. */
@@ -221,11 +222,11 @@ export interface ReachedLimit {
   /** The limited quantity. */
   readonly amount: 'usd' | 'tokens' | 'requests';
   readonly max: number;
-  /** The amount used when the limit is reached. */
+  /** The amount used when the limit was reached. */
   readonly spent: number;
   /** The increase offered to the user. */
   readonly more: number;
-  /** The name of the budget in its store. Absent for a limit of the run itself. */
+  /** The name of the budget in its store. Absent for a limit that belongs to the run itself. */
   readonly budget?: string;
 }
 

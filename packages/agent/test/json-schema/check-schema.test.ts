@@ -83,7 +83,7 @@ describe('checkSchema', () => {
     expect(await checkSchema(schema, { list: { value: 1, next: { value: 2 } } })).toBeUndefined();
     expect(await checkSchema(schema, { list: { value: 1, next: {} } })).toBe('list.next.value is missing');
     expect(await checkSchema(object({ a: { $ref: 'https://elsewhere/x' } }), { a: 1 })).toBe(
-      'the arguments cannot be validated: the schema of the tool refers to "https://elsewhere/x", which does not exist',
+      'the arguments cannot be validated: the tool\'s schema refers to "https://elsewhere/x", which does not exist',
     );
   });
 

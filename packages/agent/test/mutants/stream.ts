@@ -180,7 +180,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: complete,
-    find: "max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',",
+    find: "max_tokens: 'The response reached its token limit before the call was complete. Make shorter calls.',",
     replace: 'max_tokens: undefined,',
     why: 'a call in a truncated response can run',
     breaks: ['P9'],

@@ -156,7 +156,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
     const error = new AgentError({
       kind: 'agent',
       code: 'engine',
-      message: `The engine ended the instance of run ${runId} (${status}) before the run ended.`,
+      message: `Cloudflare ended the Workflow instance of run ${runId} (${status}) before the run ended.`,
     });
     if (await this.#table.fail(runId, JSON.stringify(error), this.#runtime.now()))
       await this.#wakeNext(runId);

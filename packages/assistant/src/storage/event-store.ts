@@ -175,7 +175,7 @@ async function eventsOf(sql: Sql, sessionId: string, afterSeq: number, limit: nu
 }
 
 function noSessionId(id: string): AgentError {
-  const message = `${JSON.stringify(id.slice(0, 80))} is not a valid id for the log of a turn: use 1 to 128 characters from A-Z, a-z, 0-9 and ._:@-, starting with a letter or digit.`;
+  const message = `${JSON.stringify(id.slice(0, 80))} is not a valid id for a turn's log: use 1 to 128 characters from A-Z, a-z, 0-9 and ._:@-, starting with a letter or digit.`;
   return new AgentError({ kind: 'invalid', code: 'session_id', message });
 }
 

@@ -31,6 +31,6 @@ function unexpected(column: string, kind: string): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'store_damaged',
-    message: `The column ${column} of the database does not contain a ${kind}: another program has changed it.`,
+    message: `The column ${column} in the database does not contain a ${kind}: another program has changed the database.`,
   });
 }

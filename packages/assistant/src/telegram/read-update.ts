@@ -165,7 +165,7 @@ function rejectionReason(from: unknown, chat: unknown, { allowed }: ReadUpdateOp
   if (sender['is_bot'] === true) return 'a bot';
   if (record(chat)?.['type'] !== 'private') return 'not a private chat';
   // In a private chat, both ids are those of the user.
-  if (idOf(record(chat)?.['id']) !== userId) return 'the chat of another user';
+  if (idOf(record(chat)?.['id']) !== userId) return "another user's chat";
   const known = typeof allowed === 'function' ? isAllowed(allowed, userId) : allowed.has(userId);
   return known ? undefined : 'not an allowed user';
 }

@@ -72,7 +72,7 @@ export function budgetReached(until: string | undefined, timeZone: string): stri
 }
 
 export const isOver: string = 'This question is no longer open.';
-export const adminsOnly: string = 'Only an admin can raise the limit; you can only stop.';
+export const adminsOnly: string = 'Only an admin can raise the limit. You can only stop the work.';
 export const notAllShown: string =
   'This call may not be fully visible to you, so you can only deny it. Deny it and ask me again.';
 export const allowYes: string = 'Allow';

@@ -114,7 +114,7 @@ describe('readUpdate ignores', () => {
     expect(ignored(telegram.say(ada, ' \n'))).toBe('a message without content');
     expect(
       ignored(telegram.push('message', { from: { id: 42 }, chat: { id: 7, type: 'private' }, text: 'x' })),
-    ).toBe('the chat of another user');
+    ).toBe("another user's chat");
   });
 
   it.each([

@@ -54,7 +54,7 @@ export const untrustedCases: readonly ExecutorCase[] = [
       expectEqual(
         reasons(probe),
         ['mail: false', 'fetch: false', 'note: false', 'mail: true'],
-        'the calls, and whether the gate was told to ask',
+        'the calls, and whether the gate received the reason',
       );
       expectEqual(probe.names, ['mail', 'fetch', 'note'], 'the tools that ran without a user');
       expect(resultTexts(messages)[3] !== 'mail done', 'the model to learn that the call did not run');

@@ -254,9 +254,9 @@ function descriptionOf(
   const names = backends.map(({ name }) => name).join(' or ');
   const may = {
     'read-only': 'The agents can read files but cannot change anything.',
-    gate: 'Every call by the agents is checked.',
+    gate: 'Every call that the agents make is checked.',
     edit: 'The agents can change files.',
-    bypass: 'The agents have all permissions of the user.',
+    bypass: "The agents have all of the user's permissions.",
   }[permission];
   return (
     `Gives a whole task to another coding agent (${names}) with its own tools, and returns the result. ${may} ` +

@@ -92,7 +92,7 @@ export function proxyTools(
   return [...new Set([...names, ...more, otherTool])].map((name) =>
     defineTool({
       name,
-      description: `The tool ${name} of the delegated program.`,
+      description: `The delegated program's tool ${name}.`,
       parameters: { type: 'object' },
       effect: callFacts(name, {}, place).effect,
       mayRepeat: true,

@@ -81,7 +81,7 @@ function plainText(body: string): string | undefined {
 function advise(status: number, kind: FaultKind | undefined, detail: string | undefined): string {
   const suffix = detail === undefined ? '.' : `: ${detail}`;
   if (kind === 'too_long')
-    return `The conversation exceeds the context window of this model${suffix} Start a new conversation, or send less.`;
+    return `The conversation exceeds this model's context window${suffix} Start a new conversation, or send less.`;
   if (status === 401) return `The model's service rejected the key${suffix} Check the key.`;
   if (status === 403) return `This key lacks permission${suffix}`;
   if (status === 404)

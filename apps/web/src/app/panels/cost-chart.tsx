@@ -27,9 +27,7 @@ export function CostChart({ days }: ChartProps): VNode {
   return (
     <figure class="cost-chart">
       <figcaption>
-        {shown === undefined
-          ? `Cost of ${together === 1 ? 'each day' : `every ${together} days`}`
-          : textOf(shown)}
+        {shown === undefined ? `Cost per ${together === 1 ? 'day' : `${together} days`}` : textOf(shown)}
         {bars.some(({ unpriced }) => unpriced > 0) && <span class="key-unpriced">without a known price</span>}
       </figcaption>
       <div class="scale" aria-hidden="true">
@@ -41,7 +39,7 @@ export function CostChart({ days }: ChartProps): VNode {
         class="plot"
         role="slider"
         tabIndex={0}
-        aria-label="Day of the chart"
+        aria-label="Day in the chart"
         aria-valuemin={0}
         aria-valuemax={bars.length - 1}
         aria-valuenow={at}

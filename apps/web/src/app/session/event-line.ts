@@ -189,7 +189,7 @@ export class SseReader {
       }
     }
     if (this.#rest.length + (this.#data?.length ?? 0) > this.#maxLength)
-      throw new ApiError(413, 'frame_too_large', 'An event of this session is too large for this page.');
+      throw new ApiError(413, 'frame_too_large', 'An event in this session is too large for this page.');
     return frames;
   }
 }

@@ -86,7 +86,9 @@ function Money({ model }: { readonly model: SessionModel }): VNode | null {
   return (
     <span class="money">
       {contextTokens > 0 && (
-        <span title="Tokens of the conversation in the last request">{tokens(contextTokens)} in context</span>
+        <span title="Tokens in the conversation, as of the last request">
+          {tokens(contextTokens)} in context
+        </span>
       )}
       <span title={isPartial ? 'The price of some requests is unknown' : 'Total cost of this session'}>
         {isPartial && usd === 0 ? 'no price' : `${money(usd)}${isPartial ? '+' : ''}`}

@@ -245,7 +245,7 @@ function EmptyState({ choose }: { readonly choose: (text: string) => void }): VN
     <div class="empty">
       <h2>What should be done?</h2>
       <p class="muted">
-        The agent works in the directory of the server. By default, it asks before it changes anything.
+        The agent works in the server's directory. By default, it asks before it changes anything.
       </p>
       <ul>
         {examples.map(([name, text]) => (

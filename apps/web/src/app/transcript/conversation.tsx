@@ -78,7 +78,7 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
         )}
         {view.queued.map(({ seq, message }) => (
           <p key={seq} class="queued">
-            ↳ sent at the next turn: {wordsIn(message.content)}
+            ↳ waiting for the next turn: {wordsIn(message.content)}
           </p>
         ))}
         {outgoing !== undefined && <OutgoingView outgoing={outgoing} />}

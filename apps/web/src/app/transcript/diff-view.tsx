@@ -25,7 +25,7 @@ export function DiffView({ file }: { readonly file: FileDiff }): VNode {
   const lines = all ? file.lines : file.lines.slice(0, maxDiffLines);
   const left = file.lines.length - lines.length;
   return (
-    <section class="diff" aria-label={`Changes of ${file.path}`}>
+    <section class="diff" aria-label={`Changes to ${file.path}`}>
       <div class="diff-head">
         <span class="path">{file.path}</span>
         <DiffCount added={file.added} removed={file.removed} />

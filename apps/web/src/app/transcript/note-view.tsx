@@ -137,7 +137,7 @@ const advice: Readonly<Record<ErrorKind, string>> = {
   auth: 'The key was rejected. Set another key and restart the server, or run: cobbler doctor',
   rate_limit: 'The provider is limiting the request rate. Wait, then continue from here.',
   network:
-    'The server cannot reach the provider. Check the network connection of the server, then continue from here.',
+    "The server cannot reach the provider. Check the server's network connection, then continue from here.",
   timeout: 'The response timed out. Continue from here to try again.',
   limit: 'Restart the server with a higher limit, or send a message to continue.',
   invalid:

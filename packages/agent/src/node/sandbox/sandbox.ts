@@ -152,7 +152,7 @@ function undo({ workspace }: Shared, missing: readonly string[], undoFiles: () =
     const planted = missing.filter((path) => existsSync(path));
     return [...undoFiles(), ...planted.flatMap((path) => block(workspace, path))];
   } catch (error) {
-    return [`Protected files may have been changed, and this cannot be undone: ${String(error)}`];
+    return [`Protected files may have been changed, and Cobbler could not restore them: ${String(error)}`];
   }
 }
 
@@ -194,6 +194,6 @@ function writeRule(line: string, workspace: string): string {
     return 'The sandbox protects .git. Only a command line with nothing but git commands such as git add and git commit can change it; none can change its hooks or configuration.';
   if (path === undefined) return 'The sandbox lets commands write only in the workspace and in /tmp.';
   return path.startsWith(workspace)
-    ? `The sandbox protects ${path}: other programs execute or obey it.`
+    ? `The sandbox protects ${path}: other programs execute it or take instructions from it.`
     : `The sandbox lets commands write only in the workspace and in /tmp, not to ${path}.`;
 }

@@ -74,7 +74,7 @@ function hostOf(url: string): string {
     throw new AgentError({
       kind: 'invalid',
       code: 'bad_url',
-      message: 'The base URL of the service is not a valid URL that starts with https:// or http://.',
+      message: "The service's base URL is not a valid URL that starts with https:// or http://.",
     });
   }
   return parsed.host;

@@ -24,11 +24,11 @@ export interface ResponseHead {
 export const notReleased: Readonly<Record<StopReason, string | undefined>> = {
   tool_use: undefined,
   complete: undefined,
-  max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',
-  refusal: 'The model refused to continue before the call was complete.',
-  pause: 'The answer was paused before the call was complete.',
+  max_tokens: 'The response reached its token limit before the call was complete. Make shorter calls.',
+  refusal: 'The response ended before the call was complete: the model refused to continue.',
+  pause: 'The response was paused before the call was complete.',
   context_full: 'The conversation became too long before the call was complete.',
-  unknown: 'The answer stopped for an unknown reason before the call was complete.',
+  unknown: 'The response stopped for an unknown reason before the call was complete.',
 };
 
 /** Maximum number of output tokens of a response without content: services count marks that they do not send. */

@@ -90,7 +90,7 @@ function reason(what: string, value: unknown, check: (error: AgentError) => void
 const deadline = new AgentError({
   kind: 'timeout',
   code: 'run',
-  message: 'The time limit of the run was reached.',
+  message: 'The run reached its time limit.',
 });
 
 export const cancelPointCases: readonly CaseDefinition[] = [
