@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const claude = 'src/claude/claude-stream.ts';
 const codex = 'src/codex/codex-stream.ts';
 const server = 'src/codex/app-server.ts';
-const byLosses = 'test/losses.test.ts';
+const byLosses = 'test/losses.slow.test.ts';
 const byFields = 'test/changed-lines.test.ts';
 
 /** Bugs that lose a part of a program's output. */
