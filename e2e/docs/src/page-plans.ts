@@ -48,6 +48,17 @@ export const pagePlans: readonly PagePlan[] = [
 ];
 
 export const pageRules: readonly Plan[] = [
+  ...['npm test && git log', 'git log', 'git status'].map((command) => ({
+    page: 'docs/permissions.md',
+    command,
+    apart: 'an example of a command that an agent runs',
+  })),
+  {
+    page: 'docs/permissions.md',
+    command: 'cobbler permissions remove RULE',
+    codes: [2],
+    prints: /no allow rule RULE/,
+  },
   {
     page: 'README.md',
     command: /ln -s "\$PWD/,
