@@ -150,8 +150,9 @@ export class ApprovalService {
 
   /**
    * Decides an approval once. Resolves when the decision is committed and the run continues.
-   * @throws AgentError `bad_decision` if `more` does not fit the question; Problem 403 if the token may not let a budget spend more, 404 for an unknown approval, 409 for a late or
-   * repeated decision, or one that allows another call.
+   * @throws AgentError `bad_decision` if `more` is not an amount that the limit can be raised by; Problem 403 if the token
+   * may not raise a budget, 404 for an unknown approval, 409 for a late or repeated decision, or one that allows another
+   * call.
    */
   async answer(
     sessionId: string,

@@ -223,7 +223,7 @@ describe('a shared budget that is reached', () => {
     const [{ id = '' } = {}] = front.interrupts;
     const payload = { approved: true, more: 0.5 };
     const resume = [{ interruptId: id, status: 'resolved' as const, payload }];
-    await expect(admin.run({ resume })).rejects.toThrow('Use a whole number of requests.');
+    await expect(admin.run({ resume })).rejects.toThrow('Use a whole number of requests above 0.');
     const [open] = openRequests(await openSession(one.store, 's'));
     const answer = { decision: 'allow', hash: open?.hash, more: 0.5 };
     const { status, json } = await one.ask('POST', `/v1/sessions/s/approvals/${open?.approvalId}`, answer);

@@ -23,7 +23,7 @@ export function limitQuestion(limit: ReachedLimit): LimitQuestion {
 }
 
 /**
- * Checks an answer to the question of an approval: requests and tokens are whole numbers.
+ * Checks the answer to an approval: the amount to add is above 0, and requests and tokens are whole numbers.
  * @throws AgentError `invalid`, code `bad_decision`.
  */
 export function checkMore(
@@ -32,8 +32,10 @@ export function checkMore(
 ): void {
   withArgumentErrors('checkMore', () => {
     const [amount, { more }] = [request?.limit?.amount, answer];
-    if (more === undefined || amount === undefined || amount === 'usd' || Number.isInteger(more)) return;
-    const message = `answer.more is invalid: it is ${more}. Use a whole number of ${amount}.`;
+    if (more === undefined || amount === undefined) return;
+    if (more > 0 && (amount === 'usd' ? Number.isFinite(more) : Number.isInteger(more))) return;
+    const form = amount === 'usd' ? 'an amount in US dollars' : `a whole number of ${amount}`;
+    const message = `answer.more is invalid: it is ${more}. Use ${form} above 0.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_decision', message });
   });
 }

@@ -193,10 +193,11 @@ function decisionOf(value: Json | undefined, request: ApprovalRequestedEvent): A
   if (value === undefined) return { decision: 'deny', message: 'No decision was made in time.' };
   const { decision, message, more } = isObject(value) ? value : {};
   if (decision === 'allow') {
-    const given = typeof more === 'number' && more > 0 ? { more } : {};
+    if (more === undefined || request.limit === undefined) return { decision };
+    const answer = { decision, more: more as number } as const;
     try {
-      checkMore(request, given);
-      return { decision, ...given };
+      checkMore(request, answer);
+      return answer;
     } catch (thrown) {
       return { decision: 'deny', message: AgentError.from(thrown).message };
     }

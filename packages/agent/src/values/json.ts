@@ -51,10 +51,6 @@ export function parsedJson(text: string): unknown {
 
 /** Returns the object of a JSON text; undefined for any other text. */
 export function parsedObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isObject(value) ? (value as JsonObject) : undefined;
 }

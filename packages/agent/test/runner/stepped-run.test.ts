@@ -99,7 +99,7 @@ describe('a run in steps', () => {
     }
   });
 
-  it('treats half a token as a denial of more', async () => {
+  it.each([0.5, -1, '5'])('treats an answer with the invalid amount %j as a denial', async (more) => {
     const asked: ApprovalRequestedEvent[] = [];
     const usage = { inputTokens: 9_000, outputTokens: 100 };
     const script = [calls(['a'], { usage }), textResponse('Done.')];
@@ -109,10 +109,10 @@ describe('a run in steps', () => {
     const { runner, store } = scene(script, { ask }, limited);
     await runner.start(nothing, { runId: 'r1' });
     while (asked.length === 0) await moment();
-    await runner.signal('r1', approvalSignal(asked[0]?.approvalId ?? ''), { decision: 'allow', more: 0.5 });
+    await runner.signal('r1', approvalSignal(asked[0]?.approvalId ?? ''), { decision: 'allow', more });
     expect(await runner.result('r1')).toBe('limit');
     const decided = (await store.read('task-1')).filter(({ type }) => type === 'approval_decided');
-    const message = 'answer.more is invalid: it is 0.5. Use a whole number of tokens.';
+    const message = `answer.more is invalid: it is ${more}. Use a whole number of tokens above 0.`;
     expect(decided).toMatchObject([{ decision: 'deny', message }]);
     await runner.close();
   });

@@ -110,7 +110,7 @@ const ownCases: readonly ExecutorCase[] = [
       const half = answer(await asked(setup, work), { decision: 'allow', more: 0.5 });
       const refused = await resumed(setup, work, half);
       expectEqual([refused.error?.code, work.agent.requests.length], ['bad_decision', 1], 'the outcome');
-      const text = 'answer.more is invalid: it is 0.5. Use a whole number of tokens.';
+      const text = 'answer.more is invalid: it is 0.5. Use a whole number of tokens above 0.';
       expectEqual(refused.error?.message, text, 'the message');
       const run = setup.resume({ ...work.options, attended: true }, 'one');
       await setup.advance(100);

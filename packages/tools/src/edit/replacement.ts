@@ -75,9 +75,7 @@ function notUnique(text: string, places: readonly number[]): string {
   ];
   const count = places.length > 1000 ? 'more than 1,000 times' : `${counted(places.length, 'time')}`;
   const lines = `line${named.length === 1 ? '' : 's'} ${named.join(', ')}${places.length > maxPlaces ? ', …' : ''}`;
-  return (
-    `old_text occurs ${count} (${lines}). Add surrounding lines to make it unique, ` + 'or set replace_all.'
-  );
+  return `old_text occurs ${count} (${lines}). Add surrounding lines to make it unique, or set replace_all.`;
 }
 
 function notFound(text: string, given: string): string {
