@@ -4,7 +4,7 @@ const claude = 'src/claude/claude-stream.ts';
 const codex = 'src/codex/codex-stream.ts';
 const server = 'src/codex/app-server.ts';
 const byLosses = 'test/losses.slow.test.ts';
-const byFields = 'test/changed-lines.test.ts';
+const byFields = 'test/changed-lines.slow.test.ts';
 
 /** Bugs that lose a part of a program's output. */
 export const lossMutants: readonly Mutant[] = [

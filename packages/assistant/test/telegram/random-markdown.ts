@@ -1,14 +1,14 @@
 import { systemRuntime } from '@cobbler/agent';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { maxMessageLength, telegramChannel } from '../../src/telegram/index.ts';
-import { fakeTelegram } from '../../src/testing/index.ts';
+import { maxMessageLength, piecesOf, telegramChannel } from '../../src/telegram/index.ts';
+import { fakeTelegram, readHtml } from '../../src/testing/index.ts';
 
 const token = '123456:pieces-Token';
 
 const fragment = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.array(fc.nat(0x10ffff), { maxLength: 60 }).map((codes) => String.fromCodePoint(...codes)),
   fc.constantFrom(
     ...[
       '**',
@@ -49,11 +49,9 @@ const fragment = fc.oneof(
     .chain((unit) => fc.integer({ min: 1, max: 500 }).map((count) => unit.repeat(count))),
 );
 /** Random texts of markdown, HTML and characters that are hard to cut. */
-export const markdowns: fc.Arbitrary<string> = fc
-  .array(fragment, { maxLength: 15 })
-  .map((parts) => parts.join(''));
+const markdowns: fc.Arbitrary<string> = fc.array(fragment, { maxLength: 15 }).map((parts) => parts.join(''));
 
-/** Defines the test of this number of texts. */
+/** Defines the tests of random texts. A strict Bot API receives this number of them. */
 export function testParts(texts: number): void {
   it(`results in parts that a strict Bot API accepts, for ${texts} texts`, async () => {
     const telegram = fakeTelegram({ token });
@@ -74,6 +72,38 @@ export function testParts(texts: number): void {
         }
       }),
       { numRuns: texts, seed: 7 },
+    );
+  }, 120_000);
+
+  it('results in no nested entities that Telegram does not allow', () => {
+    fc.assert(
+      fc.property(markdowns, (markdown) => {
+        for (const { markup = '' } of piecesOf(markdown)) {
+          const { entities } = readHtml(markup);
+          for (const alone of entities.filter(
+            ({ type }) => type === 'code' || type === 'pre' || type === 'blockquote',
+          )) {
+            const within = entities.filter(
+              (other) =>
+                other !== alone &&
+                other.offset < alone.offset + alone.length &&
+                alone.offset < other.offset + other.length,
+            );
+            const allowed = alone.type === 'blockquote' ? /^(?!blockquote)/ : /^blockquote$/;
+            expect(within.every(({ type }) => allowed.test(type))).toBe(true);
+          }
+        }
+      }),
+      { numRuns: texts, seed: 11 },
+    );
+  }, 120_000);
+
+  it('always results in the same parts for the same text', () => {
+    fc.assert(
+      fc.property(markdowns, (markdown) => {
+        expect(piecesOf(markdown)).toEqual(piecesOf(markdown));
+      }),
+      { numRuns: texts, seed: 13 },
     );
   }, 120_000);
 }
