@@ -232,8 +232,8 @@ async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown
   const { threadId, runId } = call.body;
   const request = agUiRequest(call.body);
   sessionService.checkOpen();
-  const saysNothing = request.content === undefined && request.answers.length === 0;
-  const session = await (saysNothing
+  // Only a message creates a session.
+  const session = await (request.content === undefined
     ? sessionService.session(threadId)
     : sessionService.openOrCreate(threadId));
   const read: ReadLog = (after, limit) => store.read(threadId, after, limit);

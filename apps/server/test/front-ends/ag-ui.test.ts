@@ -152,6 +152,14 @@ describe('an AG-UI client', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
   });
 
+  test('creates no session with a decision', async () => {
+    const one = await rig();
+    const resume = [{ interruptId: 'a.b', status: 'cancelled' }];
+    const answer = await one.ask('POST', path, { threadId: 'other', runId: 'r', messages: [], resume });
+    expect(answer).toMatchObject({ status: 404, json: { code: 'no_session' } });
+    expect((await one.ask('GET', '/v1/sessions/other')).status).toBe(404);
+  });
+
   test('is not asked again about a call of a run that was cancelled', async () => {
     const one = await rig({ settings: () => ({ ...harnessFixture(), attended: true }) });
     const front = new Front(one);

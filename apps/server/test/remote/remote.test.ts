@@ -107,6 +107,25 @@ describe('a remote conversation', () => {
     await harness.close();
   });
 
+  test('reconnects although onLost and onBack throw', async () => {
+    const { server, token } = await rig();
+    const proxy = new CuttingProxy(server.url, () => undefined);
+    await proxy.listen();
+    onTestFinished(() => proxy.close());
+    const called: string[] = [];
+    const fail = (name: string) => () => {
+      called.push(name);
+      throw new Error(name);
+    };
+    const callbacks = { onLost: fail('onLost'), onBack: fail('onBack') };
+    const harness = connectHarness({ url: proxy.url, token, back, ...callbacks });
+    await harness.prompt('say One.').result;
+    proxy.breakStreams();
+    expect((await harness.prompt('say Two.').result).text).toBe('Two.');
+    expect(called).toEqual(['onLost', 'onBack']);
+    await harness.close();
+  });
+
   test('ends a cancelled run in time although its connection is lost repeatedly [P3]', async () => {
     const url = await silent(() => undefined);
     const harness = connectHarness({ url, token: 'x', back, stopMs: 100 });

@@ -194,7 +194,7 @@ class RemoteHarness implements Harness {
 
   #onLost(error: AgentError): void {
     this.#isLost = true;
-    this.#options.onLost?.(error);
+    quietly(() => this.#options.onLost?.(error));
     const run = this.#current;
     if (run !== undefined && !error.retryable && error.kind !== 'network') this.#giveUp(run, error);
     else if (run !== undefined) this.#wait(run);
@@ -241,7 +241,7 @@ class RemoteHarness implements Harness {
     this.#missing = undefined;
     if (!this.#isStopping) this.#cancelTimeout();
     this.#line?.up();
-    if (this.#isLost) this.#options.onBack?.(this.#behind);
+    if (this.#isLost) quietly(() => this.#options.onBack?.(this.#behind));
     this.#isLost = false;
   }
 
@@ -377,4 +377,11 @@ class RemoteHarness implements Harness {
   #path(rest: string): string {
     return `/v1/sessions/${encodeURIComponent(this.sessionId)}/${rest}`;
   }
+}
+
+/** Calls a callback of the program. What it throws has no effect. */
+function quietly(callback: () => void): void {
+  try {
+    callback();
+  } catch {}
 }

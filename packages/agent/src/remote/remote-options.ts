@@ -17,7 +17,7 @@ export interface RemoteOptions {
   readonly handler?: HarnessHandler | null;
   /** Called once if the handler throws. Default: the handler's own `onStatus`. */
   readonly report?: (error: AgentError) => void;
-  /** Called each time the connection is lost. It reconnects automatically. */
+  /** Called each time the connection is lost. It reconnects automatically, even if the callback throws. */
   readonly onLost?: (error: AgentError) => void;
   /** Called when the connection is restored, with the number of stored events that were missed. */
   readonly onBack?: (events: number) => void;
