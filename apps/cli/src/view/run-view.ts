@@ -227,6 +227,9 @@ export class RunView implements RunDisplay {
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const isFinal = !content.some((part) => part.type === 'tool_call');
     this.#finalText = isFinal ? text : '';
+    // The text of a run that another client started does not stream.
+    if (this.#partial === '') this.#text(0, text);
+    this.#endBlock();
     this.#partial = '';
     if (!isFinal && !this.#streams && text.trim() !== '') this.#say(text);
   }

@@ -148,7 +148,7 @@ describe('a chat with a server', () => {
       second.type('y');
       for (const stage of [first, second]) await stage.until(/Written\.\n\n✓/);
       second.type('once more', '\r');
-      await second.until(/Again\.\n\n✓/);
+      for (const stage of [first, second]) await stage.until(/› once more\n\nAgain\.\n\n✓/);
       expect((await store.info(id))?.status).toBe('complete');
     },
   );
