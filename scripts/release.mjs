@@ -1,4 +1,5 @@
-// npm run release            runs all tests and publishes the versions in the package.json files
+// npm run release            runs all tests, writes a software bill of materials (SBOM) for each published package and
+//                            publishes the versions in the package.json files
 // npm run release -- --dry   shows versions, changelogs and packages of the next release, in a copy of the last commit
 import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,13 +24,22 @@ const changesets = (folder) =>
   globSync('.changeset/!(README).md', { cwd: folder }).map((name) => join(folder, name));
 
 /**
+ * Returns the manifests of the published packages.
+ * @param {string} folder
+ * @returns {{ name: string, version: string }[]}
+ */
+function manifestsIn(folder) {
+  const files = globSync('{packages,apps}/*/package.json', { cwd: folder });
+  const manifests = files.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));
+  return manifests.filter((manifest) => manifest.private !== true);
+}
+
+/**
  * Returns the versions of the published packages.
  * @param {string} folder
  */
 function versions(folder) {
-  const files = globSync('{packages,apps}/*/package.json', { cwd: folder });
-  const manifests = files.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));
-  return new Set(manifests.filter((one) => one.private !== true).map((one) => String(one.version)));
+  return new Set(manifestsIn(folder).map(({ version }) => version));
 }
 
 /** @param {Set<string>} versions */
@@ -44,7 +54,18 @@ async function release() {
   await run('npm test');
   await run('npm run verify');
   await run('npm run verify -- packed');
+  await writeSboms(root);
   await run('changeset publish');
+}
+
+/**
+ * Writes the dependencies of each published package, as pnpm-lock.yaml pins them, to `sbom/` in CycloneDX format.
+ * @param {string} folder
+ */
+async function writeSboms(folder) {
+  const names = manifestsIn(folder).map(({ name }) => `--filter=${name}`);
+  const format = '--sbom-format=cyclonedx --prod --lockfile-only --split';
+  await run(`pnpm sbom ${format} --out=sbom/%s-%v.cdx.json ${names.join(' ')}`, folder);
 }
 
 async function preview() {
@@ -62,6 +83,7 @@ async function preview() {
       );
     await run('git add --intent-to-add packages apps', copy);
     await run('git --no-pager diff --stat -- packages apps', copy);
+    await writeSboms(copy);
     await run('pnpm publish -r --dry-run --no-git-checks --ignore-scripts', copy);
   } finally {
     await run(`git worktree remove --force ${copy}`);
