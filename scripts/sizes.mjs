@@ -1,7 +1,7 @@
 // Compares the size of each built entry of a package with its budget in budgets.json:
 //
 //   npm run bench -- sizes       prints both, and exits with 1 if an entry is above its budget or far below it
-//   npm run generate -- sizes    sets each budget to the size plus 3 %
+//   npm run generate -- sizes    sets each budget to the size plus 3%
 //
 // The size is what a program loads when it imports the entry: bundled, minified, compressed, without its dependencies.
 // Code that is loaded later, with import(), has a budget of its own.
@@ -13,7 +13,7 @@ import { readProject } from './api/source.mjs';
 import { bundleSize } from './bundle-size.mjs';
 
 /**
- * Returns the budget for a size: 3 % more, or 50 bytes.
+ * Returns the budget for a size: 3% more, or 50 bytes.
  * @param {number} size
  */
 export const budgetFor = (size) => Math.ceil(Math.max(size * 1.03, size + 50) / 10) * 10;

@@ -36,7 +36,7 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   ],
   'characters in a run id': ['packages/agent/src/run/option-readers.ts', 'maxIdLength'],
   'bytes in a response': [maxSizes, 'maxAnswerBytes'],
-  'calls in a response, and therefore approvals that wait in a run': [maxSizes, 'maxCalls'],
+  'calls in a response, and therefore approval requests that wait in a run': [maxSizes, 'maxCalls'],
   'bytes in one frame of a response': ['packages/agent/src/values/line-text.ts', 'maxFrameBytes'],
   'bytes read from an error response': ['packages/agent/src/provider/http/error-body.ts', 'maxErrorBytes'],
   'characters in an error message': [maxSizes, 'maxErrorLength'],

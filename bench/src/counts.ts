@@ -118,7 +118,7 @@ async function main(): Promise<void> {
     const limit = maxCounts[name as keyof TurnCounts];
     isMissed ||= count > limit;
     process.stdout.write(
-      `${name.padEnd(10)} ${String(count).padStart(5)}  ${count > limit ? 'MISSED' : 'kept'} <= ${limit}\n`,
+      `${name.padEnd(10)} ${String(count).padStart(5)}  ${count > limit ? 'NOT MET' : 'met'} <= ${limit}\n`,
     );
   }
   process.exitCode = isMissed ? 1 : 0;

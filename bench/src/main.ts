@@ -95,7 +95,7 @@ function tell(line: string): void {
   process.stderr.write(`bench: ${line}\n`);
 }
 
-/** Resolves with the exit code: 1 if something fails or a budget is missed, 2 for invalid options. */
+/** Resolves with the exit code: 1 if something fails or a budget is exceeded, 2 for invalid options. */
 async function run(args: readonly string[]): Promise<number> {
   let options: Options;
   try {

@@ -10,7 +10,7 @@ export interface Options {
   readonly rounds: number;
   /** True to measure the other libraries too; false for only the floor and Cobbler. */
   readonly peers: boolean;
-  /** True if a missed budget is a failure. */
+  /** True if an exceeded budget is a failure. */
   readonly strict: boolean;
   /** The file for all measurements, as JSON. */
   readonly json: string | undefined;
@@ -33,7 +33,7 @@ export const help: string = `npm run bench -- [options]
 
 Measures the cost of Cobbler, of a minimal program that does the same job (the floor), and of other libraries, with a
 scripted model in a separate process. Prints a table with the ratio and the budget of each row. Exits with 1 if a budget
-is missed.
+is exceeded.
 
   --works LIST      workloads to measure, separated by commas (${allWorks})
   --rounds N        number of rounds (5)
@@ -41,7 +41,7 @@ is missed.
   --json FILE       store all measurements in FILE
   --from FILE       show the measurements in FILE, and measure nothing
   --write PAGE      replace the tables in PAGE, between its two marks
-  --no-strict       exit with 0 even if a budget is missed
+  --no-strict       exit with 0 even if a budget is exceeded
   --no-build        measure the existing build
   --profile FOLDER  write CPU profiles of all processes; the measurements are then not meaningful
 

@@ -46,7 +46,7 @@ export function rowsIn({ samples, sizes, reached }: Report): Row[] {
   });
 }
 
-/** Returns the missed budgets, each with its work. */
+/** Returns the budgets that were not met, each with its work. */
 export function missedIn(rows: readonly Row[]): string[] {
   return rows.flatMap(({ work, entrant, verdicts }) =>
     verdicts.flatMap(({ bound, is, kept }) => (kept ? [] : [`${work}, ${entrant}: ${is}, not ${bound}`])),

@@ -24,8 +24,8 @@ function outcomeOf(rows: readonly Row[], [start, between, end] = [' ', '; ', '.'
   const missed = missedIn(rows);
   const judged = rows.flatMap(({ verdicts }) => verdicts).length;
   if (judged === 0) return 'Nothing with a budget was measured.';
-  if (missed.length === 0) return `All ${judged} budgets were kept.`;
-  return `${missed.length} of ${judged} budgets were missed:${start}${missed.join(between)}${end}`;
+  if (missed.length === 0) return `All ${judged} budgets were met.`;
+  return `${missed.length} of ${judged} budgets were not met:${start}${missed.join(between)}${end}`;
 }
 
 /** Formats the rows in columns. */
@@ -66,7 +66,7 @@ function ifAny(value: number | undefined, text: (value: number) => string): stri
 
 /** Formats the budgets with their results. */
 export function verdictText(verdicts: readonly Verdict[]): string {
-  return verdicts.map(({ bound, kept }) => `${bound} ${kept ? 'kept' : 'MISSED'}`).join(', ');
+  return verdicts.map(({ bound, kept }) => `${bound} ${kept ? 'met' : 'NOT MET'}`).join(', ');
 }
 
 function sizeText(bytes: number): string {

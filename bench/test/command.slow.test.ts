@@ -68,17 +68,17 @@ test('an invalid option exits with 2 and points to --help', async () => {
   expect([code, stderr]).toEqual([2, expect.stringMatching(/--wroks[\s\S]*--help/)]);
 });
 
-test('a missed budget exits with 1 and is reported; with --no-strict it is only reported', async () => {
+test('a budget that is not met makes the command exit with 1 and is reported; with --no-strict it is only reported', async () => {
   const missed = await bench('--from', bad);
   expect(missed.code).toBe(1);
   expect(missed.stdout).toContain(
-    '1 of 1 budgets were missed: s20k, cobbler: 2.50 x floor, not <= 1 x floor.',
+    '1 of 1 budgets were not met: s20k, cobbler: 2.50 x floor, not <= 1 x floor.',
   );
   const lenient = await bench('--from', bad, '--no-strict');
   expect([lenient.code, lenient.stdout]).toEqual([0, missed.stdout]);
   expect(await bench('--from', good)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('All 1 budgets were kept.'),
+    stdout: expect.stringContaining('All 1 budgets were met.'),
   });
 });
 

@@ -64,7 +64,7 @@ describe('a verdict', () => {
     expect(isKept({ name: 'a', value: Number.NaN, unit: 'x', most: 1.1 })).toBe(false);
     expect(isKept({ name: 'a', value: 1.1, unit: 'x', most: 1.1 })).toBe(true);
     expect(partText({ title: 't', rows: [{ name: 'a', value: 2, unit: 'x', most: 1 }] })).toContain(
-      'NOT KEPT',
+      'NOT MET',
     );
   });
 

@@ -93,7 +93,7 @@ describe('budgets', () => {
       { bound: '<= 1.1 x floor MB', is: '2.40 x floor MB', kept: false },
     ]);
     expect(tableOf(cobbler === undefined ? [] : [cobbler])).toContain(
-      '<= 2 x floor kept, <= 1.1 x floor MB MISSED',
+      '<= 2 x floor met, <= 1.1 x floor MB NOT MET',
     );
   });
 
@@ -134,7 +134,7 @@ describe('budgets', () => {
     expect(tableOf(sizeRows(sizes(30_000), []))).toMatch(/cobbler +30\.0 KB \+ 3\.40 later/);
   });
 
-  test('report the measured value if they are missed', () => {
+  test('report the measured value if they are not met', () => {
     const report: Report = {
       ...empty,
       samples: [...samples('floor', [10]), ...samples('cobbler', [31])],
@@ -144,7 +144,7 @@ describe('budgets', () => {
       't400, cobbler: 3.10 x floor, not <= 1.4 x floor',
       'size, cobbler: 35.0 KB, not <= 30 KB',
     ]);
-    expect(textOf(report)).toContain('2 of 4 budgets were missed: t400, cobbler: 3.10 x floor');
+    expect(textOf(report)).toContain('2 of 4 budgets were not met: t400, cobbler: 3.10 x floor');
     expect(textOf({ ...empty, samples: samples('floor', [10]) })).toContain(
       'Nothing with a budget was measured',
     );

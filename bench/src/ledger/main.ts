@@ -124,7 +124,7 @@ function judge(name: string, shares: readonly number[], most: number): void {
   if (shares.some((share) => share > most)) missed += 1;
   print(
     name,
-    shares.map((share) => `${share.toFixed(3)}${share > most ? ' MISSED' : ''}`),
+    shares.map((share) => `${share.toFixed(3)}${share > most ? ' NOT MET' : ''}`),
     most.toFixed(3),
   );
 }

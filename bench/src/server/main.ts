@@ -1,5 +1,5 @@
 // `npm run bench -- server`: measures the cost of event streams compared with node:http alone, and the effect of
-// abusive clients. Exits with 1 if a budget is missed. Linux only: descriptors are counted in /proc.
+// abusive clients. Exits with 1 if a budget is exceeded. Linux only: descriptors are counted in /proc.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -25,7 +25,7 @@ export function partText({ title, rows }: Part): string {
 
 function rowText(row: Row): string {
   const { name, value, unit, most, note } = row;
-  const promise = most === undefined ? '' : `${isKept(row) ? 'kept' : 'NOT KEPT'}: at most ${most} ${unit}`;
+  const promise = most === undefined ? '' : `${isKept(row) ? 'met' : 'NOT MET'}: at most ${most} ${unit}`;
   const rest = [promise, note].filter(Boolean).join('; ');
   return `  ${name.padEnd(44)}${digits(value).padStart(10)} ${unit.padEnd(5)} ${rest}`.trimEnd();
 }

@@ -91,5 +91,5 @@ function mega(bytes: number): string {
 }
 
 function kept(isKept: boolean): string {
-  return isKept ? 'kept' : 'NOT KEPT';
+  return isKept ? 'met' : 'NOT MET';
 }

@@ -127,7 +127,7 @@ function row(name: string, value: string, note = ''): string {
 }
 
 function verdict(isKept: boolean, promise: string): string {
-  return `${isKept ? 'kept' : 'NOT KEPT'}: ${promise}`;
+  return `${isKept ? 'met' : 'NOT MET'}: ${promise}`;
 }
 
 function digits(value: number): string {

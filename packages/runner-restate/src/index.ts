@@ -1,5 +1,5 @@
 /**
- * Runs that Restate completes across crashes, on any number of machines.
+ * Runs that Restate completes despite crashes, on any number of machines.
  *
  * @module
  */

@@ -49,7 +49,7 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
   });
 }
 
-/** Returns the used share of the context window: `12.3k/200k 6%`, yellow from 70 %, red from 90 %. */
+/** Returns the used share of the context window: `12.3k/200k 6%`, yellow from 70%, red from 90%. */
 export function windowFact(ledger: Ledger, host: ChatHost, style: Style): string {
   const used = ledger.contextTokens;
   const limit = host.model.contextTokens;

@@ -20,7 +20,7 @@ export const maxWaiting = 1_000;
 /** Bytes of the content of a response. */
 export const maxAnswerBytes = 67_108_864;
 
-/** Calls in one response, and therefore approvals that wait at the same time in a run. */
+/** Calls in one response, and therefore approval requests that wait at the same time in a run. */
 export const maxCalls = 256;
 
 /** Bytes of one call's arguments. */
