@@ -102,7 +102,7 @@ export function sessionMemory<Session extends HeldSession>({
       if (removed.delete(id))
         throw refusal(
           'session_removed',
-          `Session ${id} was removed to free memory. Repeat the call to start a new session with this id. To keep more sessions, raise keepBytes or use sqliteStore.`,
+          `Session ${id} was removed to free memory. To start a new session with this id, repeat the call. To keep more sessions, raise keepBytes or use sqliteStore.`,
         );
       session.isFree = false;
       const bytes = held.delete(id) ? 0 : sessionBytes;

@@ -111,7 +111,7 @@ describe('the bytes of a memory store', () => {
     const gone = await executor.run('Go on.', { sessionId: 'a' });
     expect(gone.error).toMatchObject({ kind: 'invalid', code: 'session_removed' });
     expect(gone.error?.message).toBe(
-      'Session a was removed to free memory. Repeat the call to start a new session with this id. To keep more sessions, raise keepBytes or use sqliteStore.',
+      'Session a was removed to free memory. To start a new session with this id, repeat the call. To keep more sessions, raise keepBytes or use sqliteStore.',
     );
     expect((await executor.run('Go on.', { sessionId: 'a' })).messages).toHaveLength(2);
     expect((await executor.resume('b')).error?.code).toBe('no_session');
