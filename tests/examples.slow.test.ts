@@ -88,7 +88,7 @@ failed auth
 > My dog is called Bello.
 < A good name!
 > /new
-< This is a new conversation. Earlier messages are no longer part of it.
+< This is a new conversation. Earlier messages are not part of it.
 > What is my dog called?
 < I have a note: Their dog is called Bello.
 > Buy him something.

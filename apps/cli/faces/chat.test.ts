@@ -41,7 +41,7 @@ function isRunning(pid: number): boolean {
   );
 }
 
-/** Removes all white space from a text. */
+/** Removes all whitespace from a text. */
 function joined(text: string): string {
   return text.replaceAll(/\s+/g, '');
 }

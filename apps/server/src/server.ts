@@ -252,8 +252,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sessionInUse = error.code === 'EADDRINUSE';
       const message = sessionInUse
-        ? `Cannot listen on port ${port} at ${host}: another process is using it. Choose another port.`
-        : `Cannot listen on port ${port} at ${host} (${error.code}).`;
+        ? `Cannot listen on port ${port} on ${host}: another process is using the port. Choose another port.`
+        : `Cannot listen on port ${port} on ${host} (${error.code}).`;
       reject(new AgentError({ kind: 'invalid', code: sessionInUse ? 'port_in_use' : 'listen', message }));
     });
     server.listen({ port, host, backlog: 1024 }, resolve);

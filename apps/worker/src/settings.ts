@@ -37,7 +37,9 @@ export function settingsOf(env: Env): WorkerSettings {
   const secret = secretIn(env, 'TELEGRAM_WEBHOOK_SECRET');
   secretIn(env, 'ANTHROPIC_API_KEY');
   if (!secretPattern.test(secret))
-    throw invalidSetting('TELEGRAM_WEBHOOK_SECRET must consist of 1 to 256 letters, digits, _ and -.');
+    throw invalidSetting(
+      'TELEGRAM_WEBHOOK_SECRET must consist of 1 to 256 characters: letters, digits, "_" and "-".',
+    );
   const allowed = peopleIn(env);
   return { token, secret, allowed, timeZone: timeZoneIn(env), ...defined({ userBudget: budgetIn(env) }) };
 }
@@ -48,7 +50,7 @@ function secretIn(
 ): string {
   const value = env[name]?.trim() ?? '';
   if (value === '')
-    throw invalidSetting(`${name} is missing. Set it: wrangler secret put ${name} --env production.`);
+    throw invalidSetting(`${name} is missing. Set it: wrangler secret put ${name} --env production`);
   return value;
 }
 
@@ -57,7 +59,7 @@ function peopleIn({ TELEGRAM_ALLOWED_USERS: list = '' }: Env): ReadonlySet<strin
   const odd = people.find((id) => !/^\d{1,20}$/.test(id));
   if (odd !== undefined)
     throw invalidSetting(
-      `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(odd)}, which is not a user id. Use numeric ids, because usernames can change owners; @userinfobot shows yours.`,
+      `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(odd)}, which is not a user id. Use numeric ids, because usernames can change owners; @userinfobot shows your id.`,
     );
   return new Set(people);
 }
@@ -66,7 +68,7 @@ function timeZoneIn({ TIME_ZONE: zone = '' }: Env): string {
   if (zone === '') return 'UTC';
   if (!isTimeZone(zone))
     throw invalidSetting(
-      `TIME_ZONE is ${JSON.stringify(zone)}, which is not a time zone such as Europe/Berlin.`,
+      `TIME_ZONE is ${JSON.stringify(zone)}, which is not a time zone. Use a name such as Europe/Berlin.`,
     );
   return zone;
 }

@@ -30,7 +30,7 @@ describe('the worker settings', () => {
   });
 
   it('reject a secret that Telegram does not accept, and an invalid time zone', () => {
-    expect(() => settings({ TELEGRAM_WEBHOOK_SECRET: 'a b' })).toThrow('letters, digits, _ and -');
+    expect(() => settings({ TELEGRAM_WEBHOOK_SECRET: 'a b' })).toThrow('letters, digits, "_" and "-"');
     expect(() => settings({ TIME_ZONE: 'Nowhere/At_all' })).toThrow('not a time zone');
   });
 

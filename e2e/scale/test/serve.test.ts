@@ -182,7 +182,7 @@ describe('an unreachable address fails with the option that sets it', () => {
     ],
     [
       'the port that the engine connects to',
-      /Cannot listen on port \d+ of 203\.0\.113\.1 .*\n.*--restate-port/s,
+      /Cannot listen on port \d+ on 203\.0\.113\.1 .*\n.*--restate-port/s,
       '--restate-host',
       '203.0.113.1',
     ],

@@ -255,7 +255,7 @@ describe('sessions after a restart [S2.23]', () => {
     const after = rig({}, programs);
     expect(await after.call({ action: 'status', session_id: 'as-1' })).toMatchObject({
       status: 'failed',
-      result: 'Cobbler ended during this task.',
+      result: 'Cobbler exited during this task.',
       cli_session_id,
     });
     expect(await after.call({ action: 'send', session_id: 'as-1', prompt: 'count' })).toMatchObject({

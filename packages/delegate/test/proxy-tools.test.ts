@@ -23,7 +23,7 @@ describe('a user must approve a call of a program [P21]', () => {
     ['Write', { file_path: '.git/hooks/pre-commit', content: 'x' }, 'is protected'],
     ['Edit', { file_path: 'harmless/config' }, 'is protected'],
     ['NotebookEdit', { notebook_path: '.vscode/a.ipynb' }, 'is protected'],
-    ['MultiEdit', { file_path: '/etc/passwd' }, 'outside the directory'],
+    ['MultiEdit', { file_path: '/etc/passwd' }, 'outside the working directory'],
     ['Write', { file_path: key }, 'contains keys'],
     ['Read', { file_path: key }, 'contains keys'],
     ['Grep', { pattern: 'x', path: join(homedir(), '.aws') }, 'contains keys'],
@@ -42,7 +42,7 @@ describe('a user must approve a call of a program [P21]', () => {
   it.each([
     ['Read', { file_path: '~/.ssh/id_ed25519' }, 'contains keys'],
     ['Write', { file_path: '~/.aws/credentials' }, 'contains keys'],
-    ['Write', { file_path: '~/notes.txt' }, 'outside the directory'],
+    ['Write', { file_path: '~/notes.txt' }, 'outside the working directory'],
     ['LS', { path: '~' }, 'contains keys'],
     ['LS', { path: '/' }, 'contains keys'],
     ['Grep', { pattern: 'x', path: homedir() }, 'contains keys'],

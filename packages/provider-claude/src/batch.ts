@@ -90,7 +90,11 @@ function outcomeOf({ type, message, error }: Readonly<Record<string, unknown>>):
       'timeout_error',
       'The batch expired after 24 hours, before this request was processed.',
     );
-  return failed(502, 'api_error', 'The batch ended without a result of a known type for this request.');
+  return failed(
+    502,
+    'api_error',
+    'The batch ended, but its result for this request is missing or of an unknown type.',
+  );
 }
 
 function failed(status: number, type: string, message: string): BatchOutcome {

@@ -108,7 +108,10 @@ function addressOf(given: string | undefined): string {
 /** Rejects a temperature: the service rejects the field for any value. */
 function refuseTemperature(temperature: number | undefined): void {
   if (temperature === undefined || temperature === -1) return;
-  throw invalid('no_sampling', 'Claude no longer accepts a temperature. Remove it, or use `effort` instead.');
+  throw invalid(
+    'no_sampling',
+    'Claude no longer accepts the temperature option. Remove it, or use `effort` instead.',
+  );
 }
 
 function invalid(code: string, message: string): AgentError {

@@ -67,7 +67,7 @@ function advise(status: number, type: string | undefined, detail: string | undef
   if (status === 402 || type === 'billing_error')
     return `Claude reports a billing problem with the account${suffix}.`;
   if (status === 404)
-    return `Claude does not know this model or address${suffix}. Check the model's name and the base URL.`;
+    return `The Claude API does not recognize this model or address${suffix}. Check the model's name and the base URL.`;
   if (status === 529 || type === 'overloaded_error') return `Claude is overloaded${suffix}.`;
   if (status === 429) return `Claude's rate limit was reached${suffix}.`;
   return suffix === ''

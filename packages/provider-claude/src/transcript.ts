@@ -48,7 +48,7 @@ class ClaudeTranscript {
     if (!isFields(value)) return this.#built.problem(place, 'is not a message');
     const { role, content } = value;
     if (this.#isFirst && role === 'assistant')
-      this.#built.problem(place, 'is the first message but not from the user');
+      this.#built.problem(place, 'is the first message, but is not from the user');
     this.#isFirst = false;
     const blocks =
       typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
@@ -128,7 +128,7 @@ class ClaudeTranscript {
   #text(block: Fields, place: string): UserPart {
     const text = textOf(block['text']);
     if (text !== '' && text.trim() === '')
-      this.#built.problem(place, 'has a text block that contains only white space');
+      this.#built.problem(place, 'has a text block that contains only whitespace');
     for (const name of ['cache_control', 'citations'])
       if (block[name] != null) this.#built.loss(place, `contains ${name}; it would be omitted`);
     return { type: 'text', text };
@@ -166,7 +166,7 @@ class ClaudeTranscript {
   #thinking(block: Fields, place: string): AssistantPart[] {
     const signature = textOf(block['signature']);
     if (signature === '') {
-      this.#built.problem(place, 'contains thinking without a signature');
+      this.#built.problem(place, 'contains a thinking block without a signature');
       return [];
     }
     return [

@@ -128,7 +128,7 @@ describe('the mock, with the error messages of the service [P12]', () => {
     ],
     ['an empty text', say(user(text(''))), 'messages: text content blocks must be non-empty'],
     [
-      'a text of only white space',
+      'a text of only whitespace',
       say(user(text(' \n'))),
       'messages: text content blocks must contain non-whitespace text',
     ],

@@ -102,13 +102,13 @@ describe('the check of a conversation', () => {
     [
       'an assistant message first',
       [says('Hello.'), user('Go.')],
-      'messages[0] is the first message but not from the user',
+      'messages[0] is the first message, but is not from the user',
     ],
     ['an empty text', [user(''), user('Go.')], 'messages[0] is empty'],
     [
-      'a text of only white space',
+      'a text of only whitespace',
       [user('Go.'), says(' \n ')],
-      'messages[1] has a text block that contains only white space',
+      'messages[1] has a text block that contains only whitespace',
     ],
     ['a lone surrogate', [user('x \ud83d')], 'messages[0] contains a lone surrogate'],
     ['an unknown role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
@@ -158,7 +158,7 @@ describe('the check of a conversation', () => {
           ],
         },
       ],
-      'messages[1] contains thinking without a signature',
+      'messages[1] contains a thinking block without a signature',
     ],
     ['an entry that is not a message', [user('Go.'), 'Hi.'], 'messages[1] is not a message'],
   ])('reports and repairs: %s', (_what, messages, expected) => {

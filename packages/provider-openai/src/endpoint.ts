@@ -91,7 +91,7 @@ function isOfficial(baseURL: string): boolean {
   if (url === null) {
     throw invalid(
       'bad_url',
-      `The base URL ${JSON.stringify(baseURL)} is not a URL. Use the form http://localhost:11434/v1.`,
+      `The base URL ${JSON.stringify(baseURL)} is not a valid URL. Use the form http://localhost:11434/v1.`,
     );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

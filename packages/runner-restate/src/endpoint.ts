@@ -75,6 +75,6 @@ export class HandlerEndpoint {
 }
 
 function listenError(host: string, port: number, error: Error): AgentError {
-  const message = `Cannot listen on port ${port} at ${host} (${error.message}). Choose another port or stop the process using it.`;
+  const message = `Cannot listen on port ${port} on ${host} (${error.message}). Choose another port, or stop the process that is using this one.`;
   return new AgentError({ kind: 'invalid', code: 'listen', message });
 }

@@ -111,7 +111,7 @@ export class Engine {
       return response.ok ? text : refusal(url, response.status, text);
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      const message = `Cannot reach Restate at ${url} (${reason}). Check that Restate is running and the connection settings are correct.`;
+      const message = `Cannot reach Restate at ${url} (${reason}). Check that Restate is running and that the connection settings are correct.`;
       return new AgentError({ kind: 'network', code: 'engine', message, retryable: true });
     } finally {
       takeBack();

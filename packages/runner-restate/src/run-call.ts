@@ -81,6 +81,6 @@ export class RunCall {
 }
 
 function attemptEnded(runId: string): AgentError {
-  const message = `This attempt at run ${runId} has ended; another attempt continues the run.`;
+  const message = `This attempt at run ${runId} has ended; another attempt is continuing the run.`;
   return new AgentError({ kind: 'aborted', code: 'attempt', message });
 }

@@ -234,7 +234,7 @@ function unknownOutcome({ sessionId }: AppendBatch, { message, cause }: AgentErr
   return new AgentError({
     kind: 'agent',
     code: 'store_unreachable',
-    message: `The connection broke during a write to session ${sessionId} and did not recover: the events may or may not be stored. ${message}`,
+    message: `The connection was lost during a write to session ${sessionId} and could not be restored: the events may or may not have been stored. ${message}`,
     retryable: true,
     ...defined({ cause }),
   });

@@ -51,7 +51,7 @@ function fieldsOf(
   if (isLost(thrown)) {
     return environment(
       'store_unreachable',
-      `Cannot reach the database ${place} (${reason}). Check that the database is running and the connection settings are correct.`,
+      `Cannot reach the database ${place} (${reason}). Check that the database is running and that the connection settings are correct.`,
       true,
     );
   }

@@ -43,7 +43,7 @@ export const needsFields: JsonObject = {
     type: 'string',
     enum: ['network', 'all'],
     description:
-      'Permissions that the sandbox does not grant, if the command cannot work without them: "network", or "all" to run it without the sandbox. The user is asked. Give a reason.',
+      'Permissions that the sandbox does not grant and that the command cannot work without: "network", or "all" to run it without the sandbox. The user is asked. Give a reason.',
   },
   reason: { type: 'string', description: 'Why the command needs these permissions.' },
 };

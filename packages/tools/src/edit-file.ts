@@ -24,8 +24,8 @@ export function editFile(workspace: Workspace): Tool {
   return fileTool<EditFileArgs>(workspace, {
     name: 'edit_file',
     description:
-      'Replaces a passage in a text file in the workspace. old_text must match the file exactly, ' +
-      'including white space, and occur only once, unless replace_all is set.',
+      'Replaces a passage in a text file in the workspace. old_text must match text in the file exactly, ' +
+      'including whitespace. It must occur only once unless replace_all is set.',
     parameters: {
       type: 'object',
       properties: {

@@ -41,9 +41,9 @@ export function listFiles(workspace: Workspace): Tool {
   return fileTool<ListFilesArgs>(workspace, {
     name: 'list_files',
     description:
-      'Lists the files in a directory of the workspace, sorted, one path per line. Files that .gitignore excludes and ' +
-      `directories such as node_modules are omitted. Shows at most ${maxShown} lines; if there are more, only the upper levels are ` +
-      'shown, with the number of files in each omitted directory.',
+      'Lists the files in a directory of the workspace, sorted, one path per line. Files that .gitignore excludes, and ' +
+      `directories such as node_modules, are omitted. Shows at most ${maxShown} lines; if there are more, only the upper levels are ` +
+      'shown, with the number of files in each directory whose contents are not shown.',
     parameters: {
       type: 'object',
       properties: {

@@ -145,7 +145,7 @@ async function linesOf(
   if (seen === 0) return toolOutput({ content: '(the file is empty)', summary: 'empty' });
   const total = `${isWhole ? '' : 'more than '}${counted(window.lines, 'line')}`;
   if (window.lastTaken < first)
-    throw unsuitableFile(args.path, `has only ${total}; offset ${first} is after the end.`);
+    throw unsuitableFile(args.path, `has only ${total}; offset ${first} is past the end.`);
   const text = args.line_numbers === true ? withLineNumbers(window.text(), first) : window.text();
   const isAll = first === 1 && isWhole && window.lastTaken === window.lines;
   if (isAll && window.cutBytes === 0) return toolOutput({ content: text, summary: total });

@@ -94,7 +94,7 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
         command: { type: 'string', minLength: 1, maxLength: 100_000, description: 'The shell command.' },
         directory: {
           type: 'string',
-          description: 'Directory to run it in, relative to the workspace. Default: the workspace.',
+          description: 'Directory to run the command in, relative to the workspace. Default: the workspace.',
         },
         timeout_seconds: {
           type: 'number',
@@ -169,7 +169,7 @@ function sandboxNotes(
   output: string,
 ): string {
   const rule = cause === 'exit' && code !== 0 ? sandbox?.explain(output) : undefined;
-  const advice = 'If the command cannot work otherwise, call again with `needs` and a reason.';
+  const advice = 'If the command cannot work otherwise, call this tool again with `needs` and a reason.';
   const notes = [...(rule === undefined ? [] : [`${rule} ${advice}`]), ...undone];
   return notes.map((note) => `\n[sandbox: ${note}]`).join('');
 }

@@ -54,7 +54,7 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
     name: 'search_files',
     description:
       'Searches text files in the workspace for lines that match a JavaScript regular expression. Files that .gitignore ' +
-      `excludes and directories such as node_modules are omitted. Shows at most ${defaultMatches} matches by default.`,
+      `excludes, and directories such as node_modules, are omitted. Shows at most ${defaultMatches} matches by default.`,
     parameters: {
       type: 'object',
       properties: {
@@ -80,7 +80,7 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
           type: 'integer',
           minimum: 0,
           maximum: 20,
-          description: 'Lines to show around each match. Default 0.',
+          description: 'Number of lines to show before and after each match. Default 0.',
         },
         max_matches: {
           type: 'integer',
@@ -166,7 +166,7 @@ function expression(args: SearchFilesArgs): { source: string; flags: string } {
     return { source, flags };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `${reason}. Correct the expression, or set literal to search for plain text.`;
+    const message = `${reason}. Correct the expression, or set "literal" to true to search for plain text.`;
     throw new AgentError({ kind: 'tool', code: 'pattern', message });
   }
 }

@@ -37,7 +37,7 @@ export function waitTool(options: WaitToolOptions = {}): Tool {
   return defineTool<WaitUntilArgs>({
     name: 'wait_until',
     description:
-      'Waits until a time, or for a number of seconds, and then returns the time. Use it instead of checking ' +
+      'Waits until a time, or for a number of seconds, and then returns the current time. Use it instead of checking ' +
       'repeatedly whether something has happened. A message from the user ends the wait early.',
     parameters: parametersOf(maxMs),
     effect: 'read',
@@ -54,11 +54,11 @@ function parametersOf(maxMs: number): JsonObject {
       time: {
         type: 'string',
         description:
-          'Time in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z. Do not combine with seconds.',
+          'Time in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z. Do not combine with "seconds".',
       },
       seconds: {
         type: 'number',
-        description: 'Number of seconds from now. Do not combine with time.',
+        description: 'Number of seconds from now. Do not combine with "time".',
         minimum: 0,
         maximum: maxMs / 1000,
       },
@@ -69,7 +69,7 @@ function parametersOf(maxMs: number): JsonObject {
 
 function endOf({ time, seconds }: WaitUntilArgs, { now, msLeft }: WaitStart, maxMs: number): number {
   if ((time === undefined) === (seconds === undefined))
-    throw refusal('The call was not run: it needs either time or seconds. Pass exactly one of them.');
+    throw refusal('The call was not run: it needs either "time" or "seconds". Pass exactly one of them.');
   const until = time === undefined ? now + Number(seconds) * 1000 : timeIn(time);
   const ms = until - now;
   if (ms > maxMs)
@@ -78,7 +78,7 @@ function endOf({ time, seconds }: WaitUntilArgs, { now, msLeft }: WaitStart, max
     );
   if (ms > msLeft)
     throw refusal(
-      `The call was not run: the time limit of this run ends in ${Math.floor(msLeft / 1000)} seconds, before ${isoTime(until)}. It is ${isoTime(now)} now. Choose an earlier time, or end your work and say what remains to be done.`,
+      `The call was not run: this run will reach its time limit in ${Math.floor(msLeft / 1000)} seconds, before ${isoTime(until)}. It is ${isoTime(now)} now. Choose an earlier time, or end your work and say what remains to be done.`,
     );
   return until;
 }
@@ -89,7 +89,7 @@ function timeIn(text: string): number {
   const time = isWhole ? timeOf(text) : Number.NaN;
   if (Number.isFinite(time) && isDate(text.slice(0, 10))) return time;
   throw refusal(
-    `The call was not run: time is ${JSON.stringify(text)}. Use a date that exists, in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
+    `The call was not run: "time" is ${JSON.stringify(text)}. Use a date that exists, in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
   );
 }
 

@@ -107,11 +107,11 @@ describe('edit_file', () => {
     expect(box.read('a.txt')).toBe('x');
   });
 
-  it('shows the intended passage if only white space differs', async () => {
+  it('shows the intended passage if only whitespace differs', async () => {
     box.write('a.txt', 'function f() {\n\treturn 1;\n}\n');
     expect((await edit('function f() {\n  return 1;\n}', 'x')).text).toBe(
-      `${problemStart}old_text was not found. old_text must match exactly, including white space. ` +
-        'It differs only in white space from the text at line 1:\nfunction f() {\n\treturn 1;\n}',
+      `${problemStart}old_text was not found. old_text must match exactly, including whitespace. ` +
+        'It differs only in whitespace from the text at line 1:\nfunction f() {\n\treturn 1;\n}',
     );
   });
 

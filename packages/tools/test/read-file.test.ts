@@ -61,7 +61,7 @@ describe('read_file', () => {
     box.write('one', 'x');
     expect(await read({ path: 'empty' })).toMatchObject({ text: '(the file is empty)', isError: false });
     expect(await read({ path: 'one', offset: 2 })).toMatchObject({
-      text: '"one" has only 1 line; offset 2 is after the end.',
+      text: '"one" has only 1 line; offset 2 is past the end.',
       isError: true,
     });
   });

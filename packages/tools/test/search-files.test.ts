@@ -97,7 +97,7 @@ describe('search_files', () => {
     expect(isError).toBe(true);
     expect(error?.code).toBe('pattern');
     expect(text).toMatch(
-      /Unterminated group\. Correct the expression, or set literal to search for plain text\.$/,
+      /Unterminated group\. Correct the expression, or set "literal" to true to search for plain text\.$/,
     );
   });
 

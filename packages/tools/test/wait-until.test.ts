@@ -51,7 +51,7 @@ describe('wait_until', () => {
 
   it('refuses immediately to wait beyond the time limit of the run [P30]', async () => {
     expect(await resultOf({ seconds: 7200 })).toBe(
-      'The call was not run: the time limit of this run ends in 3600 seconds, before 2026-01-01T02:00:00.000Z. ' +
+      'The call was not run: this run will reach its time limit in 3600 seconds, before 2026-01-01T02:00:00.000Z. ' +
         'It is 2026-01-01T00:00:00.000Z now. Choose an earlier time, or end your work and say what remains to be done.',
     );
     expect(await resultOf({ seconds: 7200 }, { ms: 3 * hour })).toMatch(/^The wait is over/);
@@ -76,7 +76,7 @@ describe('wait_until', () => {
   it('needs exactly one argument, and a time with a time zone', async () => {
     for (const args of [{}, { seconds: 1, time: '2026-01-01T00:00:00Z' }])
       expect(await resultOf(args)).toBe(
-        'The call was not run: it needs either time or seconds. Pass exactly one of them.',
+        'The call was not run: it needs either "time" or "seconds". Pass exactly one of them.',
       );
     for (const time of [
       'tomorrow',
@@ -88,7 +88,7 @@ describe('wait_until', () => {
       '2026-02-29T23:00:00-05:00',
     ])
       expect(await resultOf({ time })).toBe(
-        `The call was not run: time is "${time}". Use a date that exists, in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
+        `The call was not run: "time" is "${time}". Use a date that exists, in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
       );
     expect(await resultOf({ seconds: -1 })).toBe('The arguments were rejected: seconds must be at least 0');
   });

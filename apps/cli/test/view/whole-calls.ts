@@ -53,7 +53,7 @@ const diffs: Readonly<Record<string, (content: string) => Partial<ApprovalReques
   },
 };
 
-/** Removes all white space, because lines may be broken anywhere. */
+/** Removes all whitespace, because lines may be broken anywhere. */
 const bare = (text: string) => text.replace(/\s/g, '');
 
 /** Returns the displayed text without margins and line numbers. */

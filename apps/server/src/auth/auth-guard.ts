@@ -51,7 +51,7 @@ export class AuthGuard {
   checkOrigin({ headers }: IncomingMessage): void {
     const host = hostOf(`http://${headers.host ?? ''}`);
     if (host === undefined || !this.#hosts.has(host)) {
-      throw new Problem(403, 'host', 'This host name is not served. Allow it: --allowed-host NAME');
+      throw new Problem(403, 'host', 'This host name is not allowed. Allow it: --allowed-host NAME');
     }
     const { origin } = headers;
     if (origin === undefined) return;

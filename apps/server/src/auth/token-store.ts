@@ -239,11 +239,11 @@ function readStored(content: string | undefined): readonly StoredToken[] {
   try {
     data = JSON.parse(content);
   } catch {
-    throw invalidFile('the token file is not JSON. Move it elsewhere; the server then creates a new one');
+    throw invalidFile('the token file is not JSON. Move it elsewhere; the server will then create a new one');
   }
   const parsed = stored.safeParse(data);
   if (!parsed.success)
-    throw invalidFile('the token file is damaged. Move it elsewhere; the server then creates a new one');
+    throw invalidFile('the token file is damaged. Move it elsewhere; the server will then create a new one');
   return parsed.data.tokens;
 }
 

@@ -40,7 +40,7 @@ export function frontRoutes(services: Services): Route[] {
       path: chatPath,
       name: 'chat',
       summary:
-        'Sends the last message from a useChat page, or its approval decisions, and streams the response.',
+        'Sends the last message from a useChat page, or the approval decisions in it, and streams the response.',
       scope: 'prompt',
       body: chatBody,
       answers: {
@@ -83,7 +83,7 @@ export function frontRoutes(services: Services): Route[] {
       method: 'POST',
       path: '/v1/ag-ui',
       name: 'agUi',
-      summary: 'Runs an AG-UI 1.0 input: its thread is the session, which is created if needed.',
+      summary: 'Runs the agent on an AG-UI 1.0 input: its thread is the session, which is created if needed.',
       scope: 'prompt',
       body: agUiBody,
       answers: { 200: { text: 'AG-UI 1.0 events.', type }, 409: busy, 503: full },

@@ -85,7 +85,7 @@ function refuseOthers(body: ResponsesBody): void {
     if (value === undefined || value === null || asksNothing(value)) continue;
     throw unsupportedField(
       name,
-      `"${name}" is not supported: the server sets model and instructions and stores the conversations.`,
+      `"${name}" is not supported: the server sets the model and the instructions, and stores the conversations.`,
     );
   }
 }
@@ -94,7 +94,7 @@ function textOf({ type = 'message', role, content }: InputItem): string {
   if (type !== 'message' || role !== 'user' || content === undefined) {
     throw unsupportedField(
       'input',
-      'Only user messages are accepted. To continue a conversation, set previous_response_id to its last response.',
+      'Only user messages are accepted. To continue a conversation, set previous_response_id to the id of its last response.',
     );
   }
   if (typeof content === 'string') return content;

@@ -27,7 +27,7 @@ export function responsesRoutes(services: Services): Route[] {
       method: 'POST',
       path: '/openai/v1/responses',
       name: 'createResponse',
-      summary: 'Sends a prompt to the agent, compatible with the OpenAI Responses API. Text only.',
+      summary: 'Sends a prompt to the agent. Compatible with the OpenAI Responses API. Text only.',
       scope: 'prompt',
       body: responsesBody,
       answers: { 200: { text: 'A response, or its events.' } },

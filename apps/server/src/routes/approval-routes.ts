@@ -39,7 +39,8 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
       name: 'answerApproval',
-      summary: 'Allows or denies a call, or raises a reached limit, once. The run then continues.',
+      summary:
+        'Decides an approval: allows or denies a call, or raises a limit that was reached. The run then continues. An approval can be decided only once.',
       scope: 'approve',
       body: answerBody,
       answers: {

@@ -10,7 +10,7 @@ type OpenApiNode = Record<string, unknown>;
 /** Responses that every operation can return. */
 const always: Readonly<Record<number, string>> = {
   400: 'The request is invalid.',
-  403: 'The Host or Origin is not allowed, or the token lacks the scope.',
+  403: 'The Host or Origin header is not allowed, or the token lacks the required scope.',
   500: 'Internal error.',
 };
 
@@ -29,7 +29,7 @@ export function openApi(routes: readonly Route[], version: string): OpenApiNode 
       title: 'Cobbler',
       version,
       description:
-        'Sessions of an agent. The event log of a session is its state. Errors are RFC 9457 problems.',
+        'Sessions of an agent. The event log of a session is its state. Errors are returned as RFC 9457 problem details.',
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     paths,

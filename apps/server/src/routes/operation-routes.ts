@@ -19,7 +19,8 @@ export function operationRoutes({ meters, readiness }: Services): Route[] {
       method: 'GET',
       path: '/readyz',
       name: 'ready',
-      summary: 'Returns 200 while the server can accept prompts. Makes a test write to the store.',
+      summary:
+        'Returns 200 while the server can accept prompts. To check this, it writes test data to the store.',
       answers: {
         200: { text: 'The server accepts prompts.' },
         503: { text: 'The store is not writable, or the server is stopping.' },

@@ -65,7 +65,7 @@ export function pageRoutes(): Route[] {
       method: 'GET',
       path: '/costs',
       name: 'costsPage',
-      summary: 'The web page, with the costs of all sessions open.',
+      summary: 'The web page, showing the costs of all sessions.',
       answers,
       handle: page,
     }),

@@ -35,7 +35,7 @@ export const promptBody: z.ZodType<{ content: PromptContent }> = z
 
 export const accepted: z.ZodType<Accepted> = z
   .object({ sessionId: id, runId: z.string(), seq: z.int().positive() })
-  .meta({ id: 'Accepted', description: 'A started run, and its first event.' });
+  .meta({ id: 'Accepted', description: 'A run that was started, and its first event.' });
 
 export const session: z.ZodType = z
   .object({
@@ -80,7 +80,8 @@ const reachedLimit = z
   })
   .meta({
     id: 'ReachedLimit',
-    description: 'A limit that leaves too little for the next request. Allowing the approval raises it.',
+    description:
+      'A limit that leaves too little for the next request. Granting the approval raises the limit.',
   });
 
 export const approval: z.ZodType = z

@@ -43,7 +43,7 @@ export function sessionRoutes(services: Services): Route[] {
         cursor: z.string().max(100).optional(),
       }),
       answers: {
-        200: { text: 'A page of sessions; `next` is the cursor of the next page.', schema: sessionList },
+        200: { text: 'A page of sessions; `next` is the cursor for the next page.', schema: sessionList },
       },
       handle: async ({ query: { limit, cursor } }) => {
         const { sessions, next } = await store.list({
@@ -58,7 +58,7 @@ export function sessionRoutes(services: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions',
       name: 'createSession',
-      summary: 'Creates a session. The server sets model, tools and permissions.',
+      summary: 'Creates a session. The server sets the model, tools and permissions.',
       scope: 'prompt',
       body: z.strictObject({ id: id.optional() }).meta({ id: 'NewSession' }),
       bodyOptional: true,
@@ -100,7 +100,7 @@ function changingRoutes(services: Services): Route[] {
       method: 'PATCH',
       path: '/v1/sessions/{sessionId}',
       name: 'renameSession',
-      summary: 'Renames a session; an empty title resets it to the start of the first prompt.',
+      summary: 'Renames a session; if the title is empty, it is reset to the start of the first prompt.',
       scope: 'prompt',
       body: z.strictObject({ title: z.string().max(maxTitle) }).meta({ id: 'Title' }),
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
@@ -151,7 +151,7 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
       name: 'readMessages',
       summary: 'Returns the conversation as it would be sent to a model.',
       scope: 'read',
-      answers: { 200: { text: 'The messages, and the last event they include.' }, 404: unknown },
+      answers: { 200: { text: 'The messages, and the last event that they reflect.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
         await sessionService.session(sessionId);
         const { seq, messages } = await openSession(store, sessionId);

@@ -252,7 +252,7 @@ export class ApprovalService {
     if (before !== undefined) throw alreadyDecided(`Already decided: ${before}.`);
     if (!isOpen) throw alreadyDecided('The run ended before the decision.');
     if (expiresAt !== undefined && expiresAt <= this.#now()) {
-      throw new Problem(409, 'expired', 'The time limit for this decision has passed.');
+      throw new Problem(409, 'expired', 'The deadline for this decision has passed.');
     }
     if (hash === undefined && decision === 'deny') return;
     if (hash !== request.hash) {

@@ -51,7 +51,11 @@ export class Streams {
     this.#bounds = {
       bufferBytes: limits.bufferBytes,
       stallMs: limits.stallMs,
-      onDrop: () => meters.count('cobbler_sse_dropped_total', 'Clients disconnected for reading too slowly.'),
+      onDrop: () =>
+        meters.count(
+          'cobbler_sse_dropped_total',
+          'Clients that were disconnected because they read too slowly.',
+        ),
     };
     this.#timers = [
       setInterval(() => {
@@ -164,7 +168,8 @@ export class Streams {
  */
 export function positionOf(text: string): Position {
   const match = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(text);
-  if (match === null) throw new Problem(400, 'bad_position', 'Last-Event-ID is not an id of this stream.');
+  if (match === null)
+    throw new Problem(400, 'bad_position', 'Last-Event-ID is not the id of an event in this stream.');
   const seq = Number(match[1]);
   return match[2] === undefined ? { seq, frames: 0 } : { seq: seq - 1, frames: Number(match[2]) + 1 };
 }

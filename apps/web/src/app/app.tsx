@@ -37,8 +37,8 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
   );
   if (isOut) {
     const reason = list.isLoaded
-      ? 'Your session has expired. Open the address that cobbler serve printed, or enter its token:'
-      : 'This is an agent server. Open the address that cobbler serve printed, or enter its token:';
+      ? 'Your session has expired. Open the address that cobbler serve printed, or enter the token from that address:'
+      : 'This is an agent server. Open the address that cobbler serve printed, or enter the token from that address:';
     return <SignIn reason={reason} done={() => app.signedIn()} />;
   }
   return (

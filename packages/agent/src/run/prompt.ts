@@ -89,7 +89,7 @@ function roleAdvice(role: unknown): string {
   return 'Use "user", "assistant" or "tool_result"';
 }
 
-/** Returns whether a message contains anything but white space. */
+/** Returns whether a message contains anything but whitespace. */
 export function saysSomething(content: readonly UserPart[]): boolean {
   return content.some((part) => part.type !== 'text' || part.text.trim() !== '');
 }

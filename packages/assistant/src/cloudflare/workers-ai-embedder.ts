@@ -54,7 +54,7 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
   const known = Object.hasOwn(knownModels, model) ? knownModels[model] : undefined;
   const { dimensions = known?.dimensions, floor = known?.floor } = given;
   if (dimensions === undefined || floor === undefined) {
-    const message = `The model ${model} is unknown. Set the dimensions of its vectors and the minimum cosine similarity of related texts, or use one of ${Object.keys(knownModels).join(', ')}.`;
+    const message = `The model ${model} is unknown. Set the number of dimensions of its vectors and the minimum cosine similarity of related texts, or use one of ${Object.keys(knownModels).join(', ')}.`;
     throw new AgentError({ kind: 'invalid', code: 'embedder', message });
   }
   return embedderFrom({

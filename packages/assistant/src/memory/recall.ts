@@ -57,7 +57,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 function tooLate(timeoutMs: number): AgentError {
-  const message = `The memory did not respond within ${timeoutMs} ms; the reply continues without it.`;
+  const message = `The memory search did not finish within ${timeoutMs} ms; the reply will continue without its result.`;
   return new AgentError({ kind: 'timeout', code: 'recall', message });
 }
 

@@ -149,7 +149,7 @@ function responseError(method: string, error: unknown, hide: (text: string) => s
   };
   if (isUnsent(error))
     return retryableError(`Telegram is unreachable; ${method} was not sent.`, 'network', cause);
-  return unknown(method, `The connection broke during ${method}.`, cause);
+  return unknown(method, `The connection was lost during ${method}.`, cause);
 }
 
 /** Returns a function that removes the token from a text, even if it is URL-encoded. */

@@ -40,7 +40,7 @@ export function rejectionError(method: string, refusal: Refusal): AgentError {
   const message = `Telegram rejected ${method} (${status}: ${description}).`;
   if (status === 429) return tooMany(message, refusal);
   if (status === 401 || (status === 404 && !/method/i.test(description)))
-    return failure('auth', 'bot_token', `${message} Check the bot token, which @BotFather shows.`, {
+    return failure('auth', 'bot_token', `${message} Check the bot token: @BotFather can show it to you.`, {
       status,
     });
   if (status === 403 || (status === 400 && gone.test(description))) {
@@ -65,7 +65,7 @@ function tooMany(message: string, { retryAfterMs }: Refusal): AgentError {
 
 function conflict(message: string): AgentError {
   if (/webhook/i.test(message)) {
-    const what = `${message} This bot has a webhook: delete it to receive updates by polling.`;
+    const what = `${message} This bot has a webhook: delete the webhook to receive updates by polling.`;
     return failure('invalid', 'webhook_set', what, { status: 409 });
   }
   const what = `${message} Another process is receiving this bot's updates: stop it, or use a separate bot.`;

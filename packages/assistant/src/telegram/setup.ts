@@ -50,7 +50,10 @@ export async function setWebhook(api: TelegramApi, options: WebhookOptions): Pro
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:')
     throw invalid('webhook_url', 'A webhook address must start with https://.');
   if (!secretPattern.test(secret))
-    throw invalid('webhook_secret', 'The webhook secret is invalid. Use 1 to 256 letters, digits, _ and -.');
+    throw invalid(
+      'webhook_secret',
+      'The webhook secret is invalid. Use 1 to 256 characters: letters, digits, "_" and "-".',
+    );
   await raw.setWebhook({
     url,
     secret_token: secret,

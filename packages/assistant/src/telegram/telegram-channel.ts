@@ -119,7 +119,7 @@ function keyboard(buttons: readonly Button[]) {
       throw new AgentError({
         kind: 'invalid',
         code: 'button',
-        message: `A button needs a label and 1 to 64 bytes of data; this one has label ${JSON.stringify(label)} and ${bytes} bytes.`,
+        message: `A button needs a label and 1 to 64 bytes of data; this one has the label ${JSON.stringify(label)} and ${bytes} bytes.`,
       });
   }
   const rows = buttons.map(({ label, data }) => [{ text: label, callback_data: data }]);

@@ -17,7 +17,7 @@ export const commandWords = {
   memory: 'show what I remember',
   forget: 'delete everything that I store about this chat',
   export: 'get all messages in this chat as a file',
-  timezone: 'set your time zone, such as /timezone Europe/Berlin',
+  timezone: 'set your time zone, for example: /timezone Europe/Berlin',
   help: 'list the commands',
   start: 'say hello',
 } as const;
@@ -30,7 +30,7 @@ export const help: string = [
     .map(([name, text]) => `- /${name} — ${text}`),
 ].join('\n');
 
-export const startedFresh: string = 'This is a new conversation. Earlier messages are no longer part of it.';
+export const startedFresh: string = 'This is a new conversation. Earlier messages are not part of it.';
 export const stopped: string = 'Stopped.';
 export const nothingToStop: string = 'There is nothing to stop.';
 export const nothingRemembered: string =
@@ -43,7 +43,7 @@ export const forgetYes: string = 'Delete everything';
 export const forgetNo: string = 'Keep it';
 export const kept: string = 'Nothing was deleted.';
 export const notDelivered: string =
-  'I could not deliver all of my answer to this message. Send /again as a reply to your message to get it again.';
+  'I could not deliver all of my answer to this message. To get the whole answer, send /again as a reply to your message.';
 export const replyNotDelivered: string =
   'I could not deliver all of my answer to this message. Please send your message again.';
 export const notRepeatable: string = 'I do not have an answer to that message.';
@@ -74,7 +74,7 @@ export function budgetReached(until: string | undefined, timeZone: string): stri
 export const isOver: string = 'This question is no longer open.';
 export const adminsOnly: string = 'Only an admin can raise the limit. You can only stop the work.';
 export const notAllShown: string =
-  'This call may not be fully visible to you, so you can only deny it. Deny it and ask me again.';
+  'This call may not be fully visible to you, so you can only deny it. Deny the call and ask me again.';
 export const allowYes: string = 'Allow';
 export const allowNo: string = 'Deny';
 
@@ -85,7 +85,7 @@ export function mayIUse(toolName: string): string {
 export function tooLongToShow(characters: number): string {
   return [
     `This call has ${counted(characters, 'character')}, too many to show in messages, so you cannot allow it here.`,
-    'The file above contains the complete call. Deny it and ask me to do it in smaller steps.',
+    'The file above contains the complete call. Deny the call and ask me to work in smaller steps.',
   ].join(' ');
 }
 
@@ -116,7 +116,7 @@ export function timeZoneSet(time: string): string {
 }
 
 export function timeZoneAsked(current: string): string {
-  return `Your time zone is ${current}. To change it, send a different one, such as \`/timezone Europe/Berlin\`.`;
+  return `Your time zone is ${current}. To change it, send a command such as \`/timezone Europe/Berlin\`.`;
 }
 
 export function timeZoneUnknown(name: string): string {

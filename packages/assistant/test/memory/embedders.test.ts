@@ -104,7 +104,7 @@ describe('embedders made from a function', () => {
       ['@cf/baai/bge-m3', 100],
       ['@cf/baai/bge-m3', 1],
     ]);
-    expect(() => workersAiEmbedder({ ai, model: 'other' })).toThrow(/the dimensions/);
+    expect(() => workersAiEmbedder({ ai, model: 'other' })).toThrow(/the number of dimensions/);
     expect(workersAiEmbedder({ ai, model: 'other', dimensions: 3, floor: 0.4 }).floor).toBe(0.4);
     const odd = workersAiEmbedder({ ai: { run: async () => ({ error: 'x' }) } });
     await expect(odd.embed(['a'], 'query')).rejects.toMatchObject({ code: 'embedding' });

@@ -34,7 +34,7 @@ const button = (callback_data: unknown, text: unknown = 'a') => ({
 describe('the fake Bot API rejects, like the real one', () => {
   it.each([
     ['an empty text', { text: '' }, 'message text is empty'],
-    ['a text of only white space', { text: ' \n\u200b' }, 'message text is empty'],
+    ['a text of only whitespace', { text: ' \n\u200b' }, 'message text is empty'],
     ['no text', {}, 'message text is empty'],
     [
       'a text that is blank after its markup is parsed',

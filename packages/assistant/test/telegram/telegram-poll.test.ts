@@ -228,7 +228,7 @@ describe('long polling', () => {
     await setWebhook(api, { url: 'https://bot.example/hook', secret: 'abc' });
     await expect(start()).rejects.toMatchObject({
       code: 'webhook_set',
-      message: expect.stringContaining('delete it'),
+      message: expect.stringContaining('delete the webhook'),
     });
     await deleteWebhook(api);
     telegram.fail('getUpdates', { type: 'unauthorized' });

@@ -14,7 +14,7 @@ describe.each(channels)('an approval question on %s [P21]', (_name, channel) => 
   test.each([
     ['a text that ends with a line break', 'milk\n', {}],
     ['a text that ends with whitespace', 'milk  \n\n  \t', {}],
-    ['only white space', '\n  \n', {}],
+    ['only whitespace', '\n  \n', {}],
     ['fences', '```\ncode\n```\n~~~', {}],
     ['a diff', 'milk\n', { diff: '--- /dev/null\n+++ a.txt\n@@ -0,0 +1,1 @@\n+milk\n' }],
     [

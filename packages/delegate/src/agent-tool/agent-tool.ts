@@ -260,9 +260,9 @@ function descriptionOf(
   }[permission];
   return (
     `Gives a whole task to another coding agent (${names}) with its own tools, and returns the result. ${may} ` +
-    'create starts a session with a task; send sends it another message; status returns its status; list lists all sessions; ' +
+    'create starts a session with a task; send sends the session another message; status returns the status of a session; list lists all sessions; ' +
     'destroy stops and deletes a session. With async, the call returns at once: get the result with status. ' +
-    `A task may take ${timeoutMs / 1000} s.`
+    `The time limit of a task is ${timeoutMs / 1000} s.`
   );
 }
 

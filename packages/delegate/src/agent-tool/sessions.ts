@@ -215,7 +215,7 @@ export class Sessions {
     const buried: RegisteredSession = {
       ...session,
       state: 'failed',
-      result: 'Cobbler ended during this task.',
+      result: 'Cobbler exited during this task.',
     };
     this.#options.registry.put(buried);
     return buried;

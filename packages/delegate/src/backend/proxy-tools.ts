@@ -92,7 +92,7 @@ export function proxyTools(
   return [...new Set([...names, ...more, otherTool])].map((name) =>
     defineTool({
       name,
-      description: `The delegated program's tool ${name}.`,
+      description: `Tool ${name} of the program that carries out the delegated task.`,
       parameters: { type: 'object' },
       effect: callFacts(name, {}, place).effect,
       mayRepeat: true,
@@ -139,7 +139,7 @@ function concernAbout(workspace: Workspace, name: string, path: string): string 
   if (treeReaders.has(name) && workspace.holdsSealed(path))
     return `${quotePath(path)} contains keys or Cobbler's own files.`;
   if (!writers.has(name)) return undefined;
-  if (refusal === 'outside') return `${quotePath(path)} is outside the directory.`;
+  if (refusal === 'outside') return `${quotePath(path)} is outside the working directory.`;
   return workspace.mustAsk(path, ownFiles);
 }
 

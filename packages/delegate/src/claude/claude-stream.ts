@@ -217,7 +217,7 @@ function isReadable(block: Fields): boolean {
 }
 
 /**
- * Ignores white space that Claude Code trims, and keys, which are redacted only if one chunk contains the
+ * Ignores whitespace that Claude Code trims, and keys, which are redacted only if one chunk contains the
  * whole key.
  */
 function isSameText(streamed: string, whole: string): boolean {

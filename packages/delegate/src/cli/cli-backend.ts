@@ -95,7 +95,7 @@ export class CliBackend implements Backend {
     if (program !== 'claude' || permission !== 'bypass' || !isRoot || this.#options.sandboxed === true)
       return undefined;
     const message =
-      'Claude Code refuses permission "bypass" as root. Run Cobbler as another user, or set `sandboxed` if this machine is a sandbox.';
+      'Claude Code does not accept permission "bypass" when it runs as root. Run Cobbler as another user, or set `sandboxed` if this machine is a sandbox.';
     return new AgentError({ kind: 'invalid', code: 'bypass_as_root', message });
   }
 
@@ -292,7 +292,7 @@ class CliJob {
   #withoutContext({ resumeId: _, before: __, ...rest }: BackendRequest): BackendRequest {
     this.#contextLost = true;
     this.#account.forget();
-    const message = `${this.#adapter.name} could not find the conversation to continue and started a new one, without the earlier messages.`;
+    const message = `${this.#adapter.name} could not find the conversation that it was to continue, so it started a new one, without the earlier messages.`;
     const error = { kind: 'invalid', code: 'stale_session', message } as const;
     this.#tell({ type: 'withdrawn', attempt: this.#attempts, error, delayMs: 0 });
     return rest;
@@ -324,7 +324,7 @@ class CliJob {
     if (cliProcess.problem !== undefined) return cliProcess.problem;
     if (cliProcess.cause === 'timeout') {
       const seconds = (this.#options.timeoutMs ?? defaultTimeoutMs) / 1000;
-      const message = `${this.#adapter.name} did not finish within ${seconds} s and was stopped. Raise timeoutMs, or give it a smaller task.`;
+      const message = `${this.#adapter.name} did not finish within ${seconds} s and was stopped. Raise timeoutMs, or delegate a smaller task.`;
       return new AgentError({ kind: 'timeout', code: 'job_timeout', message });
     }
     const { end } = cliProcess;

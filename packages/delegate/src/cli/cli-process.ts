@@ -209,7 +209,8 @@ export function silentFailure(
   { exitCode, signal, stderr, stdout, end }: CliProcess,
   program: string,
 ): AgentError {
-  const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`;
+  const how =
+    exitCode === null ? `was terminated by ${signal ?? 'a signal'}` : `exited with code ${exitCode}`;
   const lastOutput = (stderr.trim() || stdout.trim()).slice(-2000);
   const missing = end === undefined ? ' before reporting a result' : ' after reporting a result';
   return new AgentError({

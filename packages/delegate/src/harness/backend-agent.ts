@@ -136,7 +136,7 @@ export class BackendAgent implements Agent {
   /** Waits for the outcome of a call that the loop has allowed. */
   async outcome(given: Record<string, unknown>, { callId, signal }: ToolContext): Promise<ToolOutput> {
     const live = this.#live;
-    if (live === undefined) throw new Error('The program has ended.');
+    if (live === undefined) throw new Error('The program has exited.');
     signal.addEventListener('abort', () => live.process.stop(), { once: true });
     const { text, isError } = await live.calls.allow(callId, given, signal);
     return toolOutput({ content: text, isError });

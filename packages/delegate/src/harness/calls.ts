@@ -61,7 +61,7 @@ export class Calls {
       if (this.#isOver) resolve(undefined);
       signal.addEventListener('abort', () => resolve(undefined), { once: true });
     });
-    if (outcome === undefined) throw new Error('The program ended before this call was complete.');
+    if (outcome === undefined) throw new Error('The program exited before this call was completed.');
     return outcome;
   }
 

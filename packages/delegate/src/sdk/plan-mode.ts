@@ -3,7 +3,7 @@ import { textOf } from '../events/fields.ts';
 /** Additional instructions while a session is in `plan` mode. */
 export const planInstruction: string = [
   'You are planning. Explore the project and think the task through before you change anything.',
-  'Do not change anything: no files, no settings, nothing else on the system. Tool calls that make changes are denied.',
+  'Do not change any files, any settings or anything else on the system. Tool calls that make changes are denied.',
   'When the plan is ready, call ExitPlanMode with it.',
 ].join('\n');
 

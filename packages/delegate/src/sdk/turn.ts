@@ -39,7 +39,7 @@ export async function readTurn(
   } catch (thrown) {
     seen.end ??= thrownEnd(thrown);
   }
-  return { ...seen, end: seen.end ?? thrownEnd(new Error('Claude Code ended before reporting a result.')) };
+  return { ...seen, end: seen.end ?? thrownEnd(new Error('Claude Code exited before reporting a result.')) };
 }
 
 interface TurnProgress {

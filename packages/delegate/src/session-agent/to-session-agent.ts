@@ -153,7 +153,7 @@ class CallbackReporter {
     if (decision.type === 'deny') return { decision: 'deny', message: decision.message };
     if (decision.arguments === undefined) return { decision: 'allow' };
     // An approval applies only to the arguments that were submitted.
-    const message = `${toolName} was not run: canUseTool changed its arguments after they were submitted for approval. Change them in the harness's gate instead.`;
+    const message = `${toolName} was not run: canUseTool changed the arguments of the call after they were submitted for approval. Change them in the harness's gate instead.`;
     return { decision: 'deny', message };
   }
 }

@@ -37,5 +37,7 @@ export function modelOf(open: OpenModel): LanguageModelV4 {
 }
 
 function notYet(): Promise<Response> {
-  return Promise.reject(new Error('This model provides only its names and cannot send requests.'));
+  return Promise.reject(
+    new Error('This model provides only the names of its provider and model, and cannot send requests.'),
+  );
 }

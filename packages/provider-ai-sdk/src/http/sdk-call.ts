@@ -244,6 +244,8 @@ function lineCheck(): (bytes: Uint8Array) => string | undefined {
     }
     const lines = (rest + text).split(/\r\n|[\r\n]/);
     rest = (lines.pop() ?? '').slice(0, kept);
-    return lines.some(isWrong) ? 'it has a line that is not a field, or an error without data' : undefined;
+    return lines.some(isWrong)
+      ? 'it contains an error without data, or a line that is not a field'
+      : undefined;
   };
 }

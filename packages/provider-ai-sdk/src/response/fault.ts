@@ -85,7 +85,7 @@ function advise(status: number, kind: FaultKind | undefined, detail: string | un
   if (status === 401) return `The model's service rejected the key${suffix} Check the key.`;
   if (status === 403) return `This key lacks permission${suffix}`;
   if (status === 404)
-    return `The model's service does not know this model or address${suffix} Check the model's name and the base URL.`;
+    return `The model's service does not recognize this model or address${suffix} Check the model's name and the base URL.`;
   if (kind === 'busy') return `The model's service is overloaded${suffix}`;
   if (status === 429) return `The rate limit of the model's service was reached${suffix}`;
   return `The model's service responded with status ${status}${suffix}`;

@@ -26,7 +26,7 @@ const maxPlaces = 10;
 export function replacePassage(text: string, args: ReplacementArgs): Replacement {
   const { old_text: given, new_text: replacing, replace_all: all } = args;
   if (given === '') {
-    return failure('old_text is empty. Pass the text to replace; write_file writes a whole file.');
+    return failure('old_text is empty. Pass the text to replace; to write a whole file, use write_file.');
   }
   const lineBreak = defaultLineBreak(text);
   const converted = toLineBreak(given, lineBreak);
@@ -80,10 +80,10 @@ function notUnique(text: string, places: readonly number[]): string {
 
 function notFound(text: string, given: string): string {
   const closest = closestPassage(text, given);
-  const advice = 'old_text must match exactly, including white space. ';
+  const advice = 'old_text must match exactly, including whitespace. ';
   if (closest === undefined)
     return `old_text was not found. ${advice}Read the file and copy the text from it.`;
   const { line, passage, onlySpace } = closest;
-  const how = onlySpace ? 'It differs only in white space from' : 'The closest match is';
+  const how = onlySpace ? 'It differs only in whitespace from' : 'The closest match is';
   return `old_text was not found. ${advice}${how} the text at line ${line}:\n${passage}`;
 }

@@ -184,7 +184,7 @@ export class McpConnection {
     if (pause > maxWaitMs) {
       const seconds = Math.ceil(pause / 1000);
       throw mcpError(
-        `${this.#title} has ended ${this.#failures} times in a row and will not be restarted for ${seconds} s. The call was not made.`,
+        `${this.#title} has failed ${this.#failures} times in a row and will not be restarted for ${seconds} s. The call was not made.`,
       );
     }
     if (pause > 0) await new Promise<void>((resolve) => void runtime.timer(pause, resolve));

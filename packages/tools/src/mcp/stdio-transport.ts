@@ -55,7 +55,7 @@ export class StdioTransport implements McpTransport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#process === undefined || this.#end !== undefined) throw new Error('The server has ended.');
+    if (this.#process === undefined || this.#end !== undefined) throw new Error('The server has exited.');
     this.#process.write(`${JSON.stringify(message)}\n`);
   }
 
@@ -73,9 +73,9 @@ export class StdioTransport implements McpTransport {
     const { error, code, signal } = this.#end ?? {};
     if (this.#problem !== undefined) return this.#problem;
     if (error !== undefined) return `could not be started: ${error.message.replace(/\.$/, '')}`;
-    if (signal !== undefined && signal !== null) return `ended (${signal})`;
-    if (code !== undefined && code !== null) return `ended (exit code ${code})`;
-    return 'ended';
+    if (signal !== undefined && signal !== null) return `was terminated by ${signal}`;
+    if (code !== undefined && code !== null) return `exited with code ${code}`;
+    return 'exited';
   }
 
   lastWords(): string {

@@ -5,7 +5,7 @@ export const maxMessageBytes = 16_777_216;
 
 /** A transport that can describe how it ended. */
 export interface McpTransport extends Transport {
-  /** Describes the end, as text that follows the server's name: `ended (exit code 1)`. */
+  /** Describes the end, as text that follows the server's name: `exited with code 1`. */
   ending(): string;
   /** The end of the server's standard error; may be empty, and may contain secrets. */
   lastWords(): string;

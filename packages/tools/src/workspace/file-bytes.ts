@@ -80,7 +80,7 @@ export async function readTextFile(
     if (bytes === undefined)
       throw unsuitableFile(path, `is too large (${sizeOf(stat.size)}); the limit is ${sizeOf(limit)}.`);
     if (isBinary(bytes)) throw unsuitableFile(path, 'is a binary file.');
-    if (!isUtf8(bytes)) throw unsuitableFile(path, 'is not UTF-8 text; changing it would damage it.');
+    if (!isUtf8(bytes)) throw unsuitableFile(path, 'is not UTF-8 text; editing it as text would corrupt it.');
     return { ...withoutMark(bytes.toString('utf8')), stat, name };
   } finally {
     await handle.close();

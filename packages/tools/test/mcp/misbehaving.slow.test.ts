@@ -21,7 +21,7 @@ describe('starting a server', () => {
         problem: expect.stringMatching(/^The MCP server missing is not ready: .*was not found/),
       },
       { name: 'works', tools: 14 },
-      { name: 'early', tools: 0, problem: expect.stringContaining('it ended (exit code 3)') },
+      { name: 'early', tools: 0, problem: expect.stringContaining('it exited with code 3') },
     ]);
     expect(mcp.servers[1]).not.toHaveProperty('problem');
     expect(mcp.tools.filter(({ name }) => !name.startsWith('mcp__works__'))).toEqual([]);
@@ -31,7 +31,7 @@ describe('starting a server', () => {
   test('reports the exit code and the last output of a server that ends', async () => {
     const { mcp } = await stage('early');
     expect(mcp.servers[0]?.problem).toBe(
-      'The MCP server fake is not ready: it ended (exit code 3). Its last output: there is no configuration',
+      'The MCP server fake is not ready: it exited with code 3. Its last output: there is no configuration',
     );
   });
 
@@ -77,7 +77,7 @@ describe('a running server', () => {
   test('that ends during a call: the call is not repeated, and the next one starts a new server [P9]', async () => {
     const { call, notes } = await stage('');
     const failure = await call('die').catch((error: Error) => error.message);
-    expect(failure).toMatch(/^The MCP server fake failed: it ended \(exit code 7\)\./);
+    expect(failure).toMatch(/^The MCP server fake failed: it exited with code 7\./);
     expect(failure).toContain('It is unknown whether the call took effect.');
     expect((await call('echo', { b: 2 })).text).toBe('{"b":2}');
     expect(notes().filter((line) => line === 'called die')).toHaveLength(1);
@@ -107,7 +107,7 @@ describe('a running server', () => {
     const sixth = await call('echo').catch((error: Error) => error.message);
     expect(waits).toEqual([500, 1000, 2000]);
     expect(sixth).toContain(
-      'has ended 5 times in a row and will not be restarted for 4 s. The call was not made.',
+      'has failed 5 times in a row and will not be restarted for 4 s. The call was not made.',
     );
     now += 4000;
     expect((await call('echo')).text).toBe('{}');

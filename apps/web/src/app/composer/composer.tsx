@@ -253,7 +253,7 @@ async function partOf(file: File): Promise<UserPart> {
   const text = await file.text();
   if (text.includes('\0')) {
     throw new Error(
-      `${file.name} cannot be sent: only images (PNG, JPEG, GIF, WebP), PDF and text are supported.`,
+      `${file.name} cannot be sent: only images (PNG, JPEG, GIF, WebP), PDFs and text files are supported.`,
     );
   }
   return { type: 'text', text: `${fileHeading(file.name)}\n\n${text}` };

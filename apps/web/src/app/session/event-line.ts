@@ -72,7 +72,7 @@ export class EventConnection {
     while (!this.#isEnded) {
       if (this.#isResting) await this.#pause();
       if (this.#isEnded) return;
-      let reason = new ApiError(0, 'cut', 'The connection broke.');
+      let reason = new ApiError(0, 'cut', 'The connection was lost.');
       try {
         await this.#connect();
       } catch (error) {

@@ -96,7 +96,7 @@ export class AppState extends Observable {
     });
   }
 
-  /** Renames the open session; an empty title resets it to the start of the first prompt. */
+  /** Renames the open session; if the title is empty, it is reset to the start of the first prompt. */
   async rename(title: string): Promise<void> {
     const id = this.model?.id;
     if (id === undefined) return;
@@ -168,7 +168,7 @@ export class AppState extends Observable {
       expired: 'decided too late',
       superseded: 'withdrawn',
     };
-    this.warn(`This approval was ${words[event.decision]} elsewhere.`, 'plain');
+    this.warn(`This approval request was ${words[event.decision]} elsewhere.`, 'plain');
   }
 
   #onVisibilityChange(): void {

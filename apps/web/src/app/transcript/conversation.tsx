@@ -66,7 +66,7 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
         {model.isInterrupted && (
           <p class="doing warn">
             {live.unstoredEnd === undefined
-              ? 'This run was cut off and is not running.'
+              ? 'This run was cut off and has not been continued.'
               : `This run ended, but its end could not be stored: ${live.unstoredEnd}`}{' '}
             <button type="button" onClick={actions.resume}>
               Continue from here

@@ -141,5 +141,5 @@ const advice: Readonly<Record<ErrorKind, string>> = {
   timeout: 'The response timed out. Continue from here to try again.',
   limit: 'Restart the server with a higher limit, or send a message to continue.',
   invalid:
-    'The request is invalid. Fork the session before the message that caused this, or send a different message.',
+    'The request is invalid. Fork the session at a point before the message that caused this, or send a different message.',
 };

@@ -58,7 +58,7 @@ export const partCases: readonly ChannelCase[] = [
   }),
   the('returns no parts for a blank text', async ({ channel }) => {
     expectSame(channel.pieces(''), [], 'the parts of an empty text');
-    expectSame(channel.pieces(' \n\n\t '), [], 'the parts of white space');
+    expectSame(channel.pieces(' \n\n\t '), [], 'the parts of whitespace');
   }),
   the('returns parts that fit in a message and are not blank', async ({ channel }, subject) => {
     for (let seed = 1; seed <= 10; seed += 1) {
@@ -97,7 +97,7 @@ export const partCases: readonly ChannelCase[] = [
       if (markup !== undefined)
         expectSame(lettersOf(subject.visible?.(markup) ?? ''), lettersOf(text), 'the text');
   }),
-  the('splits at white space instead of inside words', async ({ channel }, subject) => {
+  the('splits at whitespace instead of inside words', async ({ channel }, subject) => {
     const whole = channel.pieces(plainText).flatMap((part) => visibleOf([part], subject).split(/\s+/));
     expectSame(whole.filter(Boolean), plainText.split(' '), 'the words');
   }),
