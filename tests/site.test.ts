@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -49,6 +49,13 @@ describe('the pages of the site', () => {
 
   test('use site/index.md as the landing page', () => {
     expect(pages.find(({ path }) => path === 'index.md')?.source).toBe('site/index.md');
+  });
+
+  test('the landing page of this site has its layout and features in its front matter', () => {
+    const landing = readFileSync(join(import.meta.dirname, '../site/index.md'), 'utf8');
+    expect(landing).toMatch(
+      /^---\nlayout: home\n[\s\S]*?\nfeatures:\n( {2}- title: .+\n {4}details: .+\n)+---\n/,
+    );
   });
 
   test('show the first comment of an example before its code', () => {
