@@ -137,6 +137,6 @@ function describeError(error: unknown, name: string): ErrorDescription {
 const codeAdvice: Readonly<Record<string, string>> = {
   config: 'Correct that line, or move the file elsewhere to continue without it.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',
-  no_budget: 'List the budgets: cobbler budgets. Add one: cobbler help budgets',
+  no_budget: 'To list the budgets, run cobbler budgets; to find out how to add one: cobbler help budgets',
   no_sampling: 'Remove temperature from the configuration.',
 };

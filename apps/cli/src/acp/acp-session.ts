@@ -194,7 +194,7 @@ export class AcpSession {
     } catch (error) {
       if (!signal.aborted)
         this.#parts.report(`The editor could not ask for approval: ${AgentError.from(error).message}`);
-      return { decision: 'deny', message: 'No user could be asked for approval.' };
+      return { decision: 'deny', message: 'The user could not be asked for approval.' };
     }
   }
 

@@ -75,7 +75,7 @@ export function approvalContent(
   if (request.limit !== undefined) return { content: [textContent(whole)], isWhole: true };
   const { length } = whole;
   if (length > maxCharacters) {
-    const words = `This call has ${length} characters, and an editor shows at most ${maxCharacters}, so you can only deny it here. To see the whole call: cobbler sessions export ${sessionId}`;
+    const words = `This call is ${length} characters long, but an editor shows at most ${maxCharacters}, so you can only deny it here. To see the whole call: cobbler sessions export ${sessionId}`;
     return { content: [textContent(words)], isWhole: false };
   }
   const native = diff === undefined ? [] : diffContent(diff, folder);

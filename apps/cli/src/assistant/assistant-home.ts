@@ -81,6 +81,6 @@ function validSecret(secret: string, where: string): string {
   if (secretPattern.test(secret)) return secret;
   throw new UsageError(
     `The secret in ${where} is invalid.`,
-    'Use 1 to 256 letters, digits, _ and -. To generate one: openssl rand -hex 32',
+    'Use 1 to 256 characters: letters, digits, _ and -. To generate a secret: openssl rand -hex 32',
   );
 }

@@ -37,7 +37,7 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
     const name = ownName(io.env);
     throw new UsageError(
       noKey('claude', settings, false).message,
-      `Set one:          export ANTHROPIC_API_KEY=...   or store it: ${name} config set-key claude`,
+      `Set one:          export ANTHROPIC_API_KEY=...   or store one: ${name} config set-key claude`,
       `Another model:    ${name} assistant -m openai:MODEL   (--base-url for your own server)`,
       `Try it locally:   ${name} assistant --local   (no key, no Telegram)`,
     );

@@ -35,7 +35,7 @@ export async function setAddress(
 export async function takeAddressAway({ apiRoot }: AssistantFlags, io: Io): Promise<number> {
   const { api } = telegramAccess(io.env, apiRoot);
   await refusalsExplained(() => deleteWebhook(api));
-  io.stdout.write('The webhook is deleted. To receive updates by polling: cobbler assistant\n');
+  io.stdout.write('The webhook has been deleted. To receive updates by polling: cobbler assistant\n');
   return 0;
 }
 

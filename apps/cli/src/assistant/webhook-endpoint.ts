@@ -87,8 +87,8 @@ function listening(server: Server, host: string, port: number): Promise<void> {
       const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${error.code})`;
       reject(
         new UsageError(
-          `Cannot listen on port ${port} at ${host}: the port ${why}.`,
-          'Choose another: --port NUMBER, or 0 for any free port.',
+          `Cannot listen on port ${port} on ${host}: the port ${why}.`,
+          'Choose another: --port NUMBER, or --port 0 for any free port.',
         ),
       );
     });

@@ -131,7 +131,7 @@ export class InteractiveChat {
     return {
       handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.handle(event) },
       onTrouble: (message) => {
-        const words = `${visible(message)} The chat continues without being saved.`;
+        const words = `${visible(message)} The chat will continue without being saved.`;
         this.#page.lines([this.#parts.style.yellow(words)]);
       },
       onNotice: (line) => this.#page.lines([this.#parts.style.yellow(visible(line))]),
@@ -349,7 +349,7 @@ export class InteractiveChat {
     const isRunning = this.#conversation.isRunning;
     const placeholder =
       this.#conversation.dialog !== undefined
-        ? 'press a key to respond, or type to steer the run'
+        ? 'press a key shown above to respond, or type a message to steer the run'
         : isRunning
           ? 'type a message to steer the run'
           : 'describe a task  /help  @file  !shell';

@@ -51,7 +51,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'save',
     operand: 'file',
-    text: 'save this session as Markdown, or as JSON lines (.jsonl)',
+    text: 'save this session as Markdown, or as JSON Lines (.jsonl)',
     run: save,
   },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
@@ -101,10 +101,10 @@ const keys = [
   ['Enter', 'send, or steer the run'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'start a new line'],
   ['@path', 'attach a file; Tab completes'],
-  ['!line', 'run a shell command; your next prompt includes its output'],
+  ['!line', 'run a shell command; your next prompt will include its output'],
   ['Up, Ctrl-R', 'show previous input'],
   ['Ctrl-C', 'stop the run or clear the line; press twice to exit'],
-  ['Ctrl-O', 'show the full output of the last tool'],
+  ['Ctrl-O', 'show the full output of the last tool call'],
   ['Esc', 'close a menu'],
   ['Ctrl-L, Ctrl-Z, Ctrl-D', 'redraw, suspend, exit'],
 ] as const;
@@ -202,10 +202,13 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
     const found = rows.filter(({ info }) => info.id.startsWith(given));
     const [one] = found;
     if (one === undefined)
-      throw new UsageError(`There is no other session ${JSON.stringify(given)}.`, 'See: /sessions');
+      throw new UsageError(
+        `No other session has an id that starts with ${JSON.stringify(given)}.`,
+        'See: /sessions',
+      );
     if (found.length > 1)
       throw new UsageError(
-        `${found.length} sessions start with ${JSON.stringify(given)}.`,
+        `The ids of ${found.length} sessions start with ${JSON.stringify(given)}.`,
         'Use more characters of the id. To list the sessions: /sessions',
       );
     return await open(one.info.id);
@@ -232,7 +235,9 @@ function copy({ conversation, copy, say, style }: CommandContext): void {
   if (lastAnswer === '') throw new UsageError('There is no response yet.');
   copy(lastAnswer);
   say([
-    style.dim(`${plural(lastAnswer.length, 'character')} sent to the clipboard, if your terminal allows it`),
+    style.dim(
+      `asked the terminal to copy ${plural(lastAnswer.length, 'character')} to the clipboard; some terminals ignore this`,
+    ),
   ]);
 }
 
@@ -280,7 +285,7 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
 }
 
 /**
- * Writes a conversation to a new file that only its owner can read: the events as JSON lines if the name ends in
+ * Writes a conversation to a new file that only its owner can read: the events as JSON Lines if the name ends in
  * `.jsonl`, otherwise the messages and calls as Markdown.
  * @throws UsageError if the file exists or cannot be written.
  */
@@ -346,8 +351,8 @@ function preview(
     for (const diff of diffs)
       lines.push(...diffLines(diff, style, room, maxDiffLines).map((line) => `      ${line}`));
   }
-  if (host.local === undefined) lines.push(style.dim('  files on the server are not changed'));
-  else lines.push(style.dim('  effects of commands are not undone'));
+  if (host.local === undefined) lines.push(style.dim('  files on the server will not be changed'));
+  else lines.push(style.dim('  effects of commands will not be undone'));
   return lines;
 }
 

@@ -66,7 +66,7 @@ At a limit
     `
 cobbler sessions                  list sessions, most recently changed first
 cobbler sessions show ID          print the conversation and the tool calls
-cobbler sessions export ID        print the events as JSON lines
+cobbler sessions export ID        print the events as JSON Lines
 cobbler sessions import FILE      import an exported session; - for standard input
 cobbler sessions fork ID          create an independent copy of a session
 cobbler sessions rename ID TITLE  change the title; without TITLE, use the start of the first prompt
@@ -87,14 +87,14 @@ Options
   ),
   command(
     'demo',
-    'watch a scripted model fix a small project, without a key',
+    'watch a scripted model fix a small project (no key needed)',
     `
 A scripted model fixes a failing test in a small project. Everything else is real: the tools, the
 files, the HTTP requests. The demo works in a new directory, which it keeps, and never asks for approval.
 
 Options
   -C, --dir <dir>          reuse an earlier demo's directory in its current state
-  --json                   print events as JSON lines, as in run
+  --json                   print events as JSON Lines, as in run
   -v, --verbose            print arguments and results in full
 `,
   ),
@@ -126,7 +126,7 @@ Options
   ),
   command(
     'budgets',
-    'show what each budget has spent and has left',
+    'show how much of each budget has been spent and how much is left',
     `
 A budget limits the total spending of all commands and runs that use it, per hour, day or month:
   cobbler config set budgets.me '{ per: day, limits: { usd: 5 } }'   add or change a budget
@@ -310,7 +310,7 @@ keep running. The copy contains secrets, and only you can read it. See docs/oper
   ),
   command(
     'restore <folder>',
-    'restore a backup into COBBLER_HOME, which must be empty',
+    'restore a backup into the COBBLER_HOME directory, which must be empty',
     `
 Checks every file against the manifest first and never overwrites anything. Stop the original server and bot
 before you start them on the restored copy; otherwise, the original and the copy would do the same work.
@@ -318,10 +318,10 @@ before you start them on the restored copy; otherwise, the original and the copy
   ),
   command(
     'store <action> [file]',
-    'check session files for damage, and copy intact data',
+    'check session files for damage, and copy the intact data',
     `
 cobbler store verify [FILE]    verify checksums; without FILE: all files in COBBLER_HOME
-cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what each session lost
+cobbler store salvage [FILE]   copy the intact data to FILE.salvaged and list what each session lost
 The exit code is 1 if data is damaged. salvage does not change FILE, but --replace renames it. First stop
 every program that uses FILE. See docs/operations.md.
 
@@ -334,7 +334,7 @@ Options
   ),
   command(
     'explain [code...]',
-    'explain an error code and what to do',
+    'explain an error code and what to do about it',
     `
 The code is in the last line of an error, in the field "code" of --json output and server responses, and in the log.
 Without a code, lists all codes.

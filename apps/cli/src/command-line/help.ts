@@ -23,14 +23,14 @@ export function overview(): string {
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
     approve: 'approve/deny allow or deny waiting calls on the server; with no id, list them',
-    models: 'models       list models, prices and keys; costs, budgets: show what is spent',
+    models: 'models       list models, prices and keys; costs, budgets: show what was spent',
     config: 'config       show and change settings; permissions: show and test the rules',
     backup: 'backup       back up all data; restore: restore a backup; store: find damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };
   const commandLine = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;
   return [
-    'cobbler runs a language model with tools on your files until a task is done.',
+    'cobbler lets a language model use tools on your files until a task is done.',
     '',
     ...examples.map(([line, text]) => `  ${line.padEnd(42)}${text}`),
     '',
@@ -46,8 +46,8 @@ export function overview(): string {
     '  --json              events as JSON       -q, -v              less, more output',
     '',
     'Exit codes',
-    '  0 complete; 1 failed or refused; 2 usage, configuration or key error; 3 limit;',
-    '  5 approval needed, but no terminal; 124 timed out; 130 cancelled',
+    '  0 complete; 1 failed or refused; 2 usage, configuration or key error;',
+    '  3 limit reached; 5 approval needed, no terminal; 124 timed out; 130 cancelled',
     '',
     'Environment',
     '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY (default key)',

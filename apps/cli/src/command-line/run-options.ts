@@ -59,7 +59,7 @@ export const taskGroups: readonly OptionGroup[] = [
   ...optionGroups(`
 Output
   -o, --output <file>      also write the last response to this file
-  --json                   print events as JSON lines; --json=deltas also streams partial responses
+  --json                   print events as JSON Lines; --json=deltas also streams partial responses
   -q, --quiet              print only the response
   -v, --verbose            print arguments and results in full, and request ids
   --record <file>          record the run, to replay it without network or key

@@ -24,7 +24,7 @@ import { localConversations } from './local-conversations.ts';
 export async function acp(options: RawOptions, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(
-      'This command speaks the Agent Client Protocol. Your editor starts it.',
+      'This command speaks the Agent Client Protocol and is meant to be started by your editor.',
       'Setup: docs/editors.md. To chat in a terminal: cobbler chat',
     );
   }

@@ -111,7 +111,7 @@ function linkToServer(env: Environment, named?: string): ServerLink {
       url === undefined
         ? 'No server is running on this machine.'
         : `${JSON.stringify(url)} is not a server URL.`,
-      'Start one: cobbler serve. Or use another server: --url http://HOST:PORT',
+      'Start one with cobbler serve, or pass the URL of a running server: --url http://HOST:PORT',
     );
   }
   const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();
@@ -123,7 +123,7 @@ function linkToServer(env: Environment, named?: string): ServerLink {
       const json: unknown = await response.json().catch(() => ({}));
       return { status: response.status, json: json as Record<string, unknown> };
     } catch {
-      throw new UsageError(`The server at ${url} does not respond.`, 'Start it: cobbler serve');
+      throw new UsageError(`The server at ${url} did not respond.`, 'Start it: cobbler serve');
     }
   };
 }

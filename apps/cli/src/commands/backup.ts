@@ -156,7 +156,7 @@ export async function restore(given: string, io: Io): Promise<number> {
   await checkWhole(folder, manifest);
   copyInto(home, folder, manifest);
   io.stderr.write(
-    `Restored ${plural(manifest.files.length, 'file')} from the backup of ${manifest.madeAt} to ${visible(home)}. Unfinished work continues at the next start.\n`,
+    `Restored ${plural(manifest.files.length, 'file')} to ${visible(home)} from the backup of ${manifest.madeAt}. The server and the bot will continue unfinished work when you start them.\n`,
   );
   return 0;
 }

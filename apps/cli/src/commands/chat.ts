@@ -82,7 +82,9 @@ async function prepareChat(
   const [first] = found;
   if (first === undefined || (id !== undefined && found.length > 1 && first.info.id !== id)) {
     throw new UsageError(
-      first === undefined ? 'The server has no such session.' : `${found.length} sessions have this prefix.`,
+      first === undefined
+        ? 'The server has no such session.'
+        : `${found.length} sessions have an id with this prefix.`,
       'List the sessions: /sessions in the chat',
     );
   }

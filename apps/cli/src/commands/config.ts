@@ -90,12 +90,12 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
   if (key === undefined)
     throw new UsageError(
       'No key was entered. Nothing was stored.',
-      'Type the key, or pipe it in: cobbler config set-key PROVIDER < FILE',
+      'Type the key, or pass it in a file: cobbler config set-key PROVIDER < FILE',
     );
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw UsageError.withCode(
       'bad_key',
-      'This is not a key: it contains a space, a line break or a character that is not allowed in keys.',
+      'This is not a key: it contains a space, a line break or another character that is not allowed in keys.',
       'Copy the key again.',
     );
   }
@@ -217,7 +217,7 @@ async function readHidden(question: string, io: Io): Promise<string> {
   if (keyboard === undefined) {
     throw new UsageError(
       'The key cannot be typed, because there is no terminal.',
-      'Pipe it in: cobbler config set-key PROVIDER < FILE',
+      'Pass it in a file: cobbler config set-key PROVIDER < FILE',
     );
   }
   io.stderr.write(question);

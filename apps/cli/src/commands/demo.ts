@@ -73,7 +73,7 @@ export async function demo(options: RawOptions, io: Io): Promise<number> {
 }
 
 function opening(where: string, style: Style, columns: number): string[] {
-  const words = `The model in this demo is scripted: it needs no key and costs nothing. Everything else is real, including the HTTP requests, the tools, the files and the tests. It works in ${where}, and never asks for approval.`;
+  const words = `The model in this demo is scripted: it needs no key and costs nothing. Everything else is real, including the HTTP requests, the tools, the files and the tests. The demo works in ${where}, and never asks for approval.`;
   const [first = '', ...rest] = wrap(`Task: ${prompt}`, columns - 1);
   const task = [first.replace('Task:', style.bold('Task:')), ...rest];
   return [...wrap(words, columns - 1).map(style.dim), '', ...task, ''];

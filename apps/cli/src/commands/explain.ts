@@ -40,7 +40,7 @@ function findExplanation(given: string, all: readonly string[]): Explanation {
   const near = similarCodes(word);
   throw new UsageError(
     `There is no error code ${JSON.stringify(given)}.${near.length === 0 ? '' : ` Did you mean ${near.join(', ')}?`}`,
-    'List all codes: cobbler explain. Services can also return codes that Cobbler does not list.',
+    'Services can also return codes that Cobbler does not list. To list all of its codes: cobbler explain',
     `If it is a prompt: cobbler run explain ${all.join(' ')}`,
   );
 }

@@ -23,7 +23,7 @@ import { localConversations } from './local-conversations.ts';
 export async function mcp(options: RawOptions, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(
-      'This command speaks the Model Context Protocol. Another program starts it.',
+      'This command speaks the Model Context Protocol and is meant to be started by another program.',
       'Setup: docs/mcp.md. To chat in a terminal: cobbler chat',
     );
   }

@@ -40,7 +40,7 @@ async function modelLines(settings: Settings, io: Io): Promise<string[]> {
     const key = keyOf(settings, name, io.env);
     const source =
       key === undefined
-        ? `no key: set ${entry.keyVariable}, or cobbler config set-key ${name}`
+        ? `no key: set ${entry.keyVariable}, or run cobbler config set-key ${name}`
         : `key from ${key.source}`;
     lines.push(
       `${style.bold(name)}  ${style.dim(source)}`,

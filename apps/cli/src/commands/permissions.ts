@@ -51,7 +51,10 @@ async function list(folder: string, io: Io): Promise<number> {
     ...allow.map((rule) => ['allow', rule]),
     ...deny.map((rule) => ['deny', rule]),
     ...strange.map((rule) => ['ignored', `${rule}  (not accepted on this machine)`]),
-    ...outdated.map((rule) => ['ignored', `${rule}  (name a command without *, or add a digest)`]),
+    ...outdated.map((rule) => [
+      'ignored',
+      `${rule}  (give the complete command, without *, or add a digest)`,
+    ]),
   ];
   io.stdout.write(`${lines.map(([name = '', text = '']) => `${name.padEnd(8)}${oneLine(text)}\n`).join('')}`);
   return 0;

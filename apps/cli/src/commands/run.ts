@@ -58,7 +58,7 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
   if (!isSaying && !given.resumes && io.stdin.tty) throw nothingToDo();
   if (recordReplay.recording !== undefined && given.session !== undefined) {
     throw new UsageError(
-      'A session cannot be continued while recording or replaying.',
+      'A session cannot be continued during a recording or a replay.',
       'Remove --session and --continue, or --record and --replay.',
     );
   }
@@ -224,7 +224,7 @@ async function delegateOf(
   if (name === undefined) return undefined;
   if (recordReplay.recording !== undefined)
     throw new UsageError(
-      'A backend cannot be recorded or replayed.',
+      'A run with --backend cannot be recorded or replayed.',
       'Remove --backend, or --record and --replay.',
     );
   const own = model === undefined ? {} : { model };

@@ -178,7 +178,7 @@ async function startServing(flags: ServeFlags, parts: ServeParts, io: Io): Promi
     throw UsageError.withCode(
       'port_in_use',
       `Cannot listen on port ${port}: it is in use by ${who}.`,
-      'Choose another: --port NUMBER, or 0 for any free port.',
+      'Choose another: --port NUMBER, or --port 0 for any free port.',
     );
   }
 }
@@ -199,7 +199,7 @@ function announce({ server, token, flags, folder, file, model }: ServerStartup, 
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
   const isOpen = !['127.0.0.1', '::1', 'localhost'].includes(flags.host);
   if (isOpen && flags.allowedHosts.length === 0) {
-    lines.push('other machines can connect only to host names added with --allowed-host NAME');
+    lines.push('other machines can reach this server only by a host name added with --allowed-host NAME');
   }
   io.stderr.write(`${lines.join('\n')}\n`);
 }

@@ -50,7 +50,7 @@ function verifyLines(file: string, report: StoreReport): string[] {
       ({ id, events }) => `  session ${id}: only the first ${plural(events, 'event')} can be read`,
     ),
     ...report.problems.map((problem) => `  ${problem}`),
-    `Copy intact data to a new file: cobbler store salvage ${file}`,
+    `Copy the intact data to a new file: cobbler store salvage ${file}`,
   ];
 }
 
@@ -72,10 +72,12 @@ async function salvage(given: string | undefined, options: RawOptions, io: Io): 
   io.stdout.write(lines.map((line) => `${visible(line)}\n`).join(''));
   if (options['replace'] === true) {
     const aside = replace(from, to);
-    io.stderr.write(`${visible(from)} now contains the sessions. The damaged file is ${visible(aside)}.\n`);
+    io.stderr.write(
+      `${visible(from)} now contains the sessions. The damaged file is now ${visible(aside)}.\n`,
+    );
   } else {
     io.stderr.write(
-      `The sessions are in ${visible(to)}. Check the file: cobbler store verify ${visible(to)}. To replace the damaged file, salvage it again: delete ${visible(to)} and ${visible(to)}-made, then run: cobbler store salvage ${visible(from)} --replace\n`,
+      `The sessions are in ${visible(to)}. To check this file, run cobbler store verify ${visible(to)}; to replace the damaged file, salvage it again: delete ${visible(to)} and ${visible(to)}-made, then run: cobbler store salvage ${visible(from)} --replace\n`,
     );
   }
   return changed.length === 0 ? 0 : 1;

@@ -45,7 +45,7 @@ export async function findInstructions(
       const path = join(at, name);
       const text = await readText(workspace, relative(root, path), (why) => {
         const advice = 'Put the text in the file itself, or skip all context files with --no-context-files.';
-        options.report?.(`${path} is not read: it links to a file ${why}. ${advice}`);
+        options.report?.(`${path} was not read: it links to a file ${why}. ${advice}`);
       });
       if (text !== undefined && text.trim() !== '') return { path, text: shorten(text) };
     }

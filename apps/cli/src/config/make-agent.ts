@@ -71,7 +71,7 @@ async function checkModel({ model, provider, namesProvider, baseURL }: Settings)
   throw UsageError.withCode(
     'unknown_model',
     `The model ${JSON.stringify(name)} (${model.source}) is unknown.${why}${guess}`,
-    `List the models: cobbler models. Providers: ${providerNames.join(', ')}. For a newer model, use the full name: -m ${provider.value}:MODEL`,
+    `Providers: ${providerNames.join(', ')}. To list the models, run cobbler models; for a newer model, use the full name: -m ${provider.value}:MODEL`,
     `For a server with an OpenAI-compatible API: -m openai:MODEL --base-url URL`,
   );
 }

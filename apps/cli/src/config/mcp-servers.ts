@@ -117,7 +117,7 @@ export function troubleLines({ problem, leftOut, name }: Mcp['servers'][number])
     ...(problem === undefined ? [] : [`${problem} Its tools are not available.`]),
     ...(left.length === 0
       ? []
-      : [`These tools of MCP server ${name} are not available: ${[...left, ...more].join('; ')}`]),
+      : [`These tools of the MCP server ${name} are not available: ${[...left, ...more].join('; ')}`]),
   ];
 }
 
@@ -125,7 +125,7 @@ function changeLine({ server, added, removed, changed }: ListChange): string {
   const names = (mark: string, list: readonly string[]) => list.map((name) => `${mark}${name}`);
   const all = [...names('+', added), ...names('-', removed), ...names('~', changed)];
   const shown = all.length > 8 ? [...all.slice(0, 8), `and ${all.length - 8} more`] : all;
-  return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. The changes apply from the next conversation.`;
+  return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. The changes will apply from the next conversation on.`;
 }
 
 /** Describes a server briefly, without anything that may be a key. */

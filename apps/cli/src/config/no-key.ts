@@ -15,7 +15,7 @@ export function noKey(
   const stored = file.path === undefined ? '' : `, and ${file.path} has no key`;
   return new UsageError(
     `There is no key for ${title}: ${variables} not set${stored}.`,
-    `Set one:             export ${keyVariable}=...   or store it: ${name} config set-key ${provider}`,
+    `Set one:             export ${keyVariable}=...   or store one: ${name} config set-key ${provider}`,
     `Try it now:          ${name} demo, or chat --demo, or serve --demo   (no key needed)`,
     `Use a local model:   ${name} -m openai:MODEL --base-url http://localhost:11434/v1 "..."`,
   );

@@ -100,9 +100,9 @@ export function priceTable({ unit, oldest, prices }: PriceList): string[] {
   ]);
   return [
     ...lines,
-    `Prices are in ${unit}. Read and write prices are for the prompt cache.`,
+    `Prices are in ${unit}. The read and write prices are for the prompt cache.`,
     `The oldest built-in price is ${oldest.days} days old (${oldest.on}).`,
-    'Set newer prices under "prices" in the configuration: docs/limits.md.',
+    'Set newer prices under "prices" in the configuration. See docs/limits.md.',
   ];
 }
 

@@ -88,7 +88,7 @@ export async function keepRule(folder: string, rule: string, env: Environment): 
   const path = join(folder, '.cobbler', 'config.yaml');
   if (path === join(cobblerHome(env) ?? '', 'config.yaml')) {
     throw new UsageError(
-      'This directory contains the configuration of Cobbler itself, so its rules would apply everywhere.',
+      'This directory contains the configuration of Cobbler itself, so rules saved here would apply everywhere.',
       'Nothing was saved.',
     );
   }

@@ -69,7 +69,7 @@ export interface SessionChoice {
   readonly forks: boolean;
 }
 
-/** Output format of a run: for users, only the response, or JSON lines. */
+/** Output format of a run: for users, only the response, or JSON Lines. */
 export type OutputForm = 'people' | 'quiet' | 'json' | 'json-deltas';
 
 /** The options of a command before they are checked. */
@@ -146,7 +146,7 @@ function readMode(raw: RawOptions): PermissionMode {
   if (name === 'readOnly' && texts(raw['allow']).length > 0) {
     throw new UsageError(
       '--read-only and --allow cannot be used together.',
-      'Remove --read-only: in the default mode, calls that match a rule need no approval.',
+      'Remove --read-only: in the default mode, calls that match an --allow rule need no approval.',
     );
   }
   return name === 'readOnly' ? 'read-only' : (name as PermissionMode);

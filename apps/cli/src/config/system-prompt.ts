@@ -25,7 +25,7 @@ const builtIn = `You are Cobbler, an agent that works on a task in one folder of
 - Write for a terminal: short, plain Markdown. End with what you did and what, if anything, is left.`;
 
 const withoutTools =
-  'You are Cobbler. Answer for a terminal: short, plain Markdown. You have no tools in this run.';
+  'You are Cobbler. Your answers are shown in a terminal: write short, plain Markdown. You have no tools in this run.';
 
 /** Returns the user's local date in ISO form. A date formatter would load locale tables. */
 export function dayOf(date: Date): string {

@@ -93,7 +93,7 @@ function investigationStep(done: readonly FinishedCall[], tests: TestRun): DemoS
   if (read.length === 0) {
     const failing = tests.failed.map((name) => `\`${name}\``).join(', ');
     return {
-      text: `${tests.failed.length === 1 ? 'One test fails' : `${tests.failed.length} tests fail`}: ${failing}. I will read the test and what it tests.`,
+      text: `${tests.failed.length === 1 ? 'One test fails' : `${tests.failed.length} tests fail`}: ${failing}. I will read the test and the code that it tests.`,
       calls: [call('read_file', { path: test }), call('read_file', { path: source })],
     };
   }
@@ -129,8 +129,8 @@ function successStep(before: TestRun | undefined, now: TestRun): DemoStep {
     text: [
       `**Done.** All ${total} tests pass.`,
       '',
-      '- **Cause:** `total` in `src/ticket.js` added each job once, regardless of its `count`.',
-      '- **Fix:** it multiplies the price by `job.count`; nothing else changed.',
+      '- **Cause:** `total` in `src/ticket.js` added the price of each job once, regardless of its `count`.',
+      '- **Fix:** `total` now multiplies the price by `job.count`; nothing else changed.',
       `- **Proof:** \`${testCommand}\`, ${before?.passed ?? 0} of ${total} passed before, ${now.passed} of ${total} pass now.`,
     ].join('\n'),
   };

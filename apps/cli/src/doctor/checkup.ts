@@ -125,7 +125,7 @@ async function checkFolder(io: Io): Promise<Check[]> {
     const words = found?.path ?? 'no AGENTS.md or CLAUDE.md here';
     return [passed('folder', folder), passed('instructions', [words, ...refused].join('; '))];
   } catch {
-    return [failed('folder', 'cannot read or write this directory', 'cd to another directory')];
+    return [failed('folder', 'cannot read from or write to this directory', 'cd to another directory')];
   }
 }
 
@@ -220,8 +220,8 @@ async function versionOf(path: string, env: Environment): Promise<string | undef
 }
 
 const rules = {
-  workspace: 'commands write only to unprotected files in the workspace',
-  strict: 'commands cannot write in the workspace',
+  workspace: 'commands can write only to unprotected files in the workspace',
+  strict: 'commands cannot write to the workspace',
 };
 
 /** Shows what restricts commands, after a test of the sandbox. Never throws. */
@@ -234,7 +234,7 @@ export async function checkSandbox(env: Environment): Promise<Check> {
     const status = await probeSandbox(env);
     if (!status.works)
       return failed(name, `none: ${status.reason}; every command needs approval`, status.cure);
-    const found = `bubblewrap ${status.version}: ${rules[mode]}; no home directory, no network, no other processes`;
+    const found = `bubblewrap ${status.version}: ${rules[mode]}; no access to the home directory, the network or other processes`;
     return passed(name, found);
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);

@@ -16,7 +16,7 @@ export interface TranscriptCheck {
 }
 
 /**
- * Checks a transcript: the events of a session as JSON lines, or a conversation in the format of a provider. Returns
+ * Checks a transcript: the events of a session as JSON Lines, or a conversation in the format of a provider. Returns
  * undefined if it is neither.
  */
 export async function checkTranscript(text: string): Promise<TranscriptCheck | undefined> {

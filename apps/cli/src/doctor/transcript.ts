@@ -91,7 +91,7 @@ function readBytes(path: string, given: string): Uint8Array {
 function unknownKind(path: string): UsageError {
   return new UsageError(
     `${path} is not in a known transcript format.`,
-    'Known formats: events as JSON lines (cobbler run --json), or a request body, or only its list of messages,',
+    'Known formats: events as JSON Lines (cobbler run --json); a request body, or only its list of messages,',
     'in the JSON format of Claude Messages, OpenAI Responses or Chat Completions.',
   );
 }

@@ -8,10 +8,10 @@ export const servedTools: Tool[] = [
     name: 'cobbler_run',
     title: 'Give a task to Cobbler',
     description:
-      'Runs a task to its end with the Cobbler agent, which works in its own directory with its own tools (files, search, commands). ' +
+      'Runs a task to completion with the Cobbler agent, which works in its own directory with its own tools (files, search, commands). ' +
       'Returns the response, the session_id to continue with, and the status. Status "waiting" means that the calls ' +
-      'listed in approvals need approval: show them to the user and decide with cobbler_approve. With background true it ' +
-      'returns immediately; to read the progress, use cobbler_status.',
+      'listed in approvals need approval: show them to the user and decide with cobbler_approve. With background set to true, it ' +
+      'returns immediately; to check the progress, use cobbler_status.',
     inputSchema: {
       type: 'object',
       properties: {

@@ -149,4 +149,4 @@ function decision(type: Verdict['type'], why: string, rules: readonly string[] =
 }
 
 const cannotAsk =
-  'This call needs approval, but no user can be asked. Do what is possible without it, and say what is left to do.';
+  'This call needs approval, but there is no user to ask. Do what is possible without this call, and say what is left to do.';

@@ -51,7 +51,7 @@ export function recordReplayFlags(raw: RawOptions): RecordReplayFlags | undefine
   if (typeof record === 'string' && isReplay)
     throw new UsageError(
       '--record and --replay cannot be used together.',
-      'To record again: --replay FILE --refresh',
+      'To record the cassette again: --replay FILE --refresh',
     );
   for (const [flag, value] of [
     ['--refresh', refresh],
@@ -68,7 +68,7 @@ export function recordReplayFlags(raw: RawOptions): RecordReplayFlags | undefine
   }
   if (typeof record === 'string' && isGiven('fallback', raw['fallback']))
     throw new UsageError(
-      '--fallback cannot be used with --record: a cassette can contain only one model.',
+      '--fallback cannot be used with --record: a cassette can contain the responses of only one model.',
       'Remove one of them.',
     );
   return typeof record === 'string' ? { mode: 'record', path: record } : undefined;

@@ -92,7 +92,7 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
   const store =
     session &&
     new BestEffortStore(session.store, ({ message }) => {
-      output.terminal.lines([`cobbler: ${visible(message)} This run continues without being saved.`]);
+      output.terminal.lines([`cobbler: ${visible(message)} This run will continue without being saved.`]);
     });
   const executor = new Executor({
     agent: task.agent,
@@ -148,7 +148,7 @@ function answersOf(
   if (approvalId !== undefined) return [{ approvalId, decision: 'allow', more }];
   throw UsageError.withCode(
     'no_approval',
-    'The session is not waiting at a limit, so --more has no effect.',
+    'The session is not waiting for a decision about a limit, so --more has no effect.',
     'Continue it without --more.',
   );
 }

@@ -90,7 +90,7 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
       await withAdvice(engine.listening(), 'Set the port for Restate with --restate-port.');
       await withAdvice(
         engine.ready(),
-        'Set the Restate admin API with --restate-admin, and the address of this process with --restate-address.',
+        'Set the address of the Restate admin API with --restate-admin, and that of this process with --restate-address.',
       );
       await checkIngress(restate.ingress ?? [defaultIngress]);
       const watch = (listener: (sessionId: string) => void) =>
@@ -143,7 +143,7 @@ async function checkIngress(urls: readonly string[]): Promise<void> {
   } while (performance.now() < deadline);
   throw new UsageError(
     `Restate does not accept calls at ${urls.join(', ')}.`,
-    'Set the Restate ingress with --restate; the default port is 8080.',
+    'Set the address of the Restate ingress with --restate; the default port is 8080.',
   );
 }
 

@@ -26,7 +26,7 @@ export async function findSession(store: SessionStore, given: string): Promise<S
   if (second !== undefined) {
     const infos = await Promise.all(ids.slice(-maxNamed).map((id) => store.info(id)));
     const rows = infos.flatMap((info) => (info === undefined ? [] : [`${info.id}  ${oneLine(info.title)}`]));
-    throw new UsageError(`${ids.length} sessions start with ${JSON.stringify(given)}:`, ...rows);
+    throw new UsageError(`The ids of ${ids.length} sessions start with ${JSON.stringify(given)}:`, ...rows);
   }
   const found = await store.info(first);
   if (found !== undefined) return found;
@@ -70,7 +70,7 @@ export async function newestSession(sessions: CliSessions, folder: string): Prom
   for await (const info of sessionsIn(sessions, folder)) return info;
   throw new UsageError(
     `${folder} has no sessions.`,
-    'List the sessions of all directories: cobbler sessions',
+    'List the sessions in all directories: cobbler sessions',
   );
 }
 

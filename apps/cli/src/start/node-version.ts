@@ -13,6 +13,6 @@ export function checkNode(version: string): void {
   if (major > minMajor || (major === minMajor && minor >= minMinor)) return;
   throw new UsageError(
     `this is Node ${version}, but ${oldestNode} or later is required.`,
-    'Install a newer version, or put it first on the PATH.',
+    'Install a newer version or, if you already have one, put its directory first on the PATH.',
   );
 }

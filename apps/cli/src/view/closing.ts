@@ -161,5 +161,5 @@ const statusAdvice: Readonly<Record<RunStatus, string | undefined>> = {
   waiting: undefined,
   failed: undefined,
   timeout: 'Completed work is kept. To continue, raise --timeout.',
-  max_tokens: 'For a longer response, raise maxTokens in the configuration, or request less at a time.',
+  max_tokens: 'Raise maxTokens in the configuration to allow a longer response, or request less at a time.',
 };

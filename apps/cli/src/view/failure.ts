@@ -78,7 +78,10 @@ function mismatchOf(error: AgentError): Failure {
   const [what = '', ...where] = error.message.split('\n').map(oneLine);
   return {
     what,
-    advice: [...where, 'If the change is intended, record again: cobbler --replay FILE --refresh'],
+    advice: [
+      ...where,
+      'If the change is intended, record the cassette again: cobbler --replay FILE --refresh',
+    ],
   };
 }
 
@@ -98,7 +101,9 @@ function refusedKey(error: AgentError, context: FailureContext): Failure {
   const verb = error.status === 403 ? 'lacks permission' : 'was rejected';
   return {
     what: `${error.status ?? 401} from ${context.host}: ${key} ${verb}.`,
-    advice: [`Set a new one: cobbler config set-key ${context.provider}. Or check the setup: cobbler doctor`],
+    advice: [
+      `Set a new one with cobbler config set-key ${context.provider}, or check the setup: cobbler doctor`,
+    ],
   };
 }
 

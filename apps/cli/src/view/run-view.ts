@@ -277,7 +277,7 @@ export class RunView implements RunDisplay {
     const { layer, block, tokens, usd, previous } = event;
     const where = previous === undefined ? `at ${layer} ${block}` : `after ${previous.model}`;
     const cost = usd === undefined ? '' : ` (+${formatUsd(usd)})`;
-    const words = `cache miss ${where}: about ${formatCount(tokens)} tokens are read again${cost}`;
+    const words = `cache miss ${where}: about ${formatCount(tokens)} tokens processed again${cost}`;
     this.#lines([report.style.dim(words)]);
   }
 

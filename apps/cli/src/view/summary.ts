@@ -70,7 +70,7 @@ function limitText({ limit, given, metrics, error }: RunSummary): string {
   if (reachedBudget(error)) return 'at the limit of a budget';
   if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (--max-turns limit)`;
   if (limit === 'usd')
-    return `at ${metrics.usd === undefined ? 'an unknown cost' : formatUsd(metrics.usd)} of ${formatUsd(given.usd ?? 0)} (--max-usd limit)`;
+    return `at ${metrics.usd === undefined ? 'an unknown share' : formatUsd(metrics.usd)} of ${formatUsd(given.usd ?? 0)} (--max-usd limit)`;
   if (limit === 'tokens') {
     const used = metrics.totalInputTokens + metrics.totalOutputTokens;
     return `at ${formatCount(used)} of ${formatCount(given.tokens ?? 0)} tokens (--max-tokens limit)`;

@@ -20,7 +20,7 @@ const key = { ANTHROPIC_API_KEY: testKey };
 
 const rows: readonly Row[] = [
   { name: 'version', args: ['--version'], code: 0, stdout: /^\d+\.\d+\.\d+$/ },
-  { name: 'help', args: ['--help'], code: 0, stdout: /^cobbler runs a language model/ },
+  { name: 'help', args: ['--help'], code: 0, stdout: /^cobbler lets a language model/ },
   { name: 'help for a command', args: ['run', '-h'], code: 0, stdout: 'cobbler run [prompt ...]' },
   { name: 'help command', args: ['help', 'demo'], code: 0, stdout: 'cobbler demo' },
   {

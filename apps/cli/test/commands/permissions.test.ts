@@ -43,7 +43,7 @@ test('lists the rules and why some have no effect', async () => {
       'allow   run_command(npm test)',
       'deny    run_command(curl)',
       'ignored run_command(npm run x)  (not accepted on this machine)',
-      'ignored run_command(npm run *)  (name a command without *, or add a digest)',
+      'ignored run_command(npm run *)  (give the complete command, without *, or add a digest)',
       '',
     ].join('\n'),
   );

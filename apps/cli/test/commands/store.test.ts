@@ -65,7 +65,7 @@ describe('cobbler store', () => {
       1,
       `${file} is damaged. 2 sessions, 3 events, 1 damaged session.
   session two: only the first 1 event can be read
-Copy intact data to a new file: cobbler store salvage ${file}
+Copy the intact data to a new file: cobbler store salvage ${file}
 `,
     ]);
     const { out: line } = await run(home, ['verify'], { json: true });
@@ -98,7 +98,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
     const { home, file } = await homeWithSessions();
     damage(file);
     const { err } = await run(home, ['salvage'], { replace: true });
-    expect(err).toBe(`${file} now contains the sessions. The damaged file is ${file}.damaged.\n`);
+    expect(err).toBe(`${file} now contains the sessions. The damaged file is now ${file}.damaged.\n`);
     expect(existsSync(`${file}.damaged`)).toBe(true);
     const opened = sqliteStore(file);
     expect(await opened.sessions()).toEqual(['one', 'two']);

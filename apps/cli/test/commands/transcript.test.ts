@@ -13,7 +13,7 @@ import { cobbler } from '../support/binary.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Runs a prompt with one tool call and returns its events as JSON lines. */
+/** Runs a prompt with one tool call and returns its events as JSON Lines. */
 async function logLines(): Promise<string[]> {
   const runtime = fakeRuntime();
   const store = memoryStore();

@@ -150,7 +150,7 @@ describe('links and special files in a project', () => {
       symlinkSync(key, join(root, name));
       const lines: string[] = [];
       expect(await findInstructions(root, { report: (line) => lines.push(line) })).toBeUndefined();
-      expect(lines).toEqual([expect.stringContaining(`${join(root, name)} is not read`)]);
+      expect(lines).toEqual([expect.stringContaining(`${join(root, name)} was not read`)]);
     },
   );
 
@@ -163,7 +163,7 @@ describe('links and special files in a project', () => {
     const lines: string[] = [];
     const report = (line: string) => lines.push(line);
     expect(await findInstructions(join(root, 'inner'), { report })).toBeUndefined();
-    expect(lines).toContainEqual(expect.stringContaining(`${join(root, 'inner', 'AGENTS.md')} is not read`));
+    expect(lines).toContainEqual(expect.stringContaining(`${join(root, 'inner', 'AGENTS.md')} was not read`));
     writeFileSync(join(root, 'AGENTS.md'), 'of agents');
     expect((await findInstructions(join(root, 'inner')))?.text).toBe('of agents');
   });

@@ -360,7 +360,7 @@ describe('verbose output', () => {
       answer('', [['run_command', { command: 'x' }]]),
       result('run_command', 'one\n\nthree', { summary: 'exit 0' }),
     );
-    expect(page()).toContain('at system 0: about 4.1k tokens are read again (+$0.014)\ncache miss after b: ');
+    expect(page()).toContain('at system 0: about 4.1k tokens processed again (+$0.014)\ncache miss after b:');
     expect(page()).toMatch(/Let me think\.\n\n.*\n {6}\{"command":"x"\}\n {6}one\n\n {6}three\n/);
   });
 });

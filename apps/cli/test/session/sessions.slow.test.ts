@@ -260,7 +260,7 @@ describe('cobbler sessions', () => {
     const { code, stderr } = await at('sessions', 'show', 'twin');
     expect([code, stderr]).toEqual([
       2,
-      'cobbler: 2 sessions start with "twin":\n  twin-1  first\n  twin-2  first\n',
+      'cobbler: The ids of 2 sessions start with "twin":\n  twin-1  first\n  twin-2  first\n',
     ]);
     expect((await at('sessions', 'show', 'twin-1')).stdout).toMatch(/^session {2}twin-1\n/);
     expect((await at('sessions', 'show', 'nope')).stderr).toMatch(/There is no session "nope"/);

@@ -89,7 +89,7 @@ describe('the closing lines of a run', () => {
     const lines = closingLines(finished({ status: 'failed', error }), style, 120);
     expect(lines.slice(2)).toEqual([
       '  401 from api.anthropic.com: the key from ANTHROPIC_API_KEY was rejected.',
-      '  Set a new one: cobbler config set-key claude. Or check the setup: cobbler doctor',
+      '  Set a new one with cobbler config set-key claude, or check the setup: cobbler doctor',
     ]);
   });
 

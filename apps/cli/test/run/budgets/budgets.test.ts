@@ -67,7 +67,10 @@ test('a run that asks when a budget is reached waits, says how to continue, and 
   expect(end).toMatchObject({ code: 0, stdout: 'Done.\n' });
   expect(await list()).toMatch(/me +day +3 requests +2 requests/);
   const over = await cobbler(['resume', id, 'Again.', '--more', '2'], { env, cwd });
-  expect(over).toMatchObject({ code: 2, stderr: expect.stringContaining('is not waiting at a limit') });
+  expect(over).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is not waiting for a decision about a limit'),
+  });
 });
 
 describe('the budget of a run', () => {
