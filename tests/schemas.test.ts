@@ -240,7 +240,7 @@ describe('a schema that cannot be converted to JSON Schema', () => {
       'parameters.city cannot be converted to JSON Schema (the conversion returned',
     );
     const odd = { '~standard': { version: 1 } } as unknown as Schema;
-    expect(errorOf(() => toolOf(odd))).toContain('or JSON Schema.');
+    expect(errorOf(() => toolOf(odd))).toContain('or a JSON Schema.');
   });
 
   it('names the output and the field in it', async () => {

@@ -97,7 +97,7 @@ describe('the check of a conversation', () => {
     [
       'a result without a call',
       [user('Go.'), results('x')],
-      'messages[1] is a result for the call "x", which is not open',
+      'messages[1] is a result of the call "x", which is not open',
     ],
     [
       'an assistant message first',

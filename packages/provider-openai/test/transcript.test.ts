@@ -87,7 +87,7 @@ describe('Chat Completions', () => {
     [
       'a result without a call',
       [user, result('a')],
-      'messages[1] is a result for the call "a", which is not open',
+      'messages[1] is a result of the call "a", which is not open',
     ],
     [
       'invalid arguments',
@@ -182,7 +182,7 @@ describe('Responses', () => {
     [
       'an output without a call',
       [user, result('a')],
-      'input[1] is a result for the call "a", which is not open',
+      'input[1] is a result of the call "a", which is not open',
     ],
     ['reasoning without a following item', [user, thought], 'input[1] is reasoning that no item follows'],
     [

@@ -8,7 +8,7 @@ import { agentFiles } from './workspace/file-tool.ts';
 
 /**
  * The restrictions of commands. `workspace`: they can write only in the workspace, and have neither the home directory
- * nor a network. `strict`: they cannot write in the workspace either. `external`: this machine is a sandbox already, such
+ * nor a network. `strict`: they cannot write in the workspace either. `external`: this machine is already a sandbox, such
  * as a container. `off`: they have all rights of this user.
  */
 export type CommandSandbox = 'workspace' | 'strict' | 'external' | 'off' | Sandbox;

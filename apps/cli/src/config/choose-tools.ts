@@ -47,7 +47,7 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
     if (!/^[^()]+(\([\s\S]*\)( @\w+)?)?$/.test(rule.trim())) {
       throw UsageError.withCode(
         'bad_rule',
-        `--allow ${JSON.stringify(rule)} does not have the form tool or tool(pattern).`,
+        `--allow ${JSON.stringify(rule)} does not have the form "tool" or "tool(pattern)".`,
         "For example: --allow 'run_command(npm test)'",
       );
     }

@@ -9,7 +9,7 @@ import { homeToKeep } from '../session/session-home.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** What programs can do: see docs/sandbox.md. `external`: this machine is a sandbox already. */
+/** What programs can do: see docs/sandbox.md. `external`: this machine is already a sandbox. */
 export const sandboxModes = ['workspace', 'strict', 'off', 'external'] as const;
 
 export type SandboxMode = (typeof sandboxModes)[number];

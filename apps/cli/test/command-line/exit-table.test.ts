@@ -149,7 +149,7 @@ const rows: readonly Row[] = [
     args: ['--allow', 'run_command(x', 'hi'],
     env: key,
     code: 2,
-    stderr: 'cobbler: --allow "run_command(x" does not have the form tool or tool(pattern).',
+    stderr: 'cobbler: --allow "run_command(x" does not have the form "tool" or "tool(pattern)".',
   },
   {
     name: 'invalid base URL',

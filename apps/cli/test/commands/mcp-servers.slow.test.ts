@@ -242,7 +242,7 @@ describe('the configuration of MCP servers', () => {
     ['mcp: { a: { command: x, url: "http://y" } }', 'must have a command or a url, not both'],
     ['mcp: { a: { command: x, headers: {} } }', 'has an unknown field "headers"'],
     ['mcp: { a: { command: x, args: [7] } }', 'has an invalid "args": it must be a list of strings'],
-    ['mcp: { a: { command: x, effects: { b: never } } }', 'must map tools to read, idempotent or once'],
+    ['mcp: { a: { command: x, effects: { b: never } } }', 'must map tools to "read", "idempotent" or "once"'],
     ['mcp: { a: { url: "ftp://y" } }', 'has an invalid "url": it must be an http or https URL'],
   ])('rejects %s and names its line', async (text, problem) => {
     const { io } = await shown(`model: best\n${text}\n`);

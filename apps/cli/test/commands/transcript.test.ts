@@ -78,7 +78,7 @@ describe('cobbler doctor FILE', () => {
 
   test.each([
     ['Claude Messages', claude, 'messages[1] contains a call to look ("a") without a result'],
-    ['Chat Completions', chat, 'messages[1] is a result for the call "a", which is not open'],
+    ['Chat Completions', chat, 'messages[1] is a result of the call "a", which is not open'],
     ['OpenAI Responses', responses, 'input[1] contains a call to look ("a") without a result'],
   ])('recognizes a conversation of %s by its content', async (name, content, problem) => {
     const { code, out } = await examine(content);

@@ -108,7 +108,7 @@ describe.skipIf(!works)('in a sandbox (needs bubblewrap)', () => {
 
   test('a command that the sandbox stops reports the rule', async () => {
     const { sent } = await runCommand({ command: 'mkdir /usr/x-cobbler' }, ['--yes'], withSandbox);
-    expect(sent).toMatch(/\[sandbox: The sandbox lets commands write only in the workspace and in \/tmp/);
+    expect(sent).toMatch(/\[sandbox: The sandbox lets commands write only to the workspace and to \/tmp/);
   });
 
   test('--sandbox strict keeps the workspace as it is', async () => {

@@ -192,7 +192,7 @@ describe('a store that cannot be opened', () => {
     ['damaged', (file) => writeFileSync(file, Buffer.alloc(8192, 7)), /is damaged .* restore a backup/],
     ['newer', (file) => alter(file, 'PRAGMA user_version = 9000'), /newer version .* Update Cobbler/],
     ['foreign', (file) => alter(file, 'PRAGMA application_id = 7'), /belongs to another program/],
-    ['emptied', (file) => writeFileSync(file, ''), /is empty, but it contained sessions/],
+    ['emptied', (file) => writeFileSync(file, ''), /is empty, but it previously contained sessions/],
   ];
 
   test.each(damages)(

@@ -31,7 +31,7 @@ export interface RecordedArrival {
 
 /** The parsed content of a cassette. */
 export interface Cassette {
-  /** Wall clock time when the recording started, in milliseconds since 1970. */
+  /** Wall-clock time when the recording started, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly facts: ReadonlyMap<string, Json>;
   readonly ids: readonly string[];
@@ -106,7 +106,9 @@ function startOf({ cassette, startedAt }: JsonObject): number {
   if (typeof cassette !== 'number')
     throw new Error('a cassette must start with a line such as {"cassette":1,…}');
   if (cassette !== version)
-    throw new Error(`its version is ${cassette}, but only version ${version} is supported; record it again`);
+    throw new Error(
+      `its version is ${cassette}, but only version ${version} is supported; record the cassette again`,
+    );
   if (typeof startedAt !== 'number') throw new Error('"startedAt" is missing');
   return startedAt;
 }

@@ -41,7 +41,7 @@ export interface Port {
  * recorded inputs in the same order. Code that uses ports cannot tell which of the two they are.
  */
 export interface Ports {
-  /** Wall clock time when the recording started, in milliseconds since 1970. */
+  /** Wall-clock time when the recording started, in milliseconds since 1970. */
   readonly startedAt: number;
   /** Time of the latest input, in milliseconds since the recording started. */
   readonly at: number;

@@ -47,7 +47,8 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
 
 /**
  * Returns a call as one text: tool, arguments, diff. The text contains everything that an approval of the call
- * allows, or the question about a reached limit. A client that cannot show all of it must not offer to allow the call.
+ * allows, or the question about a limit that was reached. A client that cannot show all of it must not offer to
+ * allow the call.
  */
 export function approvalText(call: ShownCall): string {
   return withArgumentErrors('approvalText', () => {

@@ -14,7 +14,7 @@ export interface CallPosition {
 export interface RunHead {
   /** Version of the event format. */
   readonly v: 1;
-  /** Wall clock time, ISO 8601. */
+  /** Wall-clock time, ISO 8601. */
   readonly time: string;
   readonly runId: string;
   /** The user that the run is for, as named by the calling program. */

@@ -118,7 +118,7 @@ function foldResumed(state: State, runId: string): void {
   state.runId = runId;
   state.calls = state.calls.map(resumedCall);
   if (state.finished === undefined) return;
-  // The error of a reached limit is the end of the run if the answer is to stop.
+  // The error of a limit that was reached is the end of the run if the answer is to stop.
   if (openLimit(state) === undefined) reopen(state);
   else state.finished = undefined;
 }
@@ -334,7 +334,7 @@ function foldCompacted(state: State, event: CompactedEvent): void {
 export const summaryHeading = 'Summary of the conversation so far:\n\n';
 
 const cutOffText =
-  'Your last answer was cut off, because the conversation had become too long. Go on from where it ended.';
+  'Your last answer was cut off, because the conversation had become too long. Go on from where the answer ended.';
 
 /**
  * Returns the largest index up to which messages can be replaced without keeping a result whose call is gone: the

@@ -77,7 +77,7 @@ function pair(messages: readonly Message[], problems: MessageIssue[]): RepairedC
     else {
       const call = callFor(calls, message, latest);
       if (call === undefined) {
-        problems.push({ at, what: `is a result for the call ${quotedCallId(message)}, which is not open` });
+        problems.push({ at, what: `is a result of the call ${quotedCallId(message)}, which is not open` });
         continue;
       }
       call.result = message;

@@ -33,7 +33,7 @@ export function repeatNotice(state: State, policy: RepeatPolicy): Omit<NoticeEve
   const text =
     `Your last ${state.repeats} turns made the same calls with the same arguments and got the same results. ` +
     `Do something else, or explain why you cannot. To wait for something, let at least ${pollMs / 1000} ` +
-    `seconds pass between two checks. The work is stopped after ${maxRepeats} such turns in a row.`;
+    `seconds pass between two checks. The work will be stopped after ${maxRepeats} such turns in a row.`;
   return { code: 'no_progress', text };
 }
 
@@ -41,6 +41,6 @@ export function repeatNotice(state: State, policy: RepeatPolicy): Omit<NoticeEve
 export function repeatedText(times: number): string {
   return (
     `The model made the same calls with the same results ${times} times in a row. ` +
-    'Raise limits.repeats (0 for no limit), or set mayRepeat on a tool that is meant to be called like this.'
+    'Raise limits.repeats or set it to 0 (no limit), or set mayRepeat on a tool that is meant to be called like this.'
   );
 }

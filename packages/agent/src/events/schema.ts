@@ -37,7 +37,7 @@ const reachedLimit = withTypeName(
   z.looseObject({
     amount: z.enum(['usd', 'tokens', 'requests']).describe('The limited quantity.'),
     max: z.number(),
-    spent: z.number().describe('The amount used when the limit was reached.'),
+    spent: z.number().describe('The amount that had been used when the limit was reached.'),
     more: z.number().describe('The increase offered to the user.'),
     budget: words.describe(
       'The name of the budget in its store. Absent for a limit that belongs to the run itself.',
@@ -76,7 +76,7 @@ const bodies = [
       wasted: usage,
       durationMs: z.number(),
       usd: usd.describe('Cost of the response in US dollars; absent if the price is unknown.'),
-      tried: tried.describe('The models that failed first or were skipped, in order.'),
+      tried: tried.describe('The models that failed or were skipped before this one, in order.'),
     }),
   ),
   withTypeName(
@@ -87,7 +87,7 @@ const bodies = [
       error,
       durationMs: z.number(),
       compacting: flag.describe(
-        'True if the failure occurred while shortening the conversation, with or without a model request.',
+        'True if the failure occurred while the conversation was being shortened, with or without a model request.',
       ),
       partial: assistantContent
         .optional()
@@ -113,7 +113,7 @@ const bodies = [
         .number()
         .optional()
         .describe(
-          'The call waits until this time before its tool runs, in milliseconds since 1970. Absent if it does not wait.',
+          'The time, in milliseconds since 1970, until which the call waits before its tool runs. Absent if the call does not wait.',
         ),
     }),
   ),
@@ -134,7 +134,7 @@ const bodies = [
       stopsBatch: flag.describe('True if the later calls in the same response are not run.'),
       final: flag.describe('True if this result is the requested output: no further response is needed.'),
       untrusted: flag.describe(
-        'True if the content can contain text that other people wrote. Later calls to tools that send data require a decision.',
+        'True if the content may contain text that other people wrote. Later calls to tools that send data require a decision.',
       ),
       blobs: z
         .array(
@@ -162,7 +162,7 @@ const bodies = [
       hash: z
         .string()
         .describe(
-          'Hash of the tool, its arguments, `changes` and `after`, which ensures that only the approved call is executed.',
+          'Hash of the tool, its arguments, `changes` and `after`. It ensures that only the approved call is executed.',
         ),
       changes: z
         .array(
@@ -195,7 +195,9 @@ const bodies = [
       expiresAt: z
         .number()
         .optional()
-        .describe('Wall clock time in milliseconds since 1970. Absent if it does not expire.'),
+        .describe(
+          'The wall-clock time when the request expires, in milliseconds since 1970. Absent if the request does not expire.',
+        ),
       subject: words,
       mustAsk: words.describe(
         'The reason why the tool requires a user to decide. A rule that covers more than this call cannot replace that decision.',
@@ -203,13 +205,13 @@ const bodies = [
       limit: reachedLimit
         .optional()
         .describe(
-          'The limit that was reached. The decision is then about the limit, not a call: to allow means to raise it.',
+          'The limit that was reached. The decision is then about the limit, not about a call: `allow` raises the limit.',
         ),
     }),
   ),
   withTypeName(
     'ApprovalDecidedEvent',
-    'The decision about a call: made by a user, expired, or superseded by a new message.',
+    'The outcome of an approval request: a user decided, or the request expired or was superseded by a new message.',
     z.looseObject({
       type: z.literal('approval_decided'),
       approvalId: z.string(),
@@ -219,7 +221,7 @@ const bodies = [
         .number()
         .optional()
         .describe(
-          'The amount by which a reached limit is raised. If absent, it is raised by the amount that the approval offered.',
+          'The amount by which the limit that was reached is raised. If absent, the limit is raised by the amount that the approval request offered.',
         ),
       waitedMs: z
         .number()
@@ -254,7 +256,7 @@ const bodies = [
       callId: words.describe('The call that they were sent for.'),
       toolName: words,
       reservation: words.describe(
-        'The id of their reservation in a budget store. After a crash, the process that resumes the session settles it.',
+        'The id of their reservation in a budget store. After a crash, the process that resumes the session settles the reservation.',
       ),
       session: words.describe(
         'The session that sent them, if its log is in the same store. Their cost is counted there.',
@@ -305,7 +307,7 @@ const head = {
   v: z.literal(1).describe('Version of the event format.'),
   seq: count.describe('Position in the session, starting at 1, without gaps.'),
   id: z.string().describe('`<session>-<seq>`: the same event has the same id everywhere.'),
-  time: z.iso.datetime().describe('Wall clock time, ISO 8601.'),
+  time: z.iso.datetime().describe('Wall-clock time, ISO 8601.'),
   runId: z.string(),
   user: words.describe('The user that the run is for, as named by the calling program.'),
   inherited: z

@@ -42,7 +42,7 @@ export interface OpenCall extends CallPosition {
 export interface State {
   /** Sequence number of the last folded event. */
   seq: number;
-  /** Wall clock time of the last folded event, ISO 8601. */
+  /** Wall-clock time of the last folded event, ISO 8601. */
   time: string;
   /** The run that the last folded event belongs to. */
   runId: string;
@@ -174,7 +174,7 @@ export function openRequests(state: State): ApprovalRequestedEvent[] {
   });
 }
 
-/** Returns the open question about a reached limit. */
+/** Returns the open question about a limit that was reached. */
 export function openLimit({ question }: State): ApprovalRequestedEvent | undefined {
   return question?.decision === undefined ? question?.request : undefined;
 }
@@ -198,7 +198,7 @@ export function decideLimit(state: State, { decision, message, more, waitedMs }:
  * Version of the states that `fold` computes. A snapshot with a different version is not used; its events are folded
  * again. Increase it whenever a log folds to a different state than before. A test detects when that happens.
  */
-export const foldVersion = 6;
+export const foldVersion = 7;
 
 /**
  * Returns a state as text, without its messages, which are stored separately because they never change and only grow

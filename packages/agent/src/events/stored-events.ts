@@ -58,7 +58,7 @@ export interface AssistantEvent {
   readonly durationMs: number;
   /** Cost of the response in US dollars; absent if the price is unknown. */
   readonly usd?: number;
-  /** The models that failed first or were skipped, in order. */
+  /** The models that failed or were skipped before this one, in order. */
   readonly tried?: readonly TriedModel[];
 }
 
@@ -67,7 +67,9 @@ export interface AskFailedEvent {
   readonly type: 'ask_failed';
   readonly error: ErrorData;
   readonly durationMs: number;
-  /** True if the failure occurred while shortening the conversation, with or without a model request. */
+  /**
+   * True if the failure occurred while the conversation was being shortened, with or without a model request.
+   */
   readonly compacting?: boolean;
   /** The text from the last attempt and the reasoning before it. Absent if there is no text. */
   readonly partial?: readonly AssistantPart[];
@@ -87,8 +89,8 @@ export interface ToolStartedEvent {
   readonly type: 'tool_started';
   readonly arguments: Record<string, unknown>;
   /**
-   * The call waits until this time before its tool runs, in milliseconds since 1970. Absent if it does not
-   * wait.
+   * The time, in milliseconds since 1970, until which the call waits before its tool runs. Absent if the call
+   * does not wait.
    */
   readonly waitUntil?: number;
 }
@@ -119,7 +121,7 @@ export interface ToolResultEvent {
   /** True if this result is the requested output: no further response is needed. */
   readonly final?: boolean;
   /**
-   * True if the content can contain text that other people wrote. Later calls to tools that send data require
+   * True if the content may contain text that other people wrote. Later calls to tools that send data require
    * a decision.
    */
   readonly untrusted?: boolean;
@@ -148,7 +150,7 @@ export interface ApprovalRequestedEvent {
   readonly approvalId: string;
   readonly arguments: Record<string, unknown>;
   /**
-   * Hash of the tool, its arguments, `changes` and `after`, which ensures that only the approved call is
+   * Hash of the tool, its arguments, `changes` and `after`. It ensures that only the approved call is
    * executed.
    */
   readonly hash: string;
@@ -163,7 +165,10 @@ export interface ApprovalRequestedEvent {
   readonly after?: readonly string[];
   /** True if the user allowed the call before, but it would no longer do what was shown then. */
   readonly isRepeated?: boolean;
-  /** Wall clock time in milliseconds since 1970. Absent if it does not expire. */
+  /**
+   * The wall-clock time when the request expires, in milliseconds since 1970. Absent if the request does not
+   * expire.
+   */
   readonly expiresAt?: number;
   readonly subject?: string;
   /**
@@ -172,20 +177,24 @@ export interface ApprovalRequestedEvent {
    */
   readonly mustAsk?: string;
   /**
-   * The limit that was reached. The decision is then about the limit, not a call: to allow means to raise it.
+   * The limit that was reached. The decision is then about the limit, not about a call: `allow` raises the
+   * limit.
    */
   readonly limit?: ReachedLimit;
 }
 
-/** The decision about a call: made by a user, expired, or superseded by a new message. */
+/**
+ * The outcome of an approval request: a user decided, or the request expired or was superseded by a new
+ * message.
+ */
 export interface ApprovalDecidedEvent {
   readonly type: 'approval_decided';
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
   /**
-   * The amount by which a reached limit is raised. If absent, it is raised by the amount that the approval
-   * offered.
+   * The amount by which the limit that was reached is raised. If absent, the limit is raised by the amount
+   * that the approval request offered.
    */
   readonly more?: number;
   /** Time until the decision, in milliseconds; not counted toward the time limit. */
@@ -223,7 +232,7 @@ export interface SpentEvent {
   readonly toolName?: string;
   /**
    * The id of their reservation in a budget store. After a crash, the process that resumes the session
-   * settles it.
+   * settles the reservation.
    */
   readonly reservation?: string;
   /** The session that sent them, if its log is in the same store. Their cost is counted there. */

@@ -30,5 +30,5 @@ function notRunText(state: State, call: OpenCall): string {
   if (state.stop === 'cancelled') return 'the work was cancelled first.';
   if (state.stop === 'timeout') return 'the time limit was reached first.';
   if (state.closing !== undefined) return 'a limit was reached. Answer with what is known.';
-  return 'an earlier call failed or the work stopped before it.';
+  return 'an earlier call failed or the work stopped before this one.';
 }

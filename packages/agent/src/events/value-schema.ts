@@ -27,7 +27,7 @@ const some = count.optional();
 
 const seal = withTypeName(
   'Seal',
-  'Data that must be returned to a provider byte for byte, such as a signature. It has no meaning for other programs, and is sent only to the provider named here.',
+  'Data, such as a signature, that must be returned to a provider byte for byte. It has no meaning for other programs, and is sent only to the provider named here.',
   z.looseObject({ provider: z.string(), data: withTypeName('Json', '', z.json()) }),
 );
 
@@ -57,7 +57,7 @@ const reasoning = withTypeName(
 );
 const providerData = withTypeName(
   'ProviderDataPart',
-  'A provider-specific part without a general meaning, which must stay in its position.',
+  'A provider-specific part that has no meaning for other providers and must keep its position.',
   z.looseObject({ type: z.literal('opaque'), seal }),
 );
 const toolCall = withTypeName(
@@ -106,7 +106,7 @@ export const message: z.ZodType = withTypeName(
   z.discriminatedUnion('role', [
     withTypeName(
       'UserMessage',
-      'A message from the user, or one with the role of the user, such as a summary.',
+      'A message from the user, or one with the user role, such as a summary.',
       z.looseObject({ role: z.literal('user'), content: z.array(userPart) }),
     ),
     withTypeName(
@@ -154,7 +154,7 @@ const errorKind = withTypeName(
 
 const triedModel = withTypeName(
   'TriedModel',
-  'A model that did not respond, so the request went to another model.',
+  'A model that failed or was skipped. The request then went to the next model, if there was one.',
   z.looseObject({
     provider: z.string(),
     model: z.string(),
@@ -195,7 +195,7 @@ export const error: z.ZodType = withTypeName(
     requestId: z.string().optional().describe("The service's id for the failed request."),
     attempts: some.describe('Number of requests sent, including the failed one.'),
     wasted: usage.optional().describe('Tokens used by failed attempts.'),
-    tried: tried.describe('The models that failed or were skipped, if the agent has several, in order.'),
+    tried: tried.describe('If the agent has several models: those that failed or were skipped, in order.'),
     cause: withTypeName(
       'CauseSummary',
       'A plain summary of an underlying error. Vendor errors contain headers and requests, so they are not stored in full.',
@@ -231,7 +231,7 @@ export const metrics: z.ZodType = withTypeName(
 
 export const requestUsage: z.ZodType = withTypeName(
   'RequestUsage',
-  'The usage of one model response, or the sum of several.',
+  'The usage for one model response, or the total for several responses.',
   z.looseObject({
     usage,
     wasted: usage,
@@ -240,7 +240,7 @@ export const requestUsage: z.ZodType = withTypeName(
     usd,
     answers: some.describe('Number of responses included in these counts. Default 1.'),
     tried: tried.describe(
-      'The models that failed first or were skipped, in order. `wasted`, `attempts` and `usd` include theirs.',
+      'The models that failed or were skipped before one responded, in order. `wasted`, `attempts` and `usd` include the amounts for these models.',
     ),
   }),
 );

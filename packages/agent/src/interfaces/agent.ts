@@ -83,7 +83,10 @@ export interface ModelResponse {
   readonly rateLimits?: Readonly<Record<string, string>>;
   /** The model that was asked, if it is not that of the agent. It determines the price. */
   readonly servedBy?: ModelRef;
-  /** The models that failed first or were skipped, in order. `wasted` and `attempts` include theirs. */
+  /**
+   * The models that failed or were skipped before one responded, in order. `wasted` and `attempts` include the amounts for
+   * these models.
+   */
   readonly tried?: readonly TriedModel[];
 }
 

@@ -118,7 +118,7 @@ function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
     throw new AgentError({
       kind: 'invalid',
       code: 'bad_rule',
-      message: `Permission rule ${JSON.stringify(rule)} must have the form tool or tool(pattern).`,
+      message: `Permission rule ${JSON.stringify(rule)} must have the form "tool" or "tool(pattern)".`,
     });
   const name = glob(match[1] ?? '', true);
   const subject = match[2] === undefined ? undefined : glob(match[2], wide);

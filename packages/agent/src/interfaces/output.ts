@@ -47,7 +47,8 @@ export function planOutput<Output>(agent: Agent, option: OutputOption<unknown>):
   );
   const tool = {
     name,
-    description: 'Gives the final answer. Call it once, when the work is done; its arguments are the answer.',
+    description:
+      'Gives the final answer. Call this tool once, when the work is done; its arguments are the answer.',
     parameters: json,
     effect: 'read',
     execute: (args: unknown) => JSON.stringify(args),

@@ -79,7 +79,7 @@ export function readObjectSchema(given: unknown, place: SchemaPlace): ReadableSc
   const schema = readSchema(given, place);
   const { type = 'missing, as in a union' } = schema.json;
   if (type === 'object') return schema;
-  const advice = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or JSON Schema';
+  const advice = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or a JSON Schema';
   throw invalid(place, `${place.path} must have type object, but its type is ${String(type)}`, advice);
 }
 

@@ -14,7 +14,7 @@ export interface ToolOutput {
   readonly summary?: string;
   /** A unified diff of the changes, for users. */
   readonly diff?: string;
-  /** True if the content can contain text that other people wrote, as with `untrusted` of a tool. */
+  /** True if the content may contain text that other people wrote, as with `untrusted` of a tool. */
   readonly untrusted?: boolean;
 }
 

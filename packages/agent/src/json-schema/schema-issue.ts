@@ -42,7 +42,7 @@ const expected: Readonly<Record<string, readonly [(value: unknown) => boolean, s
   type: [(value) => [value].flat().every((name) => types.has(name)), 'not a JSON Schema type'],
   required: [isTexts, 'not a list of names'],
   enum: [Array.isArray, 'not a list'],
-  pattern: [isPattern, 'not a regular expression'],
+  pattern: [isPattern, 'not a valid regular expression'],
   $ref: [isText, 'not a reference'],
   multipleOf: [(value) => isNumber(value) && value > 0, 'not a number above 0'],
   ...Object.fromEntries(
@@ -125,11 +125,11 @@ function faultBelow(key: string, value: unknown, at: string, depth: number): str
     if (single.has(key)) return formFault(value, at, depth + 1);
     if (lists.has(key)) return `${at} is ${shown(value)}, which is not a list of schemas`;
     if (!tables.has(key)) return undefined;
-    if (!isObject(value)) return `${at} is ${shown(value)}, which is not an object of schemas`;
+    if (!isObject(value)) return `${at} is ${shown(value)}, which is not an object whose values are schemas`;
   }
   for (const [name, one] of Object.entries(value)) {
     if (key === 'patternProperties' && !isPattern(name))
-      return `${at} has ${shown(name)}, which is not a regular expression`;
+      return `${at} contains ${shown(name)}, which is not a valid regular expression`;
     const found =
       key === 'dependencies' && isTexts(one) ? undefined : formFault(one, `${at}/${name}`, depth + 1);
     if (found !== undefined) return found;

@@ -92,7 +92,8 @@ function expiry({ config: { approvalMs, runtime } }: RunContext): { expiresAt?: 
 /** Maximum number of times that a user is asked again about one call, in case its preview is never the same. */
 const maxRepeats = 10;
 
-const keepsChanging = 'The call was not run: its changes were different each time it was allowed.';
+const keepsChanging =
+  'The call was not run: the changes that it would make were different each time it was allowed.';
 
 /**
  * Returns the plan for a call that a user allowed, immediately before it runs. If the call would no longer do what was

@@ -80,5 +80,5 @@ const errors: Partial<Record<StopReason, ErrorData>> = {
 const unknown: ErrorData = {
   kind: 'agent',
   code: 'unknown_stop',
-  message: 'The model stopped for a reason that this version does not know.',
+  message: 'The model stopped for a reason that this version of Cobbler does not recognize.',
 };

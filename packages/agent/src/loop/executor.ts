@@ -254,7 +254,7 @@ function checkTools(tools: readonly Tool[]): void {
       throw new AgentError({
         kind: 'invalid',
         code: 'duplicate_tool',
-        message: `Two tools are named ${name}. Rename one of the tools in options.tools.`,
+        message: `Two tools are named ${name}. Rename one of them in options.tools.`,
       });
     names.add(name);
     bytes += declarationSize(tool);
@@ -275,6 +275,6 @@ function toolsTooLarge(tools: readonly Tool[], bytes: number): AgentError {
   const largest = tools.reduce((left, right) =>
     declarationSize(left) >= declarationSize(right) ? left : right,
   );
-  const message = `The tool declarations total ${bytes} bytes, but the maximum is ${maxDeclarationBytes}. The largest is ${largest.name} with ${declarationSize(largest)} bytes. Shorten its description and parameters, or remove tools from options.tools.`;
+  const message = `The tool declarations total ${bytes} bytes, but the maximum is ${maxDeclarationBytes}. The largest is ${largest.name}, at ${declarationSize(largest)} bytes. Shorten its description and parameters, or remove tools from options.tools.`;
   return new AgentError({ kind: 'invalid', code: 'tools_too_large', message });
 }

@@ -146,11 +146,11 @@ export class Log {
     this.closed = true;
   }
 
-  /** Stops waiting: an end that the store has not accepted by now is a failure. */
+  /** Stops waiting: an end that has not been stored by now is a failure. */
   leave(): void {
     const last = this.#queue.at(-1) ?? this.#inFlight.at(-1);
     if (last?.type !== 'finished' || endsAnyway.includes(last.status)) return;
-    this.#fail(storeFailure(new Error('it did not accept the end of the run in time')));
+    this.#fail(storeFailure(new Error('it did not store the end of the run in time')));
   }
 
   /** Resolves when everything appended so far has been folded. More events may have arrived by then. */

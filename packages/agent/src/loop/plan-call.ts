@@ -63,7 +63,7 @@ function whyAsk(
   const { untrusted } = run.state;
   if (own !== undefined || tool.sends !== true || untrusted === undefined || untrusted.turn >= turn)
     return own;
-  return `It can send data, and the conversation contains untrusted output of ${untrusted.toolName}, which may contain instructions.`;
+  return `It can send data, and the conversation contains untrusted output from ${untrusted.toolName}, which may contain instructions.`;
 }
 
 /** Plans a call as the gates from an index on decide. The first `deny` counts, and one `ask` is enough to ask a user. */

@@ -113,7 +113,7 @@ async function previewOf(
 /** Waits for a preview until the run stops, at most for the time limit of its tool. */
 function inTime<Value>(run: RunContext, tool: Tool, pending: Value | Promise<Value>): Promise<Value> {
   const timeoutMs = tool.timeoutMs ?? defaultTimeoutMs;
-  const message = `The preview of ${tool.name} did not finish within ${timeoutMs / 1000} s.`;
+  const message = `The preview of ${tool.name} was not ready within ${timeoutMs / 1000} s.`;
   const { promise, reject } = Promise.withResolvers<never>();
   const fail = () => reject(new AgentError({ kind: 'timeout', code: 'tool_timeout', message }));
   const ends = [run.config.runtime.timer(timeoutMs, fail), run.onStop(fail)];

@@ -142,7 +142,7 @@ function price(value: unknown): string | undefined {
   const { longPrompt, ...usual } = value;
   const { overInputTokens, price: long, ...rest } = isObject(longPrompt) ? longPrompt : {};
   const fits = count(overInputTokens) === undefined && Object.keys(rest).length === 0;
-  if (!fits) return 'must have overInputTokens and price in longPrompt';
+  if (!fits) return 'must have "overInputTokens" and "price" in "longPrompt"';
   const problem = flatPrice(long);
   return flatPrice(usual) ?? (problem && `${problem} in longPrompt.price`);
 }
@@ -150,10 +150,10 @@ function price(value: unknown): string | undefined {
 const priceFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'];
 
 function flatPrice(value: unknown): string | undefined {
-  if (!isObject(value)) return 'must have input and output, in US dollars per million tokens';
+  if (!isObject(value)) return 'must have prices for "input" and "output", in US dollars per million tokens';
   const unknown = unknownField(value, priceFields);
   if (unknown !== undefined) return `${unknown}, longPrompt`;
-  if (amount(value['input']) ?? amount(value['output'])) return 'must have numbers for input and output';
+  if (amount(value['input']) ?? amount(value['output'])) return 'must have numbers for "input" and "output"';
   const wrong = Object.entries(value).find(([, usd]) => amount(usd) !== undefined);
-  return wrong && `must have a number for ${wrong[0]}`;
+  return wrong && `must have a number for "${wrong[0]}"`;
 }

@@ -5,8 +5,8 @@ import { isObject } from '../values/json.ts';
 export type FieldCheck = (value: unknown) => string | undefined;
 
 /**
- * Returns whether a server can have this name: 1 to 32 letters, digits, `-` and single `_` between them, so that in the
- * name of a tool the server name ends where `__` begins.
+ * Returns whether a server can have this name: 1 to 32 letters, digits, `-` and `_`, without `_` at the start, at the end
+ * or twice in a row, so that in the name of a tool the server name ends where `__` begins.
  */
 export function isMcpName(name: string): boolean {
   return withArgumentErrors(
@@ -25,7 +25,7 @@ export function mcpProblem(value: unknown): string | undefined {
     for (const [name, server] of Object.entries(value)) {
       const problem = isMcpName(name)
         ? serverProblem(server)
-        : 'has an invalid name: use 1 to 32 letters, digits and "-", with single "_" between them';
+        : 'has an invalid name: use 1 to 32 characters from A-Z, a-z, 0-9, "-" and "_", without "_" at the start, at the end or twice in a row';
       if (problem !== undefined) return `entry "${name}" ${problem}`;
     }
     return undefined;
@@ -55,11 +55,11 @@ const text: FieldCheck = (value) =>
 const texts: FieldCheck = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
     ? undefined
-    : 'must be a list of strings; put numbers and true in quotes';
+    : 'must be a list of strings; put values such as 1 or true in quotes';
 const named: FieldCheck = (value) =>
   isObject(value) && Object.values(value).every((item) => typeof item === 'string')
     ? undefined
-    : 'must map names to strings; put numbers and true in quotes';
+    : 'must map names to strings; put values such as 1 or true in quotes';
 const time: FieldCheck = (value) =>
   Number.isInteger(value) && Number(value) > 0 ? undefined : 'must be a whole number of milliseconds';
 const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
@@ -67,11 +67,13 @@ const effects: FieldCheck = (value) =>
   isObject(value) &&
   Object.values(value).every((item) => ['read', 'idempotent', 'once'].includes(String(item)))
     ? undefined
-    : 'must map tools to read, idempotent or once';
+    : 'must map tools to "read", "idempotent" or "once"';
 const mayRepeat: FieldCheck = (value) =>
   value === true || texts(value) === undefined ? undefined : 'must be true, or a list of tools';
 const sandbox: FieldCheck = (value) =>
-  ['strict', 'workspace', 'off'].includes(String(value)) ? undefined : 'must be strict, workspace or off';
+  ['strict', 'workspace', 'off'].includes(String(value))
+    ? undefined
+    : 'must be "strict", "workspace" or "off"';
 const url: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value)
     ? undefined

@@ -326,7 +326,7 @@ export function fileError(error: unknown, path: string): AgentError {
         return problem('denied', `${name} is on a read-only file system.`);
       case 'ELOOP':
       case 'ESTALE':
-        return problem('changed', `${name} was replaced while it was in use, or its links form a loop.`);
+        return problem('changed', `${name} was replaced while in use, or the links in its path form a loop.`);
       case 'ENAMETOOLONG':
         return problem('not_found', tooLong(path));
       case 'ENOSPC':

@@ -153,7 +153,7 @@ export class HttpExchange implements PayloadSink {
       this.#take(undefined);
       if (this.#assembly === undefined) return;
       if (this.#assembly.hasEnded) return this.#succeed();
-      const message = 'The response was cut off: the connection closed before it was complete.';
+      const message = 'The response was cut off: the connection closed before the response was complete.';
       this.#fail(this.#networkError('cut', message));
     } catch (error) {
       this.#fail(AgentError.from(error));

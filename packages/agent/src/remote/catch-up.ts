@@ -6,7 +6,7 @@ type TextEvent = Extract<LiveEvent, { type: 'text_delta' | 'reasoning_delta' | '
 const missed = {
   kind: 'network',
   code: 'missed',
-  message: 'The model started the response again while the connection was lost.',
+  message: 'The model restarted the response from the beginning while the connection was down.',
 } as const;
 
 /**

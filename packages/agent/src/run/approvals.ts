@@ -8,8 +8,8 @@ export interface ApprovalDecision {
   /** The reason that the model sees, if the decision is `deny`; at most 256 KiB. */
   readonly message?: string;
   /**
-   * How much more a reached limit allows, if the decision is `allow`: US dollars, tokens or requests. Default: what the
-   * question offers. Has no effect for a call.
+   * How much more the limit that was reached allows, if the decision is `allow`: US dollars, tokens or requests. Default:
+   * what the question offers. Has no effect for a call.
    */
   readonly more?: number;
 }

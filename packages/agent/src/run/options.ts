@@ -27,7 +27,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly limits?: Limits;
   /** The budget of all runs that are given none of their own. The limits apply too. Default: none. */
   readonly budget?: Budget;
-  /** Effect of a reached limit: end the run, or request one closing response without tools. Default `return`. */
+  /** Effect of reaching a limit: end the run, or request one closing response without tools. Default `return`. */
   readonly onLimit?: 'return' | 'finalize';
   /**
    * Effect of a limit on tokens or money, or of a budget of a store, that leaves too little for the next request: end the

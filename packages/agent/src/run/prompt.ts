@@ -68,7 +68,7 @@ function isMessageLike(item: unknown): boolean {
 const resultFields = record({ toolCallId: text, isError: flag, notRun: flag }, ['toolCallId']);
 
 const readMessage: Reader<Message> = (value) => {
-  if (!isObject(value)) throw invalid(value, 'Use a message with role and content');
+  if (!isObject(value)) throw invalid(value, 'Use a message with "role" and "content"');
   if (isOwned(value)) return value as unknown as Message;
   const { role, content } = value;
   if (content === undefined && Array.isArray(value['parts']))

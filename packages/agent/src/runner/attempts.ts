@@ -23,7 +23,7 @@ const runIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
  */
 export function checkRunId(runId: unknown): void {
   if (typeof runId === 'string' && runIdPattern.test(runId)) return;
-  const message = `${shown(runId)} is not a valid run id. Use 1 to 128 letters, digits and . _ : -`;
+  const message = `${shown(runId)} is not a valid run id. Use 1 to 128 characters from A-Z, a-z, 0-9, ".", "_", ":" and "-".`;
   throw new AgentError({ kind: 'invalid', code: 'run_id', message });
 }
 

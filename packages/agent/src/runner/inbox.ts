@@ -118,7 +118,7 @@ export function readStart(input: Json, options: StartOptions): NewRun & { readon
   const { runId, key, whenBusy, dueAt } = read(options, startOptions);
   checkRunId(runId);
   if (dueAt !== undefined && !(Number.isFinite(dueAt) && dueAt >= 0)) {
-    const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to milliseconds since 1970.`;
+    const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to a time in milliseconds since 1970.`;
     throw new AgentError({ kind: 'invalid', code: 'due_at', message });
   }
   const maxAhead = whenBusy === 'reject' ? 0 : maxQueued;
@@ -176,7 +176,7 @@ export function filledRetention(given: RunRetention = {}): {
   return withArgumentErrors('filledRetention', () => {
     const { maxAgeMs = 30 * 86_400_000, maxRuns = 10_000 } = given;
     if (maxAgeMs >= 0 && maxRuns >= 1) return { maxAgeMs, maxRuns };
-    const message = `The retention of ended runs is invalid: ${maxAgeMs} ms, runs: ${maxRuns}. Use at least 0 ms and 1 run.`;
+    const message = `The retention setting for runs that have ended is invalid: maxAgeMs is ${maxAgeMs}, maxRuns is ${maxRuns}. Set maxAgeMs to at least 0 and maxRuns to at least 1.`;
     throw new AgentError({ kind: 'invalid', code: 'retention', message });
   });
 }

@@ -203,7 +203,7 @@ class MemoryInbox implements Inbox {
 }
 
 function tooManyRuns(runId: string, maxOpen: number): AgentError {
-  const message = `Run ${runId} was not started: the maximum number of unfinished runs (${maxOpen}) is reached. Wait for some to end, or raise the maxOpen option of memoryRunner.`;
+  const message = `Run ${runId} was not started: the maximum number of unfinished runs (${maxOpen}) has been reached. Wait for some to end, or raise the maxOpen option of memoryRunner.`;
   return new AgentError({ kind: 'invalid', code: 'too_many_runs', message });
 }
 

@@ -159,11 +159,11 @@ class WorkflowCall implements Steps {
 }
 
 function waiting(runId: string): AgentError {
-  const message = `Run ${runId} is waiting. Do not catch this error; if you do, rethrow it: the runner calls the workflow again when the wait is over.`;
+  const message = `Run ${runId} is waiting. Do not catch this error; if you do, rethrow it: the runner will call the workflow again when the wait is over.`;
   return new AgentError({ kind: 'aborted', code: 'run_waiting', message });
 }
 
 function badTime(name: string, until: number): AgentError {
-  const message = `The wait for ${JSON.stringify(name)} has no valid end: ${shown(until)}. Set until to milliseconds since 1970.`;
+  const message = `The wait for ${JSON.stringify(name)} has no valid end: ${shown(until)}. Set "until" to a time in milliseconds since 1970.`;
   return new AgentError({ kind: 'invalid', code: 'until', message });
 }

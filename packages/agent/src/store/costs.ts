@@ -93,7 +93,7 @@ export function eventCosts(event: Event): readonly CostEntry[] {
 
 const nothing: readonly CostEntry[] = Object.freeze([]);
 
-/** Returns what the request of an event cost, including that of models that failed first. */
+/** Returns what the request of an event cost, including the cost of models that failed before one responded. */
 function entryOf(event: Event, spent: RequestUsage, answers: number): CostEntry {
   const { usage, wasted, attempts } = spent;
   const usd = spent.usd !== undefined && Number.isFinite(spent.usd) ? spent.usd : undefined;
@@ -116,7 +116,7 @@ function entryOf(event: Event, spent: RequestUsage, answers: number): CostEntry 
   };
 }
 
-/** Returns what a model that failed first cost. None if it was skipped or if the event contains only the cost of all models. */
+/** Returns the cost of a model that failed before another one responded. None if it was skipped or if the event contains only the cost of all models. */
 function failedEntry(whole: CostEntry, { model, attempts, wasted, usd, unpriced }: TriedModel): CostEntry[] {
   if (usd === undefined && unpriced !== true) return [];
   const requests = Math.max(number(attempts), usd === undefined ? 1 : 0);
@@ -129,7 +129,7 @@ function failedEntry(whole: CostEntry, { model, attempts, wasted, usd, unpriced 
   ];
 }
 
-/** Returns an entry without the models that failed first. */
+/** Returns an entry without the models that failed before one responded. */
 function restOf(whole: CostEntry, failed: readonly CostEntry[], isAnswered: boolean): CostEntry {
   if (failed.length === 0) return whole;
   const { requests, usd, wastedTokens } = totalCosts(failed);

@@ -153,7 +153,7 @@ export function checkRetention(given: Retention): void {
     const rules = [olderThanMs, keepLast].filter((rule) => rule !== undefined);
     if (rules.length > 0 && rules.every((rule) => typeof rule === 'number' && rule >= 0)) return;
     const message =
-      'Specify what to keep: an age in milliseconds, a number of sessions, or both, each at least 0.';
+      'Specify how much to keep: a maximum age in milliseconds, a maximum number of sessions, or both, each at least 0.';
     throw new AgentError({ kind: 'invalid', code: 'retention', message });
   });
 }

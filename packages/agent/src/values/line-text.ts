@@ -89,7 +89,7 @@ export function frameTooLarge(): AgentError {
   return new AgentError({
     kind: 'network',
     code: 'frame_too_large',
-    message: `The service sent more than ${maxFrameBytes} bytes without completing a message of its stream.`,
+    message: `The service sent more than ${maxFrameBytes} bytes without completing a message in its stream.`,
   });
 }
 

@@ -26,7 +26,7 @@ export interface FilePart {
  */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
-/** A message from the user, or one with the role of the user, such as a summary. */
+/** A message from the user, or one with the user role, such as a summary. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: readonly UserPart[];
@@ -52,7 +52,7 @@ export interface ReasoningPart {
 }
 
 /**
- * Data that must be returned to a provider byte for byte, such as a signature. It has no meaning for other
+ * Data, such as a signature, that must be returned to a provider byte for byte. It has no meaning for other
  * programs, and is sent only to the provider named here.
  */
 export interface Seal {
@@ -60,7 +60,7 @@ export interface Seal {
   readonly data: Json;
 }
 
-/** A provider-specific part without a general meaning, which must stay in its position. */
+/** A provider-specific part that has no meaning for other providers and must keep its position. */
 export interface ProviderDataPart {
   readonly type: 'opaque';
   readonly seal: Seal;
@@ -133,7 +133,7 @@ export type StopReason =
   | 'context_full'
   | 'unknown';
 
-/** A model that did not respond, so the request went to another model. */
+/** A model that failed or was skipped. The request then went to the next model, if there was one. */
 export interface TriedModel {
   readonly provider: string;
   readonly model: string;
@@ -192,7 +192,7 @@ export interface ErrorData {
   readonly attempts?: number;
   /** Tokens used by failed attempts. */
   readonly wasted?: Usage;
-  /** The models that failed or were skipped, if the agent has several, in order. */
+  /** If the agent has several models: those that failed or were skipped, in order. */
   readonly tried?: readonly TriedModel[];
   readonly cause?: CauseSummary;
 }
@@ -222,7 +222,7 @@ export interface ReachedLimit {
   /** The limited quantity. */
   readonly amount: 'usd' | 'tokens' | 'requests';
   readonly max: number;
-  /** The amount used when the limit was reached. */
+  /** The amount that had been used when the limit was reached. */
   readonly spent: number;
   /** The increase offered to the user. */
   readonly more: number;
@@ -230,7 +230,7 @@ export interface ReachedLimit {
   readonly budget?: string;
 }
 
-/** The usage of one model response, or the sum of several. */
+/** The usage for one model response, or the total for several responses. */
 export interface RequestUsage {
   readonly usage: Usage;
   readonly wasted: Usage;
@@ -240,7 +240,8 @@ export interface RequestUsage {
   /** Number of responses included in these counts. Default 1. */
   readonly answers?: number;
   /**
-   * The models that failed first or were skipped, in order. `wasted`, `attempts` and `usd` include theirs.
+   * The models that failed or were skipped before one responded, in order. `wasted`, `attempts` and `usd`
+   * include the amounts for these models.
    */
   readonly tried?: readonly TriedModel[];
 }

@@ -113,8 +113,7 @@ test('the error names the budget, its limit and when its next period starts', as
   expect(AgentError.is(error) && error.toJSON()).toEqual({
     kind: 'limit',
     code: 'usd',
-    message:
-      'The limit of budget "team" is $1, which leaves too little for this request. Raise the limit or wait for its next period, which starts at 2026-01-02T00:00:00.000Z.',
+    message: `The limit of budget "team" is $1, which leaves too little for this request. Raise the limit or wait for the budget's next period, which starts at 2026-01-02T00:00:00.000Z.`,
   });
 });
 

@@ -150,7 +150,10 @@ describe('an invalid cassette', () => {
   test.each([
     ['', 'the file is empty'],
     ['{"type":"user"}\n', 'line 1: a cassette must start with a line such as {"cassette":1,…}'],
-    ['{"cassette":2}\n', 'line 1: its version is 2, but only version 1 is supported; record it again'],
+    [
+      '{"cassette":2}\n',
+      'line 1: its version is 2, but only version 1 is supported; record the cassette again',
+    ],
     ['{"cassette":1}\n', 'line 1: "startedAt" is missing'],
     [`${head}\nnonsense\n${head}\n`, 'line 2: it is not a JSON object'],
     [`${head}\n{"out":"request 1"}\n`, 'line 2: its "what" is not an object'],

@@ -72,8 +72,8 @@ describe('repairMessages', () => {
   it('removes a result without an open call, and a repeated result', () => {
     const { outline: after, told } = mended(result('x'), go, calls('a'), result('a'), result('a', 'again'));
     expect(told).toEqual([
-      '0 is a result for the call "x", which is not open',
-      '4 is a result for the call "a", which is not open',
+      '0 is a result of the call "x", which is not open',
+      '4 is a result of the call "a", which is not open',
     ]);
     expect(after).toEqual(['user: Go.', 'assistant: ', 'tool_result: saw a']);
   });

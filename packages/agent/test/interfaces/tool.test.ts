@@ -70,7 +70,7 @@ describe('defineTool', () => {
   it('rejects a schema that does not describe an object, and a library without JSON Schema', () => {
     const make = (parameters: never) => () =>
       defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
-    const use = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or JSON Schema.';
+    const use = 'Use z.object({ … }), a record of schemas such as { city: z.string() }, or a JSON Schema.';
     const message = (type: string) =>
       `Tool "a" is invalid: parameters must have type object, but its type is ${type}. ${use}`;
     for (const parameters of [{ type: 'string' }, z.string()])

@@ -215,7 +215,11 @@ describe('a schema crafted to keep the process busy', () => {
     ],
     ['a self-reference', { type: 'object', $ref: '#' }, /takes too many steps/],
     ['an unknown type', object({ a: { type: 'strin' } }), /#\/properties\/a\/type is "strin"/],
-    ['an invalid pattern', object({ a: { pattern: '(' } }), /is "\(", which is not a regular expression/],
+    [
+      'an invalid pattern',
+      object({ a: { pattern: '(' } }),
+      /is "\(", which is not a valid regular expression/,
+    ],
     ['an invalid property schema', object({ a: 7 }), /#\/properties\/a is 7, which is not a schema/],
     ['an invalid list of schemas', object({ a: { allOf: {} } }), /which is not a list of schemas/],
     ['an invalid limit', object({ a: { minimum: true } }), /minimum is true, which is not a number/],

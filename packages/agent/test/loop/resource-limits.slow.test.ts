@@ -37,7 +37,7 @@ describe('a run', () => {
     const run = executor().run('Go.');
     const stops = Array.from({ length: maxWatchers - 1 }, () => run.subscribe(() => {}));
     const reader = run[Symbol.asyncIterator]();
-    const message = 'The run has the maximum of 1000 readers and listeners. End one of them first.';
+    const message = 'The run has the maximum of 1000 readers and listeners. Stop one of them first.';
     for (const watch of [() => run.subscribe(() => {}), () => run[Symbol.asyncIterator]()])
       expect(errorOf(watch)).toMatchObject({ kind: 'invalid', code: 'too_many_watchers', message });
     stops[0]?.();
@@ -75,7 +75,7 @@ describe('a run', () => {
     const error = errorOf(() => executor({ tools: [small, large(1)] }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'tools_too_large' });
     expect(error?.message).toMatch(
-      /^The tool declarations total 4194305 bytes, but the maximum is 4194304\. The largest is large with 4193283 bytes\./,
+      /^The tool declarations total 4194305 bytes, but the maximum is 4194304\. The largest is large, at 4193283 bytes\./,
     );
   });
 

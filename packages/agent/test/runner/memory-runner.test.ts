@@ -13,7 +13,7 @@ describe('a runner in memory', () => {
     await runner.start(null, { runId: 'a' });
     await runner.start(null, { runId: 'b', key: 'b' });
     const message =
-      'Run c was not started: the maximum number of unfinished runs (2) is reached. Wait for some to end, or raise the maxOpen option of memoryRunner.';
+      'Run c was not started: the maximum number of unfinished runs (2) has been reached. Wait for some to end, or raise the maxOpen option of memoryRunner.';
     const refused = runner.start(null, { runId: 'c' });
     await expect(refused).rejects.toMatchObject({ kind: 'invalid', code: 'too_many_runs', message });
     expect(await runner.start(null, { runId: 'a' })).toBe(false);

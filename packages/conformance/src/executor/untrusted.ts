@@ -35,7 +35,7 @@ function untrustedProbe(fetch: Partial<Tool> = { untrusted: true }): Probe {
 
 function reasons({ judged }: Probe): readonly string[] {
   return judged.map(
-    ({ toolName, mustAsk }) => `${toolName}: ${mustAsk?.includes('output of fetch') ?? false}`,
+    ({ toolName, mustAsk }) => `${toolName}: ${mustAsk?.includes('output from fetch') ?? false}`,
   );
 }
 

@@ -50,7 +50,8 @@ describe('a list with invalid tools', () => {
       'looks-back': 'its schema is invalid: its pattern "(a+)\\\\1" cannot be matched in linear time',
       'goes-round': 'its schema is invalid: validation against it takes too many steps',
       'no-type': 'its schema is invalid: #/properties/a/type is "strin", which is not a JSON Schema type',
-      'no-pattern': 'its schema is invalid: #/properties/a/pattern is "(", which is not a regular expression',
+      'no-pattern':
+        'its schema is invalid: #/properties/a/pattern is "(", which is not a valid regular expression',
       nowhere: 'its schema is invalid: it refers to "#/$defs/none", which does not exist',
       wide: 'its schema exceeds 32 KiB',
       deep: 'its schema is nested more than 32 levels deep',

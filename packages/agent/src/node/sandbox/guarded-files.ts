@@ -112,7 +112,10 @@ export function block(root: string, path: string): string[] {
 function restore(root: string, path: string, link: string): string[] {
   const undone = lstat(path) === undefined ? [] : block(root, path);
   symlinkSync(link, path);
-  return [...undone, `${relative(root, path)} is protected, so its link to ${link} was restored.`];
+  return [
+    ...undone,
+    `${relative(root, path)} is protected, so it was restored as a symbolic link to ${link}.`,
+  ];
 }
 
 function guardedFile(path: string, entry: Dirent): GuardedFile {

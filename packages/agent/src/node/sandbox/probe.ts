@@ -65,7 +65,7 @@ export function probeSandboxSync(env: Environment = process.env): SandboxStatus 
 
 /** Returns the error for tools that must not start commands without a sandbox. */
 export function noSandbox({ reason, cure }: { readonly reason: string; readonly cure: string }): AgentError {
-  const message = `Commands cannot run in a sandbox here: ${reason}. To get one: ${cure}. If this machine is a sandbox already, such as a container, set sandbox: 'external'; to run commands with all of this user's permissions, set sandbox: 'off'.`;
+  const message = `Commands cannot run in a sandbox here: ${reason}. To get one: ${cure}. If this machine is already a sandbox, such as a container, set sandbox: 'external'; to run commands with all of this user's permissions, set sandbox: 'off'.`;
   return new AgentError({ kind: 'invalid', code: 'no_sandbox', message });
 }
 
@@ -141,7 +141,7 @@ function unsupported(): SandboxStatus {
   if (process.platform === 'darwin')
     return {
       works: false,
-      reason: 'the sandbox for macOS is not tested yet',
+      reason: 'the sandbox for macOS has not been tested yet',
       cure: 'use Linux, or pass seatbeltSandbox to try it',
     };
   const wsl = process.platform === 'win32' ? 'use WSL 2' : 'use Linux';

@@ -47,7 +47,7 @@ export function bwrapSandbox(options: SandboxOptions, program: string): Sandbox 
   return osSandbox('bwrap', options, read(program, text, 'program'));
 }
 
-/** Creates a sandbox of `sandbox-exec` on macOS. It is not tested yet, and no program uses it unless it gets it. */
+/** Creates a sandbox of `sandbox-exec` on macOS. It has not been tested yet, and no program uses it unless it gets it. */
 export function seatbeltSandbox(options: SandboxOptions): Sandbox {
   return osSandbox('seatbelt', options, '/usr/bin/sandbox-exec');
 }
@@ -191,9 +191,9 @@ function explainRefusal(output: string, workspace: string, hasNetwork: boolean):
 function writeRule(line: string, workspace: string): string {
   const [path] = /\/[^'"’`:\s]+/.exec(line) ?? [];
   if (/\.git\b/.test(line))
-    return 'The sandbox protects .git. Only a command line with nothing but git commands such as git add and git commit can change it; none can change its hooks or configuration.';
-  if (path === undefined) return 'The sandbox lets commands write only in the workspace and in /tmp.';
+    return 'The sandbox protects .git. Only a command line that consists entirely of git commands, such as git add and git commit, can change it; no command can change its hooks or configuration.';
+  if (path === undefined) return 'The sandbox lets commands write only to the workspace and to /tmp.';
   return path.startsWith(workspace)
     ? `The sandbox protects ${path}: other programs execute it or take instructions from it.`
-    : `The sandbox lets commands write only in the workspace and in /tmp, not to ${path}.`;
+    : `The sandbox lets commands write only to the workspace and to /tmp, not to ${path}.`;
 }

@@ -4,7 +4,7 @@ import type { GuardedFile } from './guarded-files.ts';
 import type { SandboxPlaces } from './places.ts';
 
 /**
- * Returns a profile for `sandbox-exec` on macOS. It is not tested yet. Unlike bubblewrap, it hides no processes, and git
+ * Returns a profile for `sandbox-exec` on macOS. It has not been tested yet. Unlike bubblewrap, it hides no processes, and git
  * can never write: a rule cannot allow less inside what another one allows more.
  */
 export function seatbeltProfile(

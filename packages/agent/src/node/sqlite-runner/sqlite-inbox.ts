@@ -187,7 +187,7 @@ function closedError(file: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'closed',
-    message: `The runner on ${file} has been closed.`,
+    message: `The runner for ${file} has been closed.`,
   });
 }
 

@@ -60,7 +60,7 @@ function errorFields(
     case 'ENOSPC':
       return environment(
         'store_full',
-        `There is no space left for ${file}: the disk is full or the store has reached its size limit. Free disk space or delete old ${contents}; no stored data is lost.`,
+        `There is no space left for ${file}: the disk is full or the store has reached its size limit. No stored data was lost. Free disk space or delete old ${contents}.`,
       );
     case readOnly:
     case 'EROFS':
@@ -95,7 +95,7 @@ function adviceOn(file: string, contents: string): string {
 
 /** Returns what to do about a damaged session store. */
 export function salvageAdvice(file: string): string {
-  return `Copy the intact sessions into a new file: cobbler store salvage ${file}; or restore a backup.`;
+  return `Run cobbler store salvage ${file} to copy the intact sessions into a new file, or restore a backup.`;
 }
 
 function unreachable(file: string, reason: string): DatabaseErrorFields {

@@ -130,7 +130,7 @@ function isNewDatabase(
 
 function useWal(db: DatabaseSync, file: string, { contents }: FileKind): void {
   if (scalar(db, 'PRAGMA journal_mode = WAL') === 'wal') return;
-  const message = `${file} is on a file system that cannot store ${contents}, such as a network drive; choose another location.`;
+  const message = `${file} is on a file system, such as a network drive, that cannot store ${contents}; choose another location.`;
   throw new AgentError({ kind: 'invalid', code: 'store_unreachable', message });
 }
 
@@ -186,7 +186,7 @@ If that file is gone or empty, ${contents} were lost. Remove this file to start 
 
 function checkNotLost(file: string, { contents }: FileKind): void {
   if (!existsSync(markOf(file)) || sizeOf(file) > 0) return;
-  const message = `${file} is ${existsSync(file) ? 'empty' : 'missing'}, but it contained ${contents}. Restore a backup, or remove ${markOf(file)} to start again.`;
+  const message = `${file} is ${existsSync(file) ? 'empty' : 'missing'}, but it previously contained ${contents}. Restore a backup, or remove ${markOf(file)} to start again.`;
   throw new AgentError({ kind: 'invalid', code: 'store_missing', message });
 }
 

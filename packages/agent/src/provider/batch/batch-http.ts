@@ -13,7 +13,7 @@ export class BatchFailure extends AgentError {
   readonly headers: Headers;
 
   constructor(httpStatus: number, body: string, headers: Headers) {
-    const message = `A request about a batch failed with HTTP status ${httpStatus}.`;
+    const message = `A request for a batch operation failed with HTTP status ${httpStatus}.`;
     super({ kind: 'agent', code: 'batch_failed', message });
     this.httpStatus = httpStatus;
     this.body = body;
@@ -77,11 +77,11 @@ export class BatchHttp {
 }
 
 function unreadable(missing: string | undefined): AgentError {
-  const what = missing === undefined ? 'that is not a JSON object' : `without \`${missing}\``;
+  const what = missing === undefined ? 'is not a JSON object' : `has no \`${missing}\``;
   return new AgentError({
     kind: 'agent',
     code: 'bad_answer',
-    message: `The service sent a response about a batch ${what}.`,
+    message: `The service's response to a request for a batch operation ${what}.`,
   });
 }
 
@@ -95,7 +95,7 @@ async function readText(response: Response): Promise<string> {
       throw new AgentError({
         kind: 'limit',
         code: 'answer_too_large',
-        message: `The service sent more than ${maxBytes / 1024 ** 2} MiB about one batch. Use smaller batches: set \`maxRequests\`.`,
+        message: `The service sent more than ${maxBytes / 1024 ** 2} MiB for one batch. Use smaller batches: set \`maxRequests\`.`,
       });
     text += decoder.decode(chunk, { stream: true });
   }

@@ -168,7 +168,7 @@ function addResults(
   const orphan = results[next];
   if (orphan !== undefined) {
     throw invalidHistory(
-      `The result for ${JSON.stringify(orphan.toolCallId)} has no call in the assistant message before it. Remove it, or put it right after its call.`,
+      `The result for ${JSON.stringify(orphan.toolCallId)} has no call in the assistant message before it. Remove the result, or put it right after its call.`,
     );
   }
   if (unanswered !== undefined) throw withoutResult(unanswered);
@@ -276,7 +276,7 @@ function unsupported(what: string, view: ViewFor): AgentError {
     kind: 'invalid',
     code: 'unsupported',
     provider: view.provider,
-    message: `This ${view.provider} model does not accept ${what}. Remove them from the prompt, or use another model.`,
+    message: `This ${view.provider} model does not accept ${what}. Remove the rejected files from the prompt, or use another model.`,
   });
 }
 

@@ -58,7 +58,7 @@ function checkTemperature(temperature: number, agent: AgentDefaults): void {
   if (!agent.capabilities.sampling) {
     throw unsupported(
       agent,
-      `${agent.model} does not support a temperature. Omit it or choose another model.`,
+      `${agent.model} does not support the temperature option. Omit the option or choose another model.`,
     );
   }
   if (temperature >= 0 && temperature <= 2) return;

@@ -251,7 +251,8 @@ function limitReached({
   endsAt,
 }: Extract<ReservationResult, { state: 'refused' }>): AgentError {
   const amount = limit === 'usd' ? `$${max}` : `${max} ${max === 1 ? limit.slice(0, -1) : limit}`;
-  const next = endsAt === undefined ? '' : ` or wait for its next period, which starts at ${isoTime(endsAt)}`;
+  const next =
+    endsAt === undefined ? '' : ` or wait for the budget's next period, which starts at ${isoTime(endsAt)}`;
   const message = `The limit of budget ${JSON.stringify(budget)} is ${amount}, which leaves too little for this request. Raise the limit${next}.`;
   const reached = { amount: limit, max, spent, more: base, budget };
   return limitError(limit === 'requests' ? 'turns' : limit, message, reached);

@@ -143,6 +143,6 @@ export function unknownBudget(name: string): AgentError {
 
 /** Creates the error for a definition whose parent is below it, or too far from the root. */
 export function invalidParent(name: string, parent: string): AgentError {
-  const message = `Budget ${JSON.stringify(name)} cannot be a child of ${JSON.stringify(parent)}: a budget cannot be its own parent, and the tree has at most ${maxDepth} levels.`;
+  const message = `Budget ${JSON.stringify(name)} cannot be a child of ${JSON.stringify(parent)}: a budget cannot be its own parent, and the tree can have at most ${maxDepth} levels.`;
   return new AgentError({ kind: 'invalid', code: 'budget_parent', message });
 }

@@ -33,7 +33,7 @@ async function checkFull(store: SessionStore): Promise<void> {
   const { kept, code, message } = await fill(store, 'big');
   expect(code).toMatch(/^store_(full|io)$/);
   if (code === 'store_full')
-    expect(message).toContain('Free disk space or delete old sessions; no stored data is lost');
+    expect(message).toContain('No stored data was lost. Free disk space or delete old sessions.');
   expect(kept).toBeGreaterThan(3);
   expect(await store.read('big')).toHaveLength(kept);
   expect(await store.read('before')).toHaveLength(wholeRun().length);

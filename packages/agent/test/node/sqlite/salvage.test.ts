@@ -22,7 +22,7 @@ describe('reading an event [P13]', () => {
     const store = open(file);
     expect(await refusal(() => store.read('one'))).toEqual({
       code: 'store_damaged',
-      message: `Event 1 of session one is damaged or missing in ${file}. Copy the intact sessions into a new file: cobbler store salvage ${file}; or restore a backup.`,
+      message: `Event 1 of session one is damaged or missing in ${file}. Run cobbler store salvage ${file} to copy the intact sessions into a new file, or restore a backup.`,
     });
     expect(await store.read('two')).toHaveLength(6);
     expect(await store.read('one', 1)).toHaveLength(5);

@@ -54,7 +54,7 @@ test.each(['gone', 'empty'])(
     expect([code, message]).toEqual([
       'store_missing',
       expect.stringContaining(
-        `${file} is ${how === 'gone' ? 'missing' : 'empty'}, but it contained sessions`,
+        `${file} is ${how === 'gone' ? 'missing' : 'empty'}, but it previously contained sessions`,
       ),
     ]);
     expect(existsSync(file) && statSync(file).size > 0).toBe(false);

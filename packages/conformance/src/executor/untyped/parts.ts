@@ -113,7 +113,7 @@ const storePlaces: readonly Place[] = [
     'store.prune: retention',
     async (_, retention) => void (await memoryStore().prune(untyped(retention))),
     'retention',
-    'Specify what to keep',
+    'Specify how much to keep',
   ),
   place('store.info: sessionId', async (_, id) => void (await memoryStore().info(untyped(id)))),
   place('store.delete: sessionId', async (_, id) => void (await memoryStore().delete(untyped(id)))),
