@@ -47,7 +47,7 @@ const claudeBatches: BatchService = {
       addressOf(batch, http),
     );
     if (status !== 'ended') return undefined;
-    // The address in the response is not used, because the key would be sent there.
+    // The address in the response is not used, because the key would be sent to that URL.
     const lines = await http.lines('GET', `${addressOf(batch, http)}/results`);
     const results = new Map(lines.map((line) => [line['custom_id'], fieldsOf(line['result'])]));
     return (id) => outcomeOf(results.get(id) ?? {});

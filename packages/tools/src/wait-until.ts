@@ -37,7 +37,7 @@ export function waitTool(options: WaitToolOptions = {}): Tool {
   return defineTool<WaitUntilArgs>({
     name: 'wait_until',
     description:
-      'Waits until a time, or for a number of seconds, and then returns the current time. Use it instead of checking ' +
+      'Waits until a given time, or for a number of seconds, and then returns the current time. Use it instead of checking ' +
       'repeatedly whether something has happened. A message from the user ends the wait early.',
     parameters: parametersOf(maxMs),
     effect: 'read',

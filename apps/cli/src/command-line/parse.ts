@@ -69,7 +69,10 @@ function readJsonMode(arg: string): string {
   if (arg === '--json=deltas') return '--json-deltas';
   if (arg === '--json=events') return '--json';
   if (arg.startsWith('--json=')) {
-    throw new UsageError(`${arg} is not an output format.`, 'Use --json for events, or --json=deltas.');
+    throw new UsageError(
+      `${arg} is not an output format.`,
+      'Use --json for events, or --json=deltas to include deltas.',
+    );
   }
   return arg;
 }

@@ -115,7 +115,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   }
   if (name === 'mcp') {
     throw new UsageError(
-      'MCP servers cannot be set with this command. Edit the configuration file.',
+      'MCP servers cannot be configured with this command. Edit the configuration file.',
       `The file is ${configPath(io)}. docs/mcp.md describes the setting.`,
     );
   }

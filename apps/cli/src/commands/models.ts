@@ -49,7 +49,7 @@ async function modelLines(settings: Settings, io: Io): Promise<string[]> {
     );
   }
   lines.push(
-    'Prices are in US dollars per million tokens; their sources and dates: cobbler models --prices',
+    'Prices are in US dollars per million tokens; to list their sources and dates: cobbler models --prices',
     'Use any other model by its id: -m claude:ID, -m openai:ID.',
     'Local and other servers: -m openai:MODEL --base-url URL',
   );

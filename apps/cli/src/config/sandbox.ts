@@ -136,7 +136,7 @@ function modeIn(env: Environment): SandboxMode {
 type Missing = Extract<SandboxStatus, { readonly works: false }>;
 
 function missingLine({ reason, cure }: Missing): string {
-  return `There is no sandbox: ${reason}. Every command needs your approval. To get one: ${cure}. To run commands with all your permissions: --no-sandbox`;
+  return `There is no sandbox: ${reason}. Every command needs your approval. To get a sandbox: ${cure}. To run commands with all your permissions: --no-sandbox`;
 }
 
 /** Programs of one directory share a home directory, so that their caches last. */

@@ -83,7 +83,7 @@ function checkConfig({ file }: Settings): Check[] {
   if ((mode & 0o077) === 0 || !holdsKey || process.platform === 'win32') {
     return [passed('configuration', file.path)];
   }
-  const found = `${file.path} contains a key and other users can read it (mode ${mode.toString(8)})`;
+  const found = `${file.path} contains a key, and other users can read it (mode ${mode.toString(8)})`;
   return [failed('configuration', found, `chmod 600 ${file.path}`)];
 }
 

@@ -40,7 +40,7 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
       name: 'answerApproval',
       summary:
-        'Decides an approval: allows or denies a call, or raises a limit that was reached. The run then continues. An approval can be decided only once.',
+        'Decides an approval request: allows or denies a call, or raises a limit that was reached. The run then continues. An approval request can be decided only once.',
       scope: 'approve',
       body: answerBody,
       answers: {

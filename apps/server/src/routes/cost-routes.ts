@@ -24,7 +24,7 @@ export function costRoutes({ store }: Services): Route[] {
       }),
       answers: {
         200: {
-          text: 'Days in order, or other groups with the most expensive first. `usd` does not include the `unpriced` requests.',
+          text: 'Days in chronological order; other groups with the most expensive first. `usd` does not include the `unpriced` requests.',
           schema: costList,
         },
       },

@@ -91,7 +91,9 @@ const bodies = [
       ),
       partial: assistantContent
         .optional()
-        .describe('The text from the last attempt and the reasoning before it. Absent if there is no text.'),
+        .describe(
+          'The text from the last attempt, with the reasoning that precedes the text. Absent if there is no text.',
+        ),
       usd: usd.describe(
         'Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown.',
       ),
@@ -265,7 +267,7 @@ const bodies = [
   ),
   withTypeName(
     'StopRequestedEvent',
-    'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. The event is stored so that it still applies after a crash.',
+    'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. The event is stored so that the cancellation or limit still applies after a crash.',
     z.looseObject({
       type: z.literal('stop_requested'),
       reason: z.enum(['cancelled', 'timeout', 'limit']),
@@ -280,7 +282,7 @@ const bodies = [
       code: z
         .string()
         .describe(
-          'The reason, for programs: `no_progress` if the model repeats a turn. More values may be added.',
+          'The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added.',
         ),
       text: z.string().describe('The text that the model sees.'),
     }),

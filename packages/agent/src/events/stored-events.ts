@@ -71,7 +71,9 @@ export interface AskFailedEvent {
    * True if the failure occurred while the conversation was being shortened, with or without a model request.
    */
   readonly compacting?: boolean;
-  /** The text from the last attempt and the reasoning before it. Absent if there is no text. */
+  /**
+   * The text from the last attempt, with the reasoning that precedes the text. Absent if there is no text.
+   */
   readonly partial?: readonly AssistantPart[];
   /** Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown. */
   readonly usd?: number;
@@ -241,7 +243,7 @@ export interface SpentEvent {
 
 /**
  * The run was cancelled, its time limit was reached, or another limit was reached and one closing response is
- * still needed. The event is stored so that it still applies after a crash.
+ * still needed. The event is stored so that the cancellation or limit still applies after a crash.
  */
 export interface StopRequestedEvent {
   readonly type: 'stop_requested';
@@ -253,7 +255,7 @@ export interface StopRequestedEvent {
 /** A message from the runtime to the model. Occurs only between two turns. */
 export interface NoticeEvent {
   readonly type: 'notice';
-  /** The reason, for programs: `no_progress` if the model repeats a turn. More values may be added. */
+  /** The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added. */
   readonly code: string;
   /** The text that the model sees. */
   readonly text: string;

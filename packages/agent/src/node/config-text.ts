@@ -76,7 +76,7 @@ function webhook(value: unknown): string | undefined {
   const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   return isLocal || protocol === 'https:'
     ? undefined
-    : 'must be an https URL, or an http URL on this machine';
+    : 'must be an https URL, or an http URL that points to this machine';
 }
 
 const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {

@@ -36,7 +36,7 @@ const promptMessages: Reader<readonly Message[]> = (value) => {
 function notTooLarge<Content>(content: Content): Content {
   const bytes = sizeOf(content);
   if (bytes <= maxPromptBytes) return content;
-  const message = `The prompt is ${bytes} bytes long, but the maximum is ${maxPromptBytes}. Send less at once.`;
+  const message = `The prompt is ${bytes} bytes long, but the maximum is ${maxPromptBytes}. Send less in one prompt.`;
   throw new AgentError({ kind: 'invalid', code: 'prompt_too_large', message });
 }
 

@@ -165,7 +165,7 @@ export function summarize(value: unknown): CauseSummary {
  */
 export function argumentError(name: string, thrown: unknown): AgentError {
   if (AgentError.is(thrown)) return thrown;
-  const message = `An argument of ${name} is invalid: ${summarize(thrown).message}. Use values of the declared types.`;
+  const message = `An argument to ${name} is invalid: ${summarize(thrown).message}. Use values of the declared types.`;
   return new AgentError({ kind: 'invalid', code: 'bad_option', message });
 }
 

@@ -55,7 +55,7 @@ describe('a run', () => {
       const error = errorOf(() => executor().run(prompt));
       expect(error).toMatchObject(wanted);
       expect(error?.message).toMatch(
-        /^The prompt is 671\d{5} bytes long, but the maximum is 67108864\. Send less at once\.$/,
+        /^The prompt is 671\d{5} bytes long, but the maximum is 67108864\. Send less in one prompt\.$/,
       );
     }
     const run = executor().run('x'.repeat(maxPromptBytes - 1000));

@@ -49,6 +49,6 @@ describe('isoTime', () => {
   });
 
   it('rejects NaN', () => {
-    expect(() => isoTime(Number.NaN)).toThrow('An argument of isoTime is invalid');
+    expect(() => isoTime(Number.NaN)).toThrow('An argument to isoTime is invalid');
   });
 });

@@ -260,8 +260,8 @@ function descriptionOf(
   }[permission];
   return (
     `Gives a whole task to another coding agent (${names}) with its own tools, and returns the result. ${may} ` +
-    'create starts a session with a task; send sends the session another message; status returns the status of a session; list lists all sessions; ' +
-    'destroy stops and deletes a session. With async, the call returns at once: get the result with status. ' +
+    '"create" starts a session with a task; "send" sends the session another message; "status" returns the status of a session; "list" lists all sessions; ' +
+    '"destroy" stops and deletes a session. With async, the call returns at once: get the result with status. ' +
     `The time limit of a task is ${timeoutMs / 1000} s.`
   );
 }

@@ -38,6 +38,6 @@ export function modelOf(open: OpenModel): LanguageModelV4 {
 
 function notYet(): Promise<Response> {
   return Promise.reject(
-    new Error('This model provides only the names of its provider and model, and cannot send requests.'),
+    new Error('This model provides only a provider name and a model name, and cannot send requests.'),
   );
 }

@@ -220,7 +220,7 @@ describe('an alert of a budget', () => {
     );
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('must be an https URL, or an http URL on this machine'),
+      expect.stringContaining('must be an https URL, or an http URL that points to this machine'),
     ]);
   });
 });

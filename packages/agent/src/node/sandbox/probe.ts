@@ -142,7 +142,7 @@ function unsupported(): SandboxStatus {
     return {
       works: false,
       reason: 'the sandbox for macOS has not been tested yet',
-      cure: 'use Linux, or pass seatbeltSandbox to try it',
+      cure: 'use Linux, or pass seatbeltSandbox to try that sandbox',
     };
   const wsl = process.platform === 'win32' ? 'use WSL 2' : 'use Linux';
   return { works: false, reason: `no sandbox supports ${process.platform} ${release()}`, cure: wsl };

@@ -54,6 +54,6 @@ function redirected(): AgentError {
     kind: 'invalid',
     code: 'redirect',
     message:
-      'The service redirects to another URL. Redirects are not followed, because the key would be sent there. Set the base URL to the final URL.',
+      'The service redirects to another URL. Redirects are not followed, because the key would be sent to that URL. Set the base URL to the final URL.',
   });
 }

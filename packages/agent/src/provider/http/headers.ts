@@ -27,7 +27,7 @@ function checkHeader(name: string, value: string): void {
   throw new AgentError({
     kind: 'invalid',
     code: 'header',
-    message: `The header ${JSON.stringify(name)} contains a character that is not allowed in HTTP headers, such as a line break. Check the key or option that the header comes from.`,
+    message: `The header ${JSON.stringify(name)} contains a character, such as a line break, that is not allowed in HTTP headers. Check the key or option that the header comes from.`,
   });
 }
 

@@ -75,7 +75,7 @@ function redirect(refused: RejectedResponse): AgentError {
     code: 'redirect',
     status: response.status,
     provider: wire.provider,
-    message: `${address.host} redirects to ${where}. Redirects are not followed, because the key would be sent there. Set the base URL to the final URL.`,
+    message: `${address.host} redirects to ${where}. Redirects are not followed, because the key would be sent to that URL. Set the base URL to the final URL.`,
   });
 }
 

@@ -98,7 +98,7 @@ export function connectionError(provider: string, host: string, doing: string, t
   const reason = causes[code] ?? cause.message;
   const isDistrust = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(code);
   const advice = isDistrust
-    ? ' If a proxy in your network inspects TLS, set NODE_EXTRA_CA_CERTS to the path of a file with the certificate of the proxy.'
+    ? ' If a proxy on your network inspects TLS, set NODE_EXTRA_CA_CERTS to the path of a file with the CA certificate of the proxy.'
     : '';
   return new AgentError({
     kind: 'network',
