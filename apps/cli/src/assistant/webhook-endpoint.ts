@@ -61,7 +61,8 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
     headers: WebhookResponse['headers'] = {},
   ): WebhookResponse => {
     onRefused(status, reason);
-    return { status, headers: { ...headers, connection: 'close' } };
+    // Closing while a body still arrives can lose the response. Only a sender with the secret gets 413.
+    return { status, headers: status === 413 ? headers : { ...headers, connection: 'close' } };
   };
   const { url = '', method, headers } = request;
   if (URL.parse(url, 'http://localhost')?.pathname !== path) return refuse(404, 'wrong path');

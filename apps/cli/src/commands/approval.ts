@@ -60,7 +60,7 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
     throw UsageError.withCode(
       'no_approval',
       `No call with the id ${visible(id)} is waiting for approval.`,
-      'List the waiting calls: cobbler approve',
+      'To list the waiting calls, run cobbler approve without an id.',
     );
   }
   if (other === undefined || one.approvalId === id) return one;
@@ -86,7 +86,7 @@ function describe(approval: ServerApproval): string[] {
 function refusalError(status: number, json: Record<string, unknown>): Error {
   const detail =
     typeof json['detail'] === 'string' ? json['detail'] : `The server responded with status ${status}.`;
-  return new UsageError(visible(detail), 'List the waiting calls: cobbler approve');
+  return new UsageError(visible(detail), 'To list the waiting calls, run cobbler approve without an id.');
 }
 
 /** A response of the server. */

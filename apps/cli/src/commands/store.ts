@@ -77,7 +77,7 @@ async function salvage(given: string | undefined, options: RawOptions, io: Io): 
     );
   } else {
     io.stderr.write(
-      `The sessions are in ${visible(to)}. To check this file, run cobbler store verify ${visible(to)}; to replace the damaged file, salvage it again: delete ${visible(to)} and ${visible(to)}-made, then run: cobbler store salvage ${visible(from)} --replace\n`,
+      `The sessions are in ${visible(to)}. To check this file, run cobbler store verify ${visible(to)}; to replace the damaged file, delete ${visible(to)} and ${visible(to)}-made, then run: cobbler store salvage ${visible(from)} --replace\n`,
     );
   }
   return changed.length === 0 ? 0 : 1;

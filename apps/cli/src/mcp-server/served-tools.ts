@@ -10,7 +10,7 @@ export const servedTools: Tool[] = [
     description:
       'Runs a task to completion with the Cobbler agent, which works in its own directory with its own tools (files, search, commands). ' +
       'Returns the response, the session_id to continue with, and the status. Status "waiting" means that the calls ' +
-      'listed in approvals need approval: show them to the user and send the user’s decisions with cobbler_approve. With background set to true, it ' +
+      "listed in approvals need approval: show them to the user and send the user's decisions with cobbler_approve. With background set to true, it " +
       'returns immediately; to check the progress, use cobbler_status.',
     inputSchema: {
       type: 'object',

@@ -223,7 +223,6 @@ export class RunView implements RunDisplay {
   }
 
   #showResponse(content: Extract<RunEvent, { type: 'assistant' }>['content']): void {
-    this.#endBlock();
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const isFinal = !content.some((part) => part.type === 'tool_call');
     this.#finalText = isFinal ? text : '';

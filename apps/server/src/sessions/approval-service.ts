@@ -243,7 +243,8 @@ export class ApprovalService {
           isOpen: false,
         };
     }
-    if (request === undefined) throw new Problem(404, 'no_approval', 'There is no approval with this id.');
+    if (request === undefined)
+      throw new Problem(404, 'no_approval', 'There is no approval request with this id.');
     return { request, isOpen: false };
   }
 

@@ -334,7 +334,7 @@ function foldCompacted(state: State, event: CompactedEvent): void {
 export const summaryHeading = 'Summary of the conversation so far:\n\n';
 
 const cutOffText =
-  'Your last answer was cut off, because the conversation had become too long. Go on from where the answer ended.';
+  'Your last answer was cut off, because the conversation had become too long. Continue from where the answer ended.';
 
 /**
  * Returns the largest index up to which messages can be replaced without keeping a result whose call is gone: the

@@ -207,7 +207,7 @@ const bodies = [
       limit: reachedLimit
         .optional()
         .describe(
-          'The limit that was reached. The decision is then about the limit, not about a call: `allow` raises the limit.',
+          'The limit that was reached. If present, the decision is about this limit, not about a call: `allow` raises the limit.',
         ),
     }),
   ),

@@ -179,8 +179,8 @@ export interface ApprovalRequestedEvent {
    */
   readonly mustAsk?: string;
   /**
-   * The limit that was reached. The decision is then about the limit, not about a call: `allow` raises the
-   * limit.
+   * The limit that was reached. If present, the decision is about this limit, not about a call: `allow`
+   * raises the limit.
    */
   readonly limit?: ReachedLimit;
 }

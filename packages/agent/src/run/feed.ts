@@ -117,7 +117,7 @@ export class Feed {
 
   #checkWatchers(): void {
     if ((this.#readers?.size ?? 0) + this.#listeners.length < maxWatchers) return;
-    const message = `The run has the maximum of ${maxWatchers} readers and listeners. Stop one of them first.`;
+    const message = `The run already has the maximum of ${maxWatchers} readers and listeners. Stop one of them first.`;
     throw new AgentError({ kind: 'invalid', code: 'too_many_watchers', message });
   }
 }

@@ -37,7 +37,7 @@ describe('a run', () => {
     const run = executor().run('Go.');
     const stops = Array.from({ length: maxWatchers - 1 }, () => run.subscribe(() => {}));
     const reader = run[Symbol.asyncIterator]();
-    const message = 'The run has the maximum of 1000 readers and listeners. Stop one of them first.';
+    const message = 'The run already has the maximum of 1000 readers and listeners. Stop one of them first.';
     for (const watch of [() => run.subscribe(() => {}), () => run[Symbol.asyncIterator]()])
       expect(errorOf(watch)).toMatchObject({ kind: 'invalid', code: 'too_many_watchers', message });
     stops[0]?.();

@@ -284,7 +284,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     const texts = new Set<string>();
     try {
       await swapping.started;
-      for (let turn = 0; turn < 100 || swapping.count() <= 20; turn += 1) {
+      for (let turn = 0; turn < 250 || swapping.count() <= 20; turn += 1) {
         await read('src/a.txt').then(
           (text) => texts.add(text),
           (error: unknown) => expect(AgentError.is(error)).toBe(true),

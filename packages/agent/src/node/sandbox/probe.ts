@@ -65,7 +65,7 @@ export function probeSandboxSync(env: Environment = process.env): SandboxStatus 
 
 /** Returns the error for tools that must not start commands without a sandbox. */
 export function noSandbox({ reason, cure }: { readonly reason: string; readonly cure: string }): AgentError {
-  const message = `Commands cannot run in a sandbox here: ${reason}. To get one: ${cure}. If this machine is already a sandbox, such as a container, set sandbox: 'external'; to run commands with all of this user's permissions, set sandbox: 'off'.`;
+  const message = `Commands cannot run in a sandbox here: ${reason}. To get a sandbox: ${cure}. If this machine is already a sandbox, such as a container, set sandbox: 'external'; to run commands with all of this user's permissions, set sandbox: 'off'.`;
   return new AgentError({ kind: 'invalid', code: 'no_sandbox', message });
 }
 

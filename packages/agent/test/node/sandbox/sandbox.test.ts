@@ -205,7 +205,7 @@ describe('the self-test of the sandbox', () => {
   it('makes tools refuse where there is no sandbox, with what to do', () => {
     const missing = { COBBLER_BWRAP: join(base, 'nowhere') };
     expect(() => createSandbox({ workspace: workspace(), env: missing })).toThrow(
-      /cannot run in a sandbox here.*To get one.*'external'.*'off'/,
+      /cannot run in a sandbox here.*To get a sandbox.*'external'.*'off'/,
     );
   });
 });
