@@ -30,7 +30,7 @@ describe('a user must approve a call of a program [P21]', () => {
     ['file_change', { changes: [{ path: 'a.ts' }, { path: '.envrc', kind: 'add' }] }, 'is protected'],
     ['file_change', { changes: { 'a.ts': { type: 'update', move_path: '.npmrc' } } }, 'is protected'],
     ['file_change', { changes: { '.envrc': {} } }, 'is protected'],
-    ['file_change', { reason: 'because' }, 'names no file to write'],
+    ['file_change', { reason: 'because' }, 'does not name a file to write'],
     ['Read', { file_path: 'a\0b' }, 'cannot be resolved'],
     ['Write', { file_path: '' }, 'cannot be resolved'],
     ['Write', { file_path: 'later' }, 'cannot be resolved'],

@@ -77,12 +77,12 @@ describe('Chat Completions', () => {
     [
       'a result after a user message',
       [user, calls('a'), user, result('a')],
-      'messages[3] is the result of the call "a", but does not follow it',
+      'messages[3] is the result of the call "a", but is not directly after it',
     ],
     [
       'a result after another response',
       [user, calls('a'), { role: 'assistant', content: 'Hm.' }, result('a')],
-      'messages[3] is the result of the call "a", but does not follow it',
+      'messages[3] is the result of the call "a", but is not directly after it',
     ],
     [
       'a result without a call',

@@ -90,7 +90,7 @@ function fieldsOf(
 }
 
 function deniedMessage(place: string, reason: string): string {
-  return `${place} rejected the user or the password (${reason}). Check the credentials.`;
+  return `${place} rejected the user name or password (${reason}). Check the credentials.`;
 }
 
 function codeOf(thrown: unknown): string | undefined {

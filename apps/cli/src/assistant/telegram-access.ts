@@ -55,7 +55,7 @@ function usersIn(env: Environment, name: string): ReadonlySet<string> {
   if (wrong === undefined) return new Set(entries);
   throw new UsageError(
     `${name} contains ${JSON.stringify(wrong)}, which is not a user id.`,
-    'Use numbers, separated by commas. To find your id, start the bot and write to it: the log shows the id.',
+    'Use numbers, separated by commas. To find your id, start the bot and send it a message: the log shows the id.',
   );
 }
 
@@ -71,7 +71,7 @@ export function explainError(error: unknown): unknown {
   if (code === 'webhook_set')
     return new UsageError(
       'This bot has a webhook, so its updates cannot be fetched by polling.',
-      'Serve the webhook: cobbler assistant --webhook   or delete it: cobbler assistant delete-webhook',
+      'To receive updates at the webhook, run: cobbler assistant --webhook. To delete the webhook, run: cobbler assistant delete-webhook',
     );
   if (code === 'other_poller')
     return new UsageError(

@@ -224,8 +224,7 @@ Setup: docs/editors.md.
     'mcp',
     'serve as a tool for other agents: Claude Code, Codex, Cursor and others',
     `
-A program starts this command and speaks the Model Context Protocol over standard input and output. It can
-start, steer and stop a task, read its status and answer approval requests. To use MCP servers in Cobbler: --mcp.
+A program starts this command and speaks the Model Context Protocol over standard input and output. The program can start, steer and stop a task, read its status and answer approval requests. To use MCP servers in Cobbler: --mcp.
 Setup: docs/mcp.md.
 `,
     { groups: [...without(/--(attach|backend) /, workGroups), ...clientGroups] },

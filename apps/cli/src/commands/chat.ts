@@ -174,7 +174,7 @@ export function serverAccess(
     throw UsageError.withCode(
       'unauthorized',
       'The server requires a token.',
-      'Copy the whole address that cobbler serve printed, with #token=, or pass --token TOKEN.',
+      'Copy the whole address that cobbler serve printed, including the #token= part, or pass --token TOKEN.',
     );
   }
   return { url: url.origin, token: found };

@@ -73,7 +73,7 @@ async function salvage(given: string | undefined, options: RawOptions, io: Io): 
   if (options['replace'] === true) {
     const aside = replace(from, to);
     io.stderr.write(
-      `${visible(from)} now contains the sessions. The damaged file is now ${visible(aside)}.\n`,
+      `${visible(from)} now contains the sessions. The damaged file was renamed to ${visible(aside)}.\n`,
     );
   } else {
     io.stderr.write(

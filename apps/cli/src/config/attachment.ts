@@ -55,7 +55,7 @@ export function textOrFile(given: string, folder: string): string {
   if (!given.startsWith('@')) return given;
   const path = given.slice(1);
   const text = textFrom(readWhole(path, folder));
-  if (text === undefined) throw new UsageError(`${path} is not text.`, 'Use a text file after the @.');
+  if (text === undefined) throw new UsageError(`${path} is not text.`, 'Name a text file after the @.');
   return text;
 }
 

@@ -125,7 +125,7 @@ function changeLine({ server, added, removed, changed }: ListChange): string {
   const names = (mark: string, list: readonly string[]) => list.map((name) => `${mark}${name}`);
   const all = [...names('+', added), ...names('-', removed), ...names('~', changed)];
   const shown = all.length > 8 ? [...all.slice(0, 8), `and ${all.length - 8} more`] : all;
-  return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. The changes will apply from the next conversation on.`;
+  return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. The changes will apply starting with the next conversation.`;
 }
 
 /** Describes a server briefly, without anything that may be a key. */

@@ -98,7 +98,7 @@ Copy the intact data to a new file: cobbler store salvage ${file}
     const { home, file } = await homeWithSessions();
     damage(file);
     const { err } = await run(home, ['salvage'], { replace: true });
-    expect(err).toBe(`${file} now contains the sessions. The damaged file is now ${file}.damaged.\n`);
+    expect(err).toBe(`${file} now contains the sessions. The damaged file was renamed to ${file}.damaged.\n`);
     expect(existsSync(`${file}.damaged`)).toBe(true);
     const opened = sqliteStore(file);
     expect(await opened.sessions()).toEqual(['one', 'two']);

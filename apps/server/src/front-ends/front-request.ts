@@ -96,7 +96,7 @@ const uiMessage = z.object({ id: z.string().optional(), role: z.string(), parts:
 export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   if (trigger === 'regenerate-message') {
     const detail =
-      'Recorded events cannot be removed: fork the session at a point before the message, and send the message again in the fork.';
+      'Recorded events cannot be removed. Instead, fork the session at a point before the message, and send the message again in the fork.';
     throw new Problem(400, 'no_regenerate', detail);
   }
   const last = validate(uiMessage, messages.at(-1), 'invalid_body');

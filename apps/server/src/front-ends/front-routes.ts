@@ -40,7 +40,7 @@ export function frontRoutes(services: Services): Route[] {
       path: chatPath,
       name: 'chat',
       summary:
-        'Sends the last message from a useChat page, or the approval decisions in it, and streams the response.',
+        'Sends the last message from a useChat page, or the approval decisions that the message contains, and streams the response.',
       scope: 'prompt',
       body: chatBody,
       answers: {

@@ -219,7 +219,7 @@ export class MessageExchange {
     const { approvalId, limit } = this.#question ?? {};
     this.#question = undefined;
     if (approvalId === undefined || limit === undefined) return [];
-    const reason = 'The run ended before the decision.';
+    const reason = 'The run ended before the decision was made.';
     return [{ type: 'decided', id: approvalId, approvalId, allows: false, reason, limit }];
   }
 

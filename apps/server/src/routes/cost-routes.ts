@@ -14,7 +14,7 @@ export function costRoutes({ store }: Services): Route[] {
       method: 'GET',
       path: '/v1/costs',
       name: 'readCosts',
-      summary: 'Returns what all sessions have cost, including deleted ones.',
+      summary: 'Returns the cost of all sessions, including deleted ones.',
       scope: 'read',
       query: z.strictObject({
         by: z.enum(costGroups).default('day'),

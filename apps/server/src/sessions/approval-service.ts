@@ -251,7 +251,7 @@ export class ApprovalService {
   #check({ request, decision: before, isOpen }: LoggedApproval, { decision, hash }: ReceivedDecision): void {
     const { expiresAt } = request;
     if (before !== undefined) throw alreadyDecided(`Already decided: ${before}.`);
-    if (!isOpen) throw alreadyDecided('The run ended before the decision.');
+    if (!isOpen) throw alreadyDecided('The run ended before the decision was made.');
     if (expiresAt !== undefined && expiresAt <= this.#now()) {
       throw new Problem(409, 'expired', 'The deadline for this decision has passed.');
     }

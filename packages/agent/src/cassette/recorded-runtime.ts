@@ -42,8 +42,8 @@ export function recordedRuntime(ports: Ports, real: Runtime, fetch: Runtime['fet
   };
 }
 
-/** Rejects, because a replay has no network. */
+/** Rejects, because a replay has no network access. */
 export function noNetwork(): Promise<never> {
-  const message = "A replay has no network. Send all requests through the recording's transport.";
+  const message = "A replay has no network access. Send all requests through the recording's transport.";
   return Promise.reject(new AgentError({ kind: 'agent', code: 'replay_miss', message }));
 }

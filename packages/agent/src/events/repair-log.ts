@@ -173,7 +173,7 @@ function replayed(entries: readonly Entry[], note: Note): { state: State; events
 }
 
 function ending({ metrics }: State): EventBody {
-  const message = 'The log ends before its run does.';
+  const message = 'The log ends before the end of the run.';
   return { type: 'finished', status: 'failed', error: { kind: 'agent', code: 'cut_log', message }, metrics };
 }
 

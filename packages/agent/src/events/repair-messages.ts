@@ -84,7 +84,7 @@ function pair(messages: readonly Message[], problems: MessageIssue[]): RepairedC
       if (call.at !== latest)
         problems.push({
           at,
-          what: `is the result of the call ${quotedCallId(message)}, but does not follow it`,
+          what: `is the result of the call ${quotedCallId(message)}, but is not directly after it`,
         });
     }
   }

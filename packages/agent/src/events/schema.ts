@@ -105,7 +105,7 @@ const bodies = [
   ),
   withTypeName(
     'ToolStartedEvent',
-    'A tool is about to run. After a crash, this event without a result means that the outcome is unknown.',
+    'A tool is about to run. If this event has no result after a crash, the outcome is unknown.',
     z.looseObject({
       ...place,
       ...subject,
@@ -115,7 +115,7 @@ const bodies = [
         .number()
         .optional()
         .describe(
-          'The time, in milliseconds since 1970, until which the call waits before its tool runs. Absent if the call does not wait.',
+          'The call waits until this time, in milliseconds since 1970, before its tool runs. Absent if the call does not wait.',
         ),
     }),
   ),
@@ -152,7 +152,7 @@ const bodies = [
   ),
   withTypeName(
     'ApprovalRequestedEvent',
-    'A user must decide on a call. The decision must name this approval id, and only the first decision counts.',
+    'A user must allow or deny a call or a higher limit. The decision must name this approval id, and only the first decision counts.',
     z.looseObject({
       ...place,
       ...subject,
@@ -193,7 +193,9 @@ const bodies = [
       isRepeated: z
         .boolean()
         .optional()
-        .describe('True if the user allowed the call before, but it would no longer do what was shown then.'),
+        .describe(
+          'True if the user allowed the call before, but it would now do something different from what the user was shown.',
+        ),
       expiresAt: z
         .number()
         .optional()
@@ -223,7 +225,7 @@ const bodies = [
         .number()
         .optional()
         .describe(
-          'The amount by which the limit that was reached is raised. If absent, the limit is raised by the amount that the approval request offered.',
+          'How much is added to the limit that was reached. If absent, the limit is raised by the amount that the approval request offered.',
         ),
       waitedMs: z
         .number()
@@ -250,7 +252,7 @@ const bodies = [
       who: z
         .string()
         .describe(
-          'The source of the requests: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory), `embedding`, or `tool` (anything else). More values may be added.',
+          'The source of the requests: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory), `embedding`, or `tool` (anything else). More values may be added later.',
         ),
       spent: requestUsage,
       provider: words,
@@ -282,7 +284,7 @@ const bodies = [
       code: z
         .string()
         .describe(
-          'The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added.',
+          'The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added later.',
         ),
       text: z.string().describe('The text that the model sees.'),
     }),

@@ -82,7 +82,7 @@ export interface AskFailedEvent {
   readonly model?: string;
 }
 
-/** A tool is about to run. After a crash, this event without a result means that the outcome is unknown. */
+/** A tool is about to run. If this event has no result after a crash, the outcome is unknown. */
 export interface ToolStartedEvent {
   readonly turn: number;
   readonly index: number;
@@ -91,8 +91,8 @@ export interface ToolStartedEvent {
   readonly type: 'tool_started';
   readonly arguments: Record<string, unknown>;
   /**
-   * The time, in milliseconds since 1970, until which the call waits before its tool runs. Absent if the call
-   * does not wait.
+   * The call waits until this time, in milliseconds since 1970, before its tool runs. Absent if the call does
+   * not wait.
    */
   readonly waitUntil?: number;
 }
@@ -139,7 +139,8 @@ export interface BlobReference {
 }
 
 /**
- * A user must decide on a call. The decision must name this approval id, and only the first decision counts.
+ * A user must allow or deny a call or a higher limit. The decision must name this approval id, and only the
+ * first decision counts.
  */
 export interface ApprovalRequestedEvent {
   readonly turn: number;
@@ -165,7 +166,10 @@ export interface ApprovalRequestedEvent {
    * If `changes` is absent: the calls in the same response that run first and can change what this call does.
    */
   readonly after?: readonly string[];
-  /** True if the user allowed the call before, but it would no longer do what was shown then. */
+  /**
+   * True if the user allowed the call before, but it would now do something different from what the user was
+   * shown.
+   */
   readonly isRepeated?: boolean;
   /**
    * The wall-clock time when the request expires, in milliseconds since 1970. Absent if the request does not
@@ -195,8 +199,8 @@ export interface ApprovalDecidedEvent {
   readonly decision: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
   /**
-   * The amount by which the limit that was reached is raised. If absent, the limit is raised by the amount
-   * that the approval request offered.
+   * How much is added to the limit that was reached. If absent, the limit is raised by the amount that the
+   * approval request offered.
    */
   readonly more?: number;
   /** Time until the decision, in milliseconds; not counted toward the time limit. */
@@ -223,7 +227,7 @@ export interface SpentEvent {
   readonly type: 'spent';
   /**
    * The source of the requests: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for
-   * the memory), `embedding`, or `tool` (anything else). More values may be added.
+   * the memory), `embedding`, or `tool` (anything else). More values may be added later.
    */
   readonly who: string;
   readonly spent: RequestUsage;
@@ -255,7 +259,9 @@ export interface StopRequestedEvent {
 /** A message from the runtime to the model. Occurs only between two turns. */
 export interface NoticeEvent {
   readonly type: 'notice';
-  /** The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added. */
+  /**
+   * The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added later.
+   */
   readonly code: string;
   /** The text that the model sees. */
   readonly text: string;

@@ -403,5 +403,5 @@ function checkedValidation(answer: unknown): Validation {
     if (ok === true && 'value' in answer) return { ok, value: value as Record<string, unknown> };
     if (ok === false && typeof problem === 'string') return { ok, problem };
   }
-  return { ok: false, problem: 'The validation of the arguments returned an invalid result.' };
+  return { ok: false, problem: 'The argument validator returned an invalid result.' };
 }

@@ -273,7 +273,7 @@ function filePart(given: ToolResultPart): ToolResultPart {
   if (part.type !== 'file') throw new TypeError('it contains a part that is neither text nor a file');
   const { type, mediaType, data } = part;
   if (typeof mediaType !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
-    throw new TypeError('it contains a file without a media type such as image/png');
+    throw new TypeError('it contains a file that has no media type (for example, image/png)');
   if (typeof data !== 'string' || !isBase64(data))
     throw new TypeError('it contains a file whose data is not base64');
   const name = typeof part.name === 'string' ? wellFormedText(part.name) : undefined;

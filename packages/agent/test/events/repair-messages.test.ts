@@ -59,7 +59,7 @@ describe('repairMessages', () => {
 
   it('moves a late result so that it follows its call', () => {
     const { outline: after, told } = mended(go, calls('a'), userMessage('Well?'), says('Hm.'), result('a'));
-    expect(told).toEqual(['4 is the result of the call "a", but does not follow it']);
+    expect(told).toEqual(['4 is the result of the call "a", but is not directly after it']);
     expect(after).toEqual([
       'user: Go.',
       'assistant: ',

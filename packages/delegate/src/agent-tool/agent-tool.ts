@@ -286,7 +286,7 @@ function parametersOf(backends: readonly Backend[]) {
         description: 'For create: maximum number of model responses.',
       },
       async: { type: 'boolean', description: 'For create and send: return at once. Default false.' },
-      session_id: string('For send, status and destroy: the id of the session, such as as-1.'),
+      session_id: string('For send, status and destroy: the id of the session, for example as-1.'),
     },
     required: ['action'],
     additionalProperties: false,

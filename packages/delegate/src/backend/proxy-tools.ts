@@ -119,7 +119,7 @@ const treeReaders: ReadonlySet<string> = new Set(['Glob', 'Grep', 'LS']);
 /** Returns why a user must approve a call; undefined if approval is not needed. */
 function concernOf(place: ProxyTarget, name: string, given: Record<string, unknown>): string | undefined {
   const named = pathsIn(given).flatMap((path) => spellingsOf(path, place.home));
-  if (writers.has(name) && named.length === 0) return `${name} names no file to write.`;
+  if (writers.has(name) && named.length === 0) return `${name} does not name a file to write.`;
   const below = treeReaders.has(name) && named.length === 0 ? ['.'] : named;
   const pattern = name === 'Glob' ? textOf(given['pattern']) : '';
   const [fixed, rest] = cutAtWildcard(pattern);

@@ -22,7 +22,7 @@ export async function listBudgets(options: RawOptions, io: Io): Promise<number> 
     }));
     io.stdout.write(`${visibleJson(JSON.stringify({ items }))}\n`);
   } else if (balances.length === 0) {
-    io.stderr.write('There are no budgets. To find out how to add one: cobbler help budgets\n');
+    io.stderr.write('There are no budgets. To find out how to add one, run: cobbler help budgets\n');
   } else {
     const style = styleFor(screenFor(io.stdout, io.env));
     io.stdout.write(`${budgetTable(balances, style).join('\n')}\n`);

@@ -67,7 +67,7 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
           <p class="doing warn">
             {live.unstoredEnd === undefined
               ? 'This run was cut off and has not been continued.'
-              : `This run ended, but its end could not be stored: ${live.unstoredEnd}`}{' '}
+              : `This run ended, but its end could not be recorded: ${live.unstoredEnd}`}{' '}
             <button type="button" onClick={actions.resume}>
               Continue from here
             </button>

@@ -249,7 +249,7 @@ export class Assembly implements ResponseSink {
 
   fail(fault: Fault): void {
     this.steps += 1;
-    if (typeof fault.message !== 'string') throw new TypeError('the message of a failure is not a string');
+    if (typeof fault.message !== 'string') throw new TypeError('an error message is not a string');
     if (!this.#over) this.#break({ ...fault, kind: fault.kind ?? 'agent' });
   }
 
