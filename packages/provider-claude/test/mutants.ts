@@ -103,8 +103,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: 'return out.close(at);',
-    replace: "return out.end('complete');",
+    find: 'if (closed !== undefined) out.close(Number(closed));',
+    replace: "if (closed !== undefined) out.end('complete');",
     why: 'a response cut off after its first block counts as complete',
     breaks: ['P1'],
     by: 'claude: cuts',
@@ -151,8 +151,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "  out.begin(at, 'text');\n",
-    replace: '',
+    find: "out.begin(at, 'text');",
+    replace: "out.text(at, '');",
     why: 'a text without its end event counts as complete',
     breaks: ['P27'],
     by: 'test/repeated-blocks.test.ts',

@@ -70,7 +70,9 @@ describe('the permission gate', () => {
     });
 
     test('has no "always" option [P21]', () => {
-      expect(new Permission('ask', [], true).offers(guarded)).toEqual([]);
+      const permission = new Permission('ask', [], true);
+      expect(permission.offers(guarded)).toEqual([]);
+      expect(permission.offers({ ...command, mustAsk })).toEqual([]);
     });
   });
 

@@ -64,6 +64,18 @@ describe('a run leaves behind', () => {
     expect(play.timers - before).toBe(2);
     expect((await play.until(run.result)).status).toBe('cancelled');
   });
+
+  it('no timer for the ended request when the run is cancelled during a tool call [P18]', async () => {
+    const play = stage();
+    const endless = tool('a', { execute: () => new Promise<never>(() => {}) });
+    const run = play.run({ agent: scriptedModel([calls(['a'])]), tools: [endless] });
+    await play.advance(1000);
+    const before = play.timers;
+    run.cancel();
+    // The timer for the end of the run.
+    expect(play.timers - before).toBe(1);
+    expect((await play.until(run.result)).status).toBe('cancelled');
+  });
 });
 
 describe('an agent that ignores its signal', () => {

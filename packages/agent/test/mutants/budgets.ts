@@ -113,7 +113,7 @@ export const budgetMutants: readonly Mutant[] = [
     replace: 'AND waits_period = ? AND number <> ?',
     why: 'two requests wait for each other',
     breaks: ['U4'],
-    by: rules,
+    by: 'test/budgets/rules.slow.test.ts',
   },
   {
     file: sql,

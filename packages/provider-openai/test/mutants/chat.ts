@@ -258,7 +258,7 @@ export const chatMutants: readonly Mutant[] = [
   {
     file: 'src/chat/event.ts',
     find: '  if (choice === undefined) return;\n',
-    replace: '  if (choice === undefined || answer.finished) return;\n',
+    replace: '  if (choice === undefined || answer.stop !== undefined) return;\n',
     why: 'Chat Completions: content after the finish reason is dropped silently',
     breaks: ['P27'],
     by: 'openai chat: losses',
