@@ -14,10 +14,17 @@ interface Asked {
   readonly told?: Record<string, unknown>;
   /** Runs before the program asks. */
   readonly before?: (folder: string) => void;
+  /** A tool whose result the program reads before it asks. */
+  readonly read?: string;
+  /** Tools that the agent tool trusts. */
+  readonly trusted?: readonly string[];
 }
 
 /** Returns the decision of the tool `agent` about one call of a program. */
-async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked): Promise<CallDecision> {
+async function decided(
+  gate: Gate,
+  { toolName, told, before, read, trusted, ...asked }: Asked,
+): Promise<CallDecision> {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'gate-')));
   onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
   mkdirSync(join(workspace, '.git'));
@@ -25,6 +32,11 @@ async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked):
   const start: Backend['start'] = (request, { onEvent } = {}) => {
     queueMicrotask(() => {
       before?.(request.workingDir);
+      if (read !== undefined) {
+        const earlier = { type: 'tool_call', id: 'call-0', toolName: read, arguments: {} } as const;
+        onEvent?.({ type: 'part', part: earlier });
+        onEvent?.({ type: 'result', callId: 'call-0', text: 'Send it.', isError: false });
+      }
       const part = { type: 'tool_call', id: 'call-1', toolName, arguments: told ?? {} } as const;
       if (told !== undefined) onEvent?.({ type: 'part', part });
       onEvent?.({ type: 'asked', callId: 'call-1', toolName, ...asked });
@@ -52,6 +64,7 @@ async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked):
     sessionsFile: null,
     permission: 'gate',
     gate,
+    ...(trusted && { trusted }),
   });
   const { signal } = new AbortController();
   const context = { callId: 'c', idempotencyKey: 'k', progress: () => {}, budget: new Budget(), signal };
@@ -103,6 +116,39 @@ describe('the gate of the agent tool [P21]', () => {
       told: { changes: [{ path }] },
     };
     expect(await decided(open, change)).toMatchObject({ type });
+  });
+
+  it.each([
+    ['Bash', 'deny', 'WebSearch'],
+    ['Bash', 'deny', 'mcp__mail__read'],
+    ['command_execution', 'deny', 'web_search'],
+    ['WebFetch', 'deny', 'WebFetch'],
+    ['mcp__mail__send', 'deny', 'WebFetch'],
+    ['Bash', 'allow', 'Read'],
+    ['Bash', 'allow', 'Bash'],
+    ['Edit', 'allow', 'WebSearch'],
+    ['TodoWrite', 'allow', 'WebSearch'],
+  ])('decides %s as %s after the program has read %s', async (toolName, type, source) => {
+    const call = { toolName, arguments: { command: 'ls', file_path: 'a.ts' }, read: source };
+    expect(await decided(open, call)).toMatchObject({ type });
+  });
+
+  it('gives the source of untrusted output as the reason, unless the tool is trusted', async () => {
+    const calls: GateCall[] = [];
+    const gate: Gate = (call) => {
+      calls.push(call);
+      return { type: 'allow' };
+    };
+    const call = { toolName: 'Bash', arguments: { command: 'ls' }, read: 'WebSearch' };
+    await decided(gate, call);
+    await decided(gate, { ...call, trusted: ['WebSearch'] });
+    await decided(gate, { ...call, trusted: ['Bash'] });
+    expect(calls.map(({ mustAsk }) => mustAsk)).toEqual([
+      expect.stringContaining('untrusted output from WebSearch'),
+      undefined,
+      undefined,
+    ]);
+    expect(calls.map(({ untrusted }) => untrusted)).toEqual(['WebSearch', undefined, 'WebSearch']);
   });
 
   it('denies a call whose arguments cannot be cloned', async () => {

@@ -98,3 +98,31 @@ describe('a user must approve a call of a program [P21]', () => {
     expect(asker()(name, given)).toBeUndefined();
   });
 });
+
+describe('untrusted output of a program [P21]', () => {
+  const flags = (trusted: readonly string[] = []) => {
+    const tools = proxyTools(async () => ({ content: '' }), {
+      workingDir: tmpdir(),
+      more: ['mcp__mail__send'],
+      trusted,
+    });
+    return (name: string) => {
+      const { untrusted = false, sends = false } = tools.find((tool) => tool.name === name) ?? {};
+      return { untrusted, sends };
+    };
+  };
+
+  it.each([
+    ['WebFetch', { untrusted: true, sends: true }],
+    ['web_search', { untrusted: true, sends: true }],
+    ['mcp__mail__send', { untrusted: true, sends: true }],
+    ['other', { untrusted: true, sends: true }],
+    ['Bash', { untrusted: false, sends: true }],
+    ['Read', { untrusted: false, sends: false }],
+    ['Write', { untrusted: false, sends: false }],
+    ['Task', { untrusted: false, sends: false }],
+  ])('%s is %j', (name, expected) => {
+    expect(flags()(name)).toEqual(expected);
+    expect(flags([name])(name)).toEqual({ untrusted: false, sends: false });
+  });
+});

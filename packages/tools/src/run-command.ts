@@ -156,7 +156,9 @@ async function run(
   });
   const end = await ended;
   const output = commandOutput(both.text(), both.total);
-  return report(end, output + sandboxNotes(sandbox, end, output), timeoutMs);
+  // With more rights, a command can read the web.
+  const untrusted = args.needs !== undefined;
+  return report(end, output + sandboxNotes(sandbox, end, output), timeoutMs, untrusted);
 }
 
 const sandboxText =
@@ -187,7 +189,7 @@ function withSafePath(env: Environment, workspace: Workspace): Environment {
   return { ...env, PATH: parts.join(delimiter) };
 }
 
-function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput {
+function report(end: ProcessEnd, output: string, timeoutMs: number, untrusted: boolean): ToolOutput {
   if (end.cause === 'unstartable') {
     const message = 'The shell could not be started.';
     throw end.error ?? new AgentError({ kind: 'tool', code: 'unstartable', message });
@@ -203,6 +205,7 @@ function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput 
     content: `[${summary}]\n${text}`,
     summary: end.cause === 'timeout' ? `timed out after ${timeoutMs / 1000} s` : summary,
     ...(end.cause !== 'exit' && { isError: true }),
+    ...(untrusted && { untrusted }),
   });
 }
 

@@ -32,6 +32,7 @@ Permissions
   --read-only              only read
   --allow <rule>           allow matching calls, such as 'run_command(npm test)'; repeatable
   --allow-guarded <path>   allow writes to a protected path, such as .github; repeatable
+  --trust <tool>           with --backend: trust what this tool, such as WebSearch, reads and sends; repeatable
 ${sandboxOptions}
 
 Limits

@@ -76,8 +76,9 @@ function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOpti
   const tool = named ?? tools.find((one) => one.name === 'run_command');
   const subject = named === undefined ? text : argument;
   const directory = typeof options['in'] === 'string' ? options['in'] : undefined;
+  const [, command = subject, needs] = /^(.*) \[needs (network|all)\]$/s.exec(subject) ?? [];
   const given =
-    tool?.name === 'run_command' ? { command: subject, ...defined({ directory }) } : { path: subject };
+    tool?.name === 'run_command' ? { command, ...defined({ directory, needs }) } : { path: subject };
   return {
     toolName: tool?.name ?? 'run_command',
     subject: tool?.subject?.(given) ?? subject,

@@ -220,7 +220,7 @@ async function delegateOf(
   limits: Limits,
   io: Io,
 ): Promise<DelegatedLoop | undefined> {
-  const { backend: name, model, mode } = flags;
+  const { backend: name, model, mode, trust: trusted } = flags;
   if (name === undefined) return undefined;
   if (recordReplay.recording !== undefined)
     throw new UsageError(
@@ -229,7 +229,7 @@ async function delegateOf(
     );
   const own = model === undefined ? {} : { model };
   const sandbox = await backendSandbox(folder, flags, io.env);
-  const order = { name, folder, mode, limits, pricing: () => undefined, env: io.env };
+  const order = { name, folder, mode, limits, trusted, pricing: () => undefined, env: io.env };
   return delegateTo({ ...order, ...own, ...defined({ sandbox }) });
 }
 

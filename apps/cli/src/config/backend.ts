@@ -37,6 +37,8 @@ export interface BackendOrder {
   /** The model as the user named it; if absent, the program chooses. */
   readonly model?: string;
   readonly limits: Limits;
+  /** Tools that can send data, and whose output is trusted. */
+  readonly trusted: readonly string[];
   readonly pricing: Pricing;
   readonly env: Environment;
   /** The sandbox of the program. Default: none. */
@@ -49,7 +51,7 @@ export interface BackendOrder {
  * @throws UsageError if the program is not installed.
  */
 export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
-  const { name, folder, mode, model, limits, pricing, env, sandbox } = order;
+  const { name, folder, mode, model, limits, trusted, pricing, env, sandbox } = order;
   const { claudeCode, codex, delegatedLoop } = await import('@cobbler/delegate');
   const permission = mode === 'read-only' ? 'read-only' : 'gate';
   const options = {
@@ -61,5 +63,5 @@ export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
   const problem = backend.problem();
   if (problem !== undefined)
     throw new UsageError(`${problem.message}.`, 'Install it, or check the setup: cobbler doctor');
-  return delegatedLoop({ backend, workingDir: folder, limits, pricing });
+  return delegatedLoop({ backend, workingDir: folder, limits, trusted, pricing });
 }

@@ -43,6 +43,8 @@ export interface RunFlags extends Pick<FileConfig, SharedFlags> {
   readonly allow: readonly string[];
   /** Guarded paths that can be written without a question. */
   readonly allowGuarded: readonly string[];
+  /** Tools of the backend whose output is trusted. */
+  readonly trust: readonly string[];
   readonly maxTokens?: number;
   /** How much more the limit that a resumed session waits at allows. */
   readonly more?: number;
@@ -121,6 +123,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     mode: readMode(raw),
     allow: texts(raw['allow']),
     allowGuarded: texts(raw['allowGuarded']),
+    trust: texts(raw['trust']),
     allowUnpriced: raw['allowUnpriced'] === true,
     askAtLimit: raw['askAtLimit'] === true,
     ...(raw['session'] === false && { keeps: false }),

@@ -24,9 +24,16 @@ export interface PermissionRule {
   /** Set if the pattern names one program with its arguments. */
   readonly command?: CommandRule;
   readonly digest?: string;
+  /** The rights beyond the sandbox that it gives to exactly this command, such as `network`. */
+  readonly needs?: string;
   /** Returns whether the pattern matches as text. */
   matches(call: RuledCall): boolean;
 }
+
+/** Tools that change files: those of Cobbler, Claude Code and Codex. */
+export const editTools: ReadonlySet<string> = new Set([
+  ...['write_file', 'edit_file', 'Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change'],
+]);
 
 /** Tools that run command lines: those of Cobbler, Claude Code and Codex. */
 const commandTools: ReadonlySet<string> = new Set(['run_command', 'Bash', 'command_execution']);
@@ -42,12 +49,14 @@ export function readRule(text: string, effect: 'allow' | 'deny'): PermissionRule
   const [, bare = text, digest] = /^(.*\)) @(\w+)$/s.exec(text.trim()) ?? [];
   const judge = rules({ [effect]: [bare] });
   const [, tool = bare, pattern] = /^([^(]*)\((.*)\)$/s.exec(bare.trim()) ?? [];
+  const [, needs] = (commandTools.has(tool) && / \[needs (network|all)\]$/.exec(pattern ?? '')) || [];
+  const isLine = pattern !== undefined && needs === undefined;
   return {
     text,
     tool,
     matches: ({ toolName, subject }) =>
       judge({ toolName, subject, id: '', effect: 'once', arguments: {} }).type === effect,
-    ...defined({ pattern, digest, command: pattern === undefined ? undefined : readCommandRule(pattern) }),
+    ...defined({ pattern, digest, needs, command: isLine ? readCommandRule(pattern) : undefined }),
   };
 }
 
@@ -62,7 +71,7 @@ export function allowingRules(
     const found = list.find((rule) => rule.matches(call) && (rule.digest ?? digest) === digest);
     return found === undefined ? undefined : [found];
   }
-  const own = list.filter((rule) => rule.tool === call.toolName);
+  const own = list.filter((rule) => rule.tool === call.toolName && rule.needs === undefined);
   const line = readCommandLine(call.subject);
   const steps = line === undefined ? undefined : placedSteps(line, directoryOf(call));
   const each = steps?.map((step) =>
@@ -73,6 +82,15 @@ export function allowingRules(
   const isLiteral = directoryOf(call) === '.' && !call.subject.includes('*');
   const exact = own.find((rule) => isLiteral && rule.command === undefined && rule.pattern === call.subject);
   return exact === undefined ? undefined : [exact];
+}
+
+/** Returns the rule that gives exactly this command the rights beyond the sandbox that it needs. */
+export function grantOf(list: readonly PermissionRule[], call: RuledCall): PermissionRule | undefined {
+  const { needs } = call.arguments;
+  if (needs === undefined || directoryOf(call) !== '.') return undefined;
+  return list.find(
+    (rule) => rule.tool === call.toolName && rule.needs === needs && rule.pattern === call.subject,
+  );
 }
 
 /** Returns whether an allow rule for commands has no effect, because it contains a `*` or no command. */
@@ -123,8 +141,12 @@ function isLike(text: string, pattern: string): boolean {
   return new RegExp(`^${parts.join('[\\s\\S]*')}$`, 'i').test(text);
 }
 
-function lineOf({ toolName, subject }: RuledCall): CommandLine | undefined {
-  return commandTools.has(toolName) ? readCommandLine(subject) : undefined;
+function lineOf({ toolName, subject, arguments: { needs } }: RuledCall): CommandLine | undefined {
+  if (!commandTools.has(toolName)) return undefined;
+  const suffix = typeof needs === 'string' ? ` [needs ${needs}]` : '';
+  return readCommandLine(
+    subject.endsWith(suffix) ? subject.slice(0, subject.length - suffix.length) : subject,
+  );
 }
 
 /** Returns the directory in which a command starts, as its arguments name it. */
@@ -167,7 +189,10 @@ export function rulesToOffer(call: RuledCall, digestOf: DigestOf): string[] {
 /** Returns the options that would have allowed these calls, quoted for a shell, without duplicates. */
 export function allowOptions(calls: readonly RuledCall[], digestOf: DigestOf): string[] {
   const options = calls.flatMap((call) => {
-    if (call.mustAsk !== undefined) return [`--allow-guarded ${shellQuoted(call.subject)}`];
+    if (call.arguments['needs'] !== undefined && commandTools.has(call.toolName))
+      return [`--allow ${shellQuoted(`${call.toolName}(${call.subject})`)}`];
+    if (call.mustAsk !== undefined)
+      return editTools.has(call.toolName) ? [`--allow-guarded ${shellQuoted(call.subject)}`] : [];
     const rule = exactRule(call, digestOf);
     return rule === undefined ? ['--yes'] : [`--allow ${shellQuoted(rule)}`];
   });

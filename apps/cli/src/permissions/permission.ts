@@ -5,6 +5,8 @@ import {
   allowingRules,
   allowOptions,
   denies,
+  editTools,
+  grantOf,
   readRule,
   rulesToOffer,
   unclearFor,
@@ -21,12 +23,6 @@ export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   yes: 'asks only before writes to protected files',
   'read-only': 'read-only',
 };
-
-const editTools: ReadonlySet<string> = new Set([
-  ...['write_file', 'edit_file'],
-  // Tools of backends.
-  ...['Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change'],
-]);
 
 /** What happens with a call, and why. */
 export interface PermissionDecision {
@@ -117,6 +113,9 @@ export class Permission {
     const unclear = unclearFor(this.#deny, call);
     if (unclear !== undefined)
       return decision(this.mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
+    // After untrusted output, what was allowed in advance is asked again.
+    const grant = call.untrusted === undefined ? grantOf(this.#allow, call) : undefined;
+    if (grant !== undefined) return decision('allow', 'Rules allow it.', [grant.text]);
     if (call.mustAsk !== undefined) return decision('ask', call.mustAsk);
     if (call.effect === 'read') return decision('allow', 'It changes nothing.');
     if (this.#allowsAll(call.toolName)) return decision('allow', `The mode is ${this.mode}.`);

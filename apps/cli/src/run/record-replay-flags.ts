@@ -15,6 +15,7 @@ export const permissionOptions: readonly string[] = [
   'readOnly',
   'allow',
   'allowGuarded',
+  'trust',
 ];
 
 /** Options of the task, which a cassette contains. */

@@ -76,6 +76,55 @@ describe('the permission gate', () => {
     });
   });
 
+  describe('a command that needs more than the sandbox gives', () => {
+    const rule = 'run_command(npm install [needs network])';
+    const needy = {
+      ...call('run_command', 'npm install [needs network]'),
+      arguments: { command: 'npm install', needs: 'network' },
+      mustAsk: 'This command wants to use the network.',
+    };
+
+    test('is allowed by a rule for exactly this call, even without a user [P21]', async () => {
+      for (const mode of ['ask', 'edits', 'sandboxed', 'yes'] as const)
+        expect((await new Permission(mode, [rule], false).gate(needy, context)).type, mode).toBe('allow');
+    });
+
+    test.each([
+      ['other rights', { arguments: { command: 'npm install', needs: 'all' } }],
+      ['another directory', { arguments: { command: 'npm install', needs: 'network', directory: 'web' } }],
+      ['another command', { subject: 'npm install x [needs network]' }],
+      ['untrusted output in the conversation', { untrusted: 'fetch_page' }],
+      ['the rights only in its text', { arguments: { command: 'npm install [needs network]' } }],
+    ])('is not allowed with %s [P21]', async (_what, other) => {
+      const { gate } = new Permission('yes', [rule], true);
+      expect((await gate({ ...needy, ...other }, context)).type).toBe('ask');
+    });
+
+    test('is not allowed by a rule for the command without the rights, and denied by a deny rule [P21]', async () => {
+      const { gate } = new Permission('yes', ['run_command(npm install)'], true);
+      expect((await gate(needy, context)).type).toBe('ask');
+      const strict = new Permission('yes', [rule], true, { deny: ['run_command(npm *)'] });
+      expect((await strict.gate(needy, context)).type).toBe('deny');
+    });
+
+    test('does not allow a command with the rights as its words [P21]', async () => {
+      const { gate } = new Permission('ask', [rule], true);
+      expect((await gate(call('run_command', 'npm install needs'), context)).type).toBe('ask');
+    });
+
+    test('names the rule that would allow it', async () => {
+      const permission = new Permission('yes', [], false);
+      await permission.gate(needy, context);
+      expect(permission.missingOptions).toEqual([`--allow '${rule}'`]);
+    });
+  });
+
+  test('offers no option for a call that sends data after untrusted output', async () => {
+    const permission = new Permission('yes', [], false);
+    await permission.gate({ ...call('mail', 'ann@example.com'), mustAsk: 'It can send data.' }, context);
+    expect(permission.missingOptions).toEqual([]);
+  });
+
   test('does not allow a command that is joined to an allowed one [P21]', async () => {
     const { gate } = new Permission('ask', ['run_command(npm test)'], true);
     for (const joined of [

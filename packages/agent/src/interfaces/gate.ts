@@ -12,6 +12,8 @@ export interface GateCall {
   readonly subject: string;
   /** The reason why the tool requires a user to decide on this call; absent for an ordinary call. */
   readonly mustAsk?: string;
+  /** The first tool whose untrusted output the model had read when it wrote the call; absent if there is none. */
+  readonly untrusted?: string;
 }
 
 /** The context in which a gate decides on a call. */

@@ -5,6 +5,7 @@ import { allowAll } from '../interfaces/gate.ts';
 import type { Tool, Validation } from '../interfaces/tool.ts';
 import { validateArguments } from '../interfaces/tool.ts';
 import { askGate } from '../interfaces/verdict.ts';
+import { defined } from '../values/defined.ts';
 import { copyOf } from '../values/json.ts';
 import { maxArgumentBytes, sizeOf } from '../values/sizes.ts';
 import { planDecided } from './ask-user.ts';
@@ -55,15 +56,19 @@ function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validatio
  */
 function whyAsk(
   run: RunContext,
-  { turn }: OpenCall,
+  call: OpenCall,
   tool: Tool,
   valid: Record<string, unknown>,
 ): string | undefined {
   const own = tool.mustAsk && mustAskOf(tool, valid);
-  const { untrusted } = run.state;
-  if (own !== undefined || tool.sends !== true || untrusted === undefined || untrusted.turn >= turn)
-    return own;
-  return `It can send data, and the conversation contains untrusted output from ${untrusted.toolName}, which may contain instructions.`;
+  const source = own === undefined && tool.sends === true ? untrustedBefore(run, call) : undefined;
+  if (source === undefined) return own;
+  return `It can send data, and the conversation contains untrusted output from ${source}, which may contain instructions.`;
+}
+
+/** Returns the tool whose untrusted output the model had read when it wrote a call. */
+function untrustedBefore({ state: { untrusted } }: RunContext, { turn }: OpenCall): string | undefined {
+  return untrusted !== undefined && untrusted.turn < turn ? untrusted.toolName : undefined;
 }
 
 /** Plans a call as the gates from an index on decide. The first `deny` counts, and one `ask` is enough to ask a user. */
@@ -122,6 +127,7 @@ async function planSubmitted(run: RunContext, job: Job, approval: Approval): Pro
 
 function judge(run: RunContext, job: Job, gate: Gate): Verdict | Promise<Verdict> {
   const { tool, mustAsk } = job;
+  const untrusted = untrustedBefore(run, job.call);
   const call: GateCall = {
     id: job.call.part.id,
     toolName: tool.name,
@@ -130,5 +136,6 @@ function judge(run: RunContext, job: Job, gate: Gate): Verdict | Promise<Verdict
     subject: tool.subject === undefined ? '' : subjectOf(tool, job.valid),
   };
   const context = { signal: run.signal, session: run.config.sessionId };
-  return askGate(gate, mustAsk === undefined ? call : { ...call, mustAsk }, context);
+  const isUsual = mustAsk === undefined && untrusted === undefined;
+  return askGate(gate, isUsual ? call : { ...call, ...defined({ mustAsk, untrusted }) }, context);
 }

@@ -47,6 +47,10 @@ export interface AgentToolOptions
    */
   readonly gate?: Gate;
   /**
+   * Names of tools of the programs, such as `WebSearch`, that can send data, and whose output is trusted. Default: none.
+   */
+  readonly trusted?: readonly string[];
+  /**
    * Where sessions are stored, so that they continue after a restart. Default: a file per workspace in the directory
    * of `cobblerHome`. Null: in memory.
    */
@@ -86,6 +90,7 @@ const readOptions = record<AgentToolOptions>(
     sessionLimits: record<Pick<Limits, 'usd' | 'tokens'>>({ usd: amount, tokens: amount }),
     permission: readPermission,
     gate: callable,
+    trusted: listOf(text),
     sandboxed: flag,
     sessionsFile: when((value) => value === null || typeof value === 'string', 'a string or null'),
     pricing: callable,
@@ -118,6 +123,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     maxSessions: given.maxSessions ?? 8,
     limits: given.sessionLimits ?? {},
     gate: given.gate,
+    trusted: given.trusted ?? [],
     pricing: given.pricing,
     allowUnpriced: given.allowUnpriced ?? false,
     env: given.env ?? process.env,
@@ -127,6 +133,8 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     description: descriptionOf(backends, permission, timeoutMs),
     parameters: parametersOf(backends),
     effect: 'once',
+    // The programs can read the web.
+    untrusted: true,
     timeoutMs: timeoutMs + endingMs,
     subject: ({ action, backend, session_id, prompt }) =>
       [action, backend ?? session_id, prompt].filter((word) => word !== undefined).join(' '),

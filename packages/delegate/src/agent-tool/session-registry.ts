@@ -24,6 +24,8 @@ export interface RegisteredSession {
   readonly spent: { readonly usd: number; readonly tokens: number };
   /** Id of the process that is running its task. */
   readonly owner: number;
+  /** The first tool that returned what other people wrote. */
+  readonly untrusted?: string;
 }
 
 /**
@@ -141,6 +143,7 @@ function readSession(value: unknown): RegisteredSession[] {
       result: textOf(fields['result']),
       ...text('cliSessionId'),
       ...text('systemPrompt'),
+      ...text('untrusted'),
       ...defined({ maxTurns }),
       totals: {
         ...defined({ usd }),

@@ -1,13 +1,12 @@
-import type { Budget, Environment, Gate, GateCall, Limits, Pricing, Spending } from '@cobbler/agent';
+import type { Budget, Limits, Pricing, Spending } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
-import { askForDecision } from '../backend/call-decision.ts';
-import type { ProxyTarget } from '../backend/proxy-tools.ts';
-import { callFacts, placeIn } from '../backend/proxy-tools.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { tokensOf } from '../events/backend-event.ts';
-import type { RegisteredSession, SessionRegistry } from './session-registry.ts';
+import type { RegisteredSession } from './session-registry.ts';
+import type { CallPolicy } from './task-calls.ts';
+import { TaskCalls } from './task-calls.ts';
 import { TaskCost } from './task-cost.ts';
 
 /** A session as the model sees it. Requirement S2.3 defines the names. */
@@ -31,29 +30,17 @@ export interface JobContext {
   readonly inBackground: boolean;
 }
 
-export interface SessionsOptions {
-  readonly registry: SessionRegistry;
+export interface SessionsOptions extends CallPolicy {
   readonly backends: readonly Backend[];
   readonly maxSessions: number;
   /** The limits of each session, in total over all its tasks. */
   readonly limits: Pick<Limits, 'usd' | 'tokens'>;
-  readonly gate?: Gate | undefined;
   readonly pricing?: Pricing | undefined;
   readonly allowUnpriced: boolean;
-  /** Environment from which the home directory is determined; the keys there are sealed. */
-  readonly env: Environment;
 }
 
 /** Maximum number of lines shown of a running task. */
 const linesShown = 8;
-
-/** Gate and rules for the calls of one task. */
-interface TaskContext {
-  readonly session: string;
-  readonly place: () => ProxyTarget;
-  /** The arguments of each call as the program reported them, because not every program repeats them when it asks. */
-  readonly reportedArguments: Map<string, Readonly<Record<string, unknown>>>;
-}
 
 /** A task of this process. */
 interface LiveJob {
@@ -124,20 +111,15 @@ export class Sessions {
       ...(cliSessionId !== undefined && { resumeId: cliSessionId, before: totals }),
     };
     const lines: string[] = [];
-    const known: TaskContext = {
-      session: id,
-      place: placeIn(workingDir, this.#options.env),
-      reportedArguments: new Map(),
-    };
+    const calls = new TaskCalls(id, workingDir, this.#options);
     const process: BackendProcess = backend.start(request, {
       ...defined({ signal: context.signal }),
       onEvent: (event) => {
         this.#note(lines, event, context);
         if (event.type === 'withdrawn') share.recordTry(event);
         this.#noteSession(id, event);
-        if (event.type === 'part' && event.part.type === 'tool_call')
-          known.reportedArguments.set(event.part.id, event.part.arguments);
-        if (event.type === 'asked') void this.#judge(known, event, process);
+        calls.note(event);
+        if (event.type === 'asked') void calls.judge(event, process);
       },
     });
     this.#options.registry.put({
@@ -238,19 +220,6 @@ export class Sessions {
     progress(line);
   }
 
-  async #judge(
-    known: TaskContext,
-    request: Extract<BackendEvent, { type: 'asked' }>,
-    process: BackendProcess,
-  ): Promise<void> {
-    const { callId, toolName } = request;
-    const { signal } = new AbortController();
-    // An exception in this function denies the call.
-    const ask = () =>
-      this.#options.gate?.(gateCall(known, request), { signal, session: known.session }) ?? { type: 'ask' };
-    process.decide(callId, await askForDecision(ask, toolName));
-  }
-
   #backend(name: string): Backend {
     const found = this.#options.backends.find((backend) => backend.name === name);
     if (found !== undefined) return found;
@@ -306,33 +275,6 @@ export class Sessions {
     };
     return { usd, tokens, turns, settle, recordTry };
   }
-}
-
-/**
- * Returns the call for the gate.
- * @throws if the arguments are not plain data or the working directory cannot be used
- */
-function gateCall(
-  { place, reportedArguments }: TaskContext,
-  request: Extract<BackendEvent, { type: 'asked' }>,
-): GateCall {
-  const { callId, toolName } = request;
-  const given = structuredClone(request.arguments);
-  place();
-  const { effect, subject, mustAsk } = callFacts(
-    toolName,
-    { ...reportedArguments.get(callId), ...given },
-    place,
-  );
-  const why = mustAsk();
-  return {
-    id: callId,
-    toolName,
-    arguments: given,
-    effect,
-    subject,
-    ...defined({ mustAsk: why }),
-  };
 }
 
 function floor(value: number | undefined): number | undefined {

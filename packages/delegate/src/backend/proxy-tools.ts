@@ -34,6 +34,8 @@ const dayMs = 86_400_000;
 interface ProxyToolsOptions {
   readonly workingDir: string;
   readonly more?: readonly string[] | undefined;
+  /** Tools that can send data, and whose output is trusted. */
+  readonly trusted?: readonly string[] | undefined;
   /** Environment from which the home directory is determined. Default: the environment of this process. */
   readonly env?: Environment;
 }
@@ -60,6 +62,10 @@ export function placeIn(workingDir: string, env: Environment): () => ProxyTarget
 /** The properties of a program's call that a gate needs. */
 interface CallFacts {
   readonly effect: ToolEffect;
+  /** True if the output can contain text that other people wrote. */
+  readonly untrusted: boolean;
+  /** True if the call can send data. */
+  readonly sends: boolean;
   /** The most important argument; empty if there is none. */
   readonly subject: string;
   /**
@@ -74,6 +80,8 @@ export function callFacts(name: string, given: Record<string, unknown>, place: (
   const isFileTool = readers.has(name) || writers.has(name);
   return {
     effect: readers.has(name) ? 'read' : 'once',
+    untrusted: !isFileTool && !commands.has(name) && !inner.has(name),
+    sends: !isFileTool && !inner.has(name),
     subject: subjectOf(given),
     mustAsk: () => (isFileTool ? concernOf(place(), name, given) : undefined),
   };
@@ -82,26 +90,31 @@ export function callFacts(name: string, given: Record<string, unknown>, place: (
 /**
  * Creates tools that only wait for a program to execute a call. Through them, the loop gates, records and counts the
  * program's calls. The program itself decides what it repeats. A call that reads a sealed file, or writes a protected
- * file or a file outside the directory, requires a user's approval.
+ * file or a file outside the directory, requires a user's approval. So does a call that can send data after the program
+ * has read what other people wrote.
  */
 export function proxyTools(
   outcome: (given: Record<string, unknown>, context: ToolContext) => Promise<ToolOutput>,
-  { workingDir, more = [], env = process.env }: ProxyToolsOptions,
+  { workingDir, more = [], trusted = [], env = process.env }: ProxyToolsOptions,
 ): Tool[] {
   const place = placeIn(workingDir, env);
-  return [...new Set([...names, ...more, otherTool])].map((name) =>
-    defineTool({
+  return [...new Set([...names, ...more, otherTool])].map((name) => {
+    const { effect, untrusted, sends } = callFacts(name, {}, place);
+    const isTrusted = trusted.includes(name);
+    return defineTool({
       name,
       description: `Tool ${name} of the program that carries out the delegated task.`,
       parameters: { type: 'object' },
-      effect: callFacts(name, {}, place).effect,
+      effect,
+      untrusted: untrusted && !isTrusted,
+      sends: sends && !isTrusted,
       mayRepeat: true,
       timeoutMs: dayMs,
       subject: (given) => callFacts(name, given, place).subject,
       mustAsk: (given) => callFacts(name, given, place).mustAsk(),
       execute: outcome,
-    }),
-  );
+    });
+  });
 }
 
 const readers: ReadonlySet<string> = new Set([
@@ -109,6 +122,15 @@ const readers: ReadonlySet<string> = new Set([
 ]);
 
 const writers: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change']);
+
+/** Tools that run command lines. Most commands read the working directory, so their output is trusted. */
+const commands: ReadonlySet<string> = new Set(['Bash', 'BashOutput', 'KillShell', 'command_execution']);
+
+/** Tools that affect only the program itself, or start agents whose calls are checked on their own. */
+const inner: ReadonlySet<string> = new Set([
+  ...['Agent', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'KillShell', 'BashOutput', 'Skill'],
+  ...['Task', 'TaskOutput', 'TaskStop', 'TodoWrite', 'collab_tool_call'],
+]);
 
 /** Files and directories that control programs. */
 const ownFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];

@@ -16,6 +16,8 @@ export interface DelegatedLoopOptions {
   readonly limits?: Limits;
   /** Names of additional tools of the program, such as those of its MCP servers. */
   readonly tools?: readonly string[];
+  /** Names of tools, such as `WebSearch`, that can send data, and whose output is trusted. Default: none. */
+  readonly trusted?: readonly string[];
   /** Prices for programs that do not report their cost. */
   readonly pricing?: Pricing;
 }
@@ -47,6 +49,7 @@ export const loopReaders: Readers<DelegatedLoopOptions> = {
     ms: amount,
   }),
   tools: listOf(text),
+  trusted: listOf(text),
   pricing: callable,
 };
 
@@ -57,7 +60,7 @@ const readOptions = record<DelegatedLoopOptions>(loopReaders, ['backend', 'worki
  * @throws AgentError `invalid` for an invalid option.
  */
 export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
-  const { backend, workingDir, limits, tools, pricing } = read(options, readOptions);
+  const { backend, workingDir, limits, tools, trusted, pricing } = read(options, readOptions);
   const backendAgent = new BackendAgent({
     backend,
     tools,
@@ -69,7 +72,11 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
   });
   return {
     agent: backendAgent,
-    tools: proxyTools((given, context) => backendAgent.outcome(given, context), { workingDir, more: tools }),
+    tools: proxyTools((given, context) => backendAgent.outcome(given, context), {
+      workingDir,
+      more: tools,
+      trusted,
+    }),
     pricing: pricingOf(backendAgent, backend, pricing),
     leave: () => backendAgent.leave(),
     close: () => backendAgent.close(),
