@@ -93,6 +93,22 @@ export const mutants: readonly Mutant[] = [
     by: 'test/permissions/permission.test.ts',
   },
   {
+    file: 'src/permissions/permission.ts',
+    find: 'call.untrusted === undefined ? grantOf(this.#allow, call) : undefined',
+    replace: 'grantOf(this.#allow, call)',
+    why: 'a rule gives a command the network after untrusted output',
+    breaks: ['P21'],
+    by: 'test/permissions/permission.test.ts',
+  },
+  {
+    file: 'src/permissions/permission-rule.ts',
+    find: 'rule.needs === needs && rule.pattern === call.subject',
+    replace: 'rule.pattern === call.subject',
+    why: 'a rule gives a command other rights than it names',
+    breaks: ['P21'],
+    by: 'test/permissions/permission.test.ts',
+  },
+  {
     file: 'src/config/instructions.ts',
     find: 'repositoryOf(folder) ?? folder;',
     replace: "'/';",

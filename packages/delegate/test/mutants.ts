@@ -322,6 +322,14 @@ const agentToolMutants: readonly Mutant[] = [
     breaks: ['S2.23'],
     by: byTool,
   },
+  {
+    file: 'src/agent-tool/task-calls.ts',
+    find: 'untrusted !== undefined && facts.sends && !this.#isTrusted(toolName)',
+    replace: 'false',
+    why: 'a program sends data without a decision after it has read the web',
+    breaks: ['P21'],
+    by: 'test/agent-tool-gate.test.ts',
+  },
 ];
 
 /** All planted bugs, for `npm run verify -- mutants packages/delegate`. */

@@ -253,8 +253,8 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: plan,
-    find: 'tool.sends !== true || untrusted === undefined || untrusted.turn >= turn',
-    replace: 'untrusted?.turn !== turn',
+    find: 'own === undefined && tool.sends === true ?',
+    replace: 'false ?',
     why: 'a call sends data without a decision after untrusted output',
     breaks: ['P21'],
     by: 'executor: untrusted',
