@@ -1,7 +1,10 @@
 import type { Runtime, Store } from '@cobbler/agent';
 import type { ContractCase, Spoil } from '@cobbler/agent/testing';
 import { RunFixture, seededRandom } from '@cobbler/agent/testing';
-import { approvalWaitCases } from './approval-wait.ts';
+import { approvalWaitCases } from './approvals/approval-wait.ts';
+import { gateCases } from './approvals/gate.ts';
+import { proposalCases } from './approvals/proposal.ts';
+import { untrustedCases } from './approvals/untrusted.ts';
 import { callerCases } from './callers.ts';
 import { cancelCases } from './cancel.ts';
 import { compactionCases, offloadCases } from './context.ts';
@@ -9,7 +12,6 @@ import { eventCases, readerCases } from './events.ts';
 import { oddToolCases } from './faults/odd-tools.ts';
 import { oddValueCases } from './faults/odd-values.ts';
 import { storeCases } from './faults/store-faults.ts';
-import { gateCases } from './gate.ts';
 import { historyCases } from './history.ts';
 import { hookCases } from './hooks.ts';
 import { limitQuestionCases } from './limit-questions.ts';
@@ -19,7 +21,6 @@ import { metricCases } from './metrics.ts';
 import { outputCases } from './output.ts';
 import { partialCases } from './partial.ts';
 import { progressCases } from './progress.ts';
-import { proposalCases } from './proposal.ts';
 import { resumeCases, writerCases } from './resume.ts';
 import { schedulingCases, stopBatchCases } from './scheduling.ts';
 import type { ExecutorCase } from './setup/case.ts';
@@ -27,7 +28,6 @@ import { slowStore } from './setup/faulty-store.ts';
 import { steerCases } from './steer.ts';
 import { toolWaitCases } from './tool-wait.ts';
 import { toolCases } from './tools.ts';
-import { untrustedCases } from './untrusted.ts';
 import { untypedCases } from './untyped/untyped.ts';
 
 /** Options of {@link executorContract}. */

@@ -10,8 +10,8 @@ import {
   scriptedModel,
   textResponse,
 } from '@cobbler/agent/testing';
-import type { ExecutorCase } from './setup/case.ts';
-import { group } from './setup/case.ts';
+import type { ExecutorCase } from '../setup/case.ts';
+import { group } from '../setup/case.ts';
 
 const the = group('waiting');
 
