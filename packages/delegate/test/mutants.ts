@@ -323,6 +323,14 @@ const agentToolMutants: readonly Mutant[] = [
     by: byTool,
   },
   {
+    file: 'src/cli/cli-backend.ts',
+    find: 'env: this.#relay?.env ?? given,',
+    replace: 'env: given,',
+    why: 'a program in a sandbox has the key of its service',
+    breaks: ['P19'],
+    by: 'test/key-relay.test.ts',
+  },
+  {
     file: 'src/agent-tool/task-calls.ts',
     find: 'untrusted !== undefined && facts.sends && !this.#isTrusted(toolName)',
     replace: 'false',

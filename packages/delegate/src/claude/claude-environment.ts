@@ -4,7 +4,7 @@ import type { CliAdapter } from '../cli/cli-adapter.ts';
 export const claudeName = 'claude-code';
 
 /** The environment of Claude Code. */
-export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'settings'> = {
+export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'service' | 'settings'> = {
   variables: [
     'ANTHROPIC_API_KEY',
     'ANTHROPIC_AUTH_TOKEN',
@@ -12,6 +12,11 @@ export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'settings'> = {
     'CLAUDE_CODE_OAUTH_TOKEN',
     'CLAUDE_CONFIG_DIR',
   ],
+  service: {
+    keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+    address: 'ANTHROPIC_BASE_URL',
+    defaultAddress: 'https://api.anthropic.com',
+  },
   settings: {
     // Cobbler retries requests, so Claude Code must not.
     CLAUDE_CODE_MAX_RETRIES: '0',

@@ -1,6 +1,7 @@
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
+import type { ServiceVariables } from './key-relay.ts';
 
 /** The adapter of one program: how to start it, call it and parse its output. It has no side effects. */
 export interface CliAdapter {
@@ -13,12 +14,14 @@ export interface CliAdapter {
   readonly tellsCost: boolean;
   /** Environment variables that this program needs for its own service. */
   readonly variables: readonly string[];
+  /** The variables among them with its keys and the address of its service. */
+  readonly service: ServiceVariables;
   /** Variables that are always set. */
   readonly settings: Readonly<Record<string, string>>;
   /** Returns true if a text can be an id of its conversations. */
   isSessionId(id: string): boolean;
-  /** Returns the arguments after the program's name. */
-  argv(request: BackendRequest): readonly string[];
+  /** Returns the arguments after the program's name. `address` is that of the relay, if there is one. */
+  argv(request: BackendRequest, address?: string): readonly string[];
   /** Starts the communication with a running program. */
   connect(request: BackendRequest, say: (line: string) => void): CliConnection;
   /** Returns true if an attempt without a result failed because the conversation to continue is lost. */

@@ -21,6 +21,7 @@ import type { CliAdapter } from './cli-adapter.ts';
 import type { CliProcess, RunningCliProcess } from './cli-process.ts';
 import { runCliProcess, silentFailure } from './cli-process.ts';
 import { programEnvironment, secretsIn } from './environment.ts';
+import { KeyRelay } from './key-relay.ts';
 import { findProgram, notFound, realFolder } from './program.ts';
 import { TaskBudget } from './task-budget.ts';
 
@@ -144,6 +145,7 @@ class CliJob {
   readonly #account: TaskBudget;
   #attempts = 0;
   #contextLost = false;
+  #relay: KeyRelay | undefined;
 
   constructor(
     { adapter, path, problem }: Subject,
@@ -188,6 +190,7 @@ class CliJob {
       return this.#failedResult(AgentError.from(thrown), undefined);
     } finally {
       signal?.removeEventListener('abort', onAbort);
+      this.#relay?.close();
     }
   }
 
@@ -195,6 +198,9 @@ class CliJob {
     const program = this.#program;
     if (program === undefined || this.#problem !== undefined)
       throw this.#problem ?? notFound(this.#adapter.program);
+    const { sandbox } = this.#options;
+    // Outside a sandbox, the program could read the key from the memory of this process.
+    if (sandbox !== undefined) this.#relay = await KeyRelay.open(this.#adapter.service, this.#environment());
     let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
     if (request.resumeId !== undefined && !this.#adapter.isSessionId(request.resumeId))
       request = this.#withoutContext(request);
@@ -235,14 +241,14 @@ class CliJob {
 
   #try(program: string, request: BackendRequest): Promise<CliProcess> {
     this.#attempts += 1;
-    const { env = process.env, extraEnv = {}, sandboxed, sandbox } = this.#options;
-    const mark: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
-    const given = programEnvironment(this.#adapter, env, { ...mark, ...extraEnv });
+    const { sandbox } = this.#options;
+    const given = this.#environment();
     this.#cliProcess = runCliProcess({
       adapter: this.#adapter,
       program,
       request,
-      env: given,
+      env: this.#relay?.env ?? given,
+      address: this.#relay?.address,
       secrets: secretsIn(given),
       timeoutMs: this.#timeLeft(),
       graceMs: this.#options.graceMs,
@@ -251,6 +257,12 @@ class CliJob {
       onEvent: (event) => this.#onEvent(event),
     });
     return this.#cliProcess.over;
+  }
+
+  #environment(): Record<string, string> {
+    const { env = process.env, extraEnv = {}, sandboxed } = this.#options;
+    const mark: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
+    return programEnvironment(this.#adapter, env, { ...mark, ...extraEnv });
   }
 
   #timeLeft(): number {

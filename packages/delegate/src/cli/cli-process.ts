@@ -27,6 +27,8 @@ export interface CliProcessOptions {
   readonly program: string;
   readonly request: BackendRequest;
   readonly env: Readonly<Record<string, string>>;
+  /** The address of the relay that adds the program's key. */
+  readonly address?: string | undefined;
   readonly timeoutMs: number;
   readonly graceMs?: number | undefined;
   readonly sandbox?: Sandbox | undefined;
@@ -96,7 +98,7 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
   });
   let printed = 0;
   child = superviseProcess({
-    argv: [program, ...adapter.argv(request)],
+    argv: [program, ...adapter.argv(request, options.address)],
     cwd: request.workingDir,
     env: options.env,
     input: connection.opening,

@@ -18,9 +18,9 @@ import { CodexItems } from './codex-stream.ts';
  */
 export function appServerAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
-    ...codexBasics(permission),
+    ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: permission === 'gate', steer: true, fork: false, deltas: true },
-    argv: () => ['app-server', ...configArguments(settings)],
+    argv: (_request, address) => ['app-server', ...configArguments(settings, address)],
     connect: (request, say) => new AppServerConnection(request, permission, say),
     isStale: () => false,
   };

@@ -23,9 +23,9 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Creates the adapter of Codex without a terminal, with JSON lines. It reports text only in complete messages. */
 export function codexExecAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
-    ...codexBasics(permission),
+    ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: false, steer: false, fork: false, deltas: false },
-    argv: (request) => argv(permission, settings, request),
+    argv: (request, address) => argv(permission, settings, request, address),
     connect: ({ prompt, systemPrompt }) => {
       const stream = new CodexStream();
       return {
@@ -40,12 +40,16 @@ export function codexExecAdapter(permission: DelegatePermission, settings: Codex
   };
 }
 
+/** The address of OpenAI's API. */
+export const openAiAddress = 'https://api.openai.com/v1';
+
 /** Returns the settings that both protocols of Codex share. */
 export function codexBasics(
   permission: DelegatePermission,
+  { baseUrl = openAiAddress, ownProvider = false }: CodexSettings,
 ): Pick<
   CliAdapter,
-  'name' | 'program' | 'permission' | 'tellsCost' | 'variables' | 'settings' | 'isSessionId'
+  'name' | 'program' | 'permission' | 'tellsCost' | 'variables' | 'service' | 'settings' | 'isSessionId'
 > {
   return {
     name: codexName,
@@ -53,6 +57,8 @@ export function codexBasics(
     permission,
     tellsCost: false,
     variables: ['OPENAI_API_KEY', 'CODEX_API_KEY', 'OPENAI_BASE_URL', 'CODEX_HOME'],
+    // A provider of the user's own has an address of its own.
+    service: { keys: ownProvider ? [] : ['OPENAI_API_KEY'], defaultAddress: baseUrl },
     settings: {},
     // With an unknown id, Codex would start a new thread without an error.
     isSessionId: (id) => uuid.test(id),
@@ -60,12 +66,11 @@ export function codexBasics(
 }
 
 /** Returns overrides as arguments: Codex does not retry, and contacts only the model's service. */
-export function configArguments({
-  model,
-  baseUrl,
-  config = [],
-  ownProvider = false,
-}: CodexSettings): string[] {
+export function configArguments(
+  { model, baseUrl: ownUrl, config = [], ownProvider = false }: CodexSettings,
+  address: string | undefined,
+): string[] {
+  const baseUrl = address ?? ownUrl;
   const provider = [
     'name="OpenAI"',
     ...(baseUrl === undefined ? ['requires_openai_auth=true'] : [`base_url=${JSON.stringify(baseUrl)}`]),
@@ -92,10 +97,15 @@ const modes: Readonly<Record<Exclude<DelegatePermission, 'gate'>, readonly strin
   bypass: ['--dangerously-bypass-approvals-and-sandbox'],
 };
 
-function argv(permission: DelegatePermission, settings: CodexSettings, request: BackendRequest): string[] {
+function argv(
+  permission: DelegatePermission,
+  settings: CodexSettings,
+  request: BackendRequest,
+  address: string | undefined,
+): string[] {
   // No user can be asked here, so a call that needs approval is denied.
   const mode = permission === 'gate' ? modes['read-only'] : modes[permission];
   const resume = request.resumeId === undefined ? [] : ['resume', request.resumeId];
   const place = ['--json', '--skip-git-repo-check', '-C', request.workingDir];
-  return ['exec', ...place, ...mode, ...configArguments(settings), ...resume, '-'];
+  return ['exec', ...place, ...mode, ...configArguments(settings, address), ...resume, '-'];
 }

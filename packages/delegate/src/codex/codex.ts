@@ -12,7 +12,7 @@ import type { ProgramOptions } from '../cli/cli-backend.ts';
 import { CliBackend, programReaders } from '../cli/cli-backend.ts';
 import { appServerAdapter } from './app-server.ts';
 import type { CodexSettings } from './codex-adapter.ts';
-import { codexExecAdapter } from './codex-adapter.ts';
+import { codexExecAdapter, openAiAddress } from './codex-adapter.ts';
 
 /** Settings of Codex. */
 export interface CodexOptions extends ProgramOptions, CodexSettings {
@@ -56,7 +56,7 @@ export function codex(options: CodexOptions = {}): Backend {
 function withKey(options: CodexOptions): CodexOptions {
   const env = options.env ?? process.env;
   if (options.baseUrl !== undefined || env['OPENAI_API_KEY'] === undefined) return options;
-  return { ...options, baseUrl: env['OPENAI_BASE_URL'] ?? 'https://api.openai.com/v1' };
+  return { ...options, baseUrl: env['OPENAI_BASE_URL'] ?? openAiAddress };
 }
 
 /** The exit code of a program that does not support its arguments. */

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** The variables with which a program finds its service. */
+export interface ServiceVariables {
+  /** Variables with keys that the program sends as `x-api-key` or as a bearer token. */
+  readonly keys: readonly string[];
+  /** The variable with the address of the service; absent if the program receives it as an argument. */
+  readonly address?: string;
+  /** The address if there is no such variable. */
+  readonly defaultAddress: string;
+}
+
+/** Headers that concern one connection, not the request. */
+const hopHeaders: readonly string[] = ['connection', 'host', 'keep-alive', 'proxy-connection', 'upgrade'];
+
+/**
+ * A server on this machine between a program and its service. The program has only placeholders, which the relay
+ * replaces with the keys, so that nothing the program starts or reads contains a key. Requests without a placeholder
+ * are rejected, and no request reaches another service.
+ */
+export class KeyRelay {
+  /** The address for the program. */
+  readonly address: string;
+  /** The environment for the program, with placeholders and this address. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly #server: Server;
+
+  private constructor(server: Server, address: string, env: Readonly<Record<string, string>>) {
+    this.#server = server;
+    this.address = address;
+    this.env = env;
+  }
+
+  /** Opens a relay. Returns undefined if the environment contains no key. */
+  static async open(
+    service: ServiceVariables,
+    env: Readonly<Record<string, string>>,
+  ): Promise<KeyRelay | undefined> {
+    const names = service.keys.filter((name) => env[name]);
+    if (names.length === 0) return undefined;
+    const keys = new Map<string, string>();
+    const placeholders: Record<string, string> = {};
+    for (const name of names) {
+      const placeholder = `cobbler-${randomBytes(24).toString('hex')}`;
+      keys.set(placeholder, env[name] ?? '');
+      placeholders[name] = placeholder;
+    }
+    const variable = service.address;
+    const given = variable === undefined ? undefined : env[variable];
+    const upstream = new URL(given || service.defaultAddress);
+    const server = createServer((incoming, outgoing) => forward(incoming, outgoing, upstream, keys));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const own = variable === undefined ? {} : { [variable]: address };
+    return new KeyRelay(server, address, { ...env, ...placeholders, ...own });
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+function forward(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  upstream: URL,
+  keys: ReadonlyMap<string, string>,
+): void {
+  const { method, url = '' } = incoming;
+  const headers = withKey(incoming.headers, keys);
+  if (headers === undefined || !url.startsWith('/')) return refuse(outgoing, 401);
+  const { protocol, hostname, port, pathname } = upstream;
+  const request = protocol === 'https:' ? requestHttps : requestHttp;
+  const path = pathname.replace(/\/$/, '') + url;
+  const sent = request({ protocol, hostname, port, path, method, headers }, (response) => {
+    outgoing.writeHead(response.statusCode ?? 502, withoutHops(response.headers));
+    response.pipe(outgoing);
+    response.on('error', () => outgoing.destroy());
+  });
+  // A cut connection must look like one, so that the program retries.
+  sent.on('error', () => (outgoing.headersSent ? outgoing.destroy() : refuse(outgoing, 502)));
+  outgoing.on('close', () => sent.destroy());
+  incoming.pipe(sent);
+}
+
+/** Replaces the placeholder with its key; undefined if there is none. */
+function withKey(
+  given: IncomingHttpHeaders,
+  keys: ReadonlyMap<string, string>,
+): IncomingHttpHeaders | undefined {
+  const headers = withoutHops(given);
+  const own = keys.get(String(headers['x-api-key']));
+  const bearer = keys.get(/^Bearer (.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '');
+  if (own !== undefined) headers['x-api-key'] = own;
+  if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`;
+  return own === undefined && bearer === undefined ? undefined : headers;
+}
+
+function withoutHops(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopHeaders.includes(name)));
+}
+
+function refuse(outgoing: ServerResponse, status: number): void {
+  outgoing.writeHead(status, { connection: 'close' }).end();
+}
