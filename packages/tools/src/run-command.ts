@@ -87,7 +87,7 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
     description:
       'Runs a command with /bin/sh in the workspace and returns its output and exit code. It is not interactive: ' +
       'standard input is empty. Processes that it leaves running are stopped when it ends. ' +
-      `The time limit is ${defaultSeconds} s unless timeout_seconds is set.${isIn ? sandboxText : ''}`,
+      `The time limit is ${defaultSeconds} s unless timeout_seconds is set.${isIn ? sandboxText(sandbox) : ''}`,
     parameters: {
       type: 'object',
       properties: {
@@ -161,8 +161,11 @@ async function run(
   return report(end, output + sandboxNotes(sandbox, end, output), timeoutMs, untrusted);
 }
 
-const sandboxText =
-  ' It runs in a sandbox: it can write only in the workspace and in /tmp, sees an empty home directory, and has no network apart from its own loopback.';
+function sandboxText({ hosts }: Sandbox): string {
+  const listed =
+    hosts === undefined ? '' : ` and, through the proxy in HTTPS_PROXY, these hosts: ${hosts.join(', ')}`;
+  return ` It runs in a sandbox: it can write only in the workspace and in /tmp, sees an empty home directory, and has no network apart from its own loopback${listed}.`;
+}
 
 /** Returns what the sandbox undid, and which of its rules probably made the command fail. */
 function sandboxNotes(

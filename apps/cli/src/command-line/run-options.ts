@@ -4,7 +4,8 @@ import { optionGroups } from './command-row.ts';
 /** The options for the sandbox of commands. */
 export const sandboxOptions: string = `\
   --sandbox <level>        where commands can write: workspace (default), strict (nowhere) or off; needs bubblewrap
-  --no-sandbox             run commands with all your permissions`;
+  --no-sandbox             run commands with all your permissions
+  --allow-host <host>      let sandboxed commands connect to HOST, HOST:PORT or *.HOST; repeatable`;
 
 /** The options of a task that apply to every client: all but those of its session and its output. */
 export const workGroups: readonly OptionGroup[] = optionGroups(`

@@ -57,6 +57,7 @@ async function show(io: Io): Promise<number> {
     stored('compactAbove', "80% of the model's window"),
     stored('offloadAbove', defaultOffload),
     stored('keepSessions', true),
+    stored('allowHosts'),
     ...providerNames.map((name): Row => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }];

@@ -38,6 +38,7 @@ export async function makeAgent(
     offloadAbove: _offload,
     keepSessions: _keep,
     askAtLimit: _ask,
+    allowHosts: _hosts,
     fallback: _fallback,
     ...config
   } = rest;

@@ -1,4 +1,5 @@
 import type { FileConfig } from '@cobbler/agent/node';
+import { parseAllowedHost } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { parseBound, parseCount, parseDuration, parseMore, parseSpan, parseUsd } from '../terminal/format.ts';
@@ -40,6 +41,8 @@ export interface RunFlags extends Pick<FileConfig, SharedFlags> {
   readonly mode: PermissionMode;
   /** What commands can do. If absent, the environment decides. */
   readonly sandbox?: SandboxMode;
+  /** Hosts that commands can connect to, in addition to those of the configuration. */
+  readonly allowHost: readonly string[];
   readonly allow: readonly string[];
   /** Guarded paths that can be written without a question. */
   readonly allowGuarded: readonly string[];
@@ -121,6 +124,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     contextFiles: raw['contextFiles'] !== false,
     mcp: texts(raw['mcp']),
     mode: readMode(raw),
+    allowHost: texts(raw['allowHost']).map(readHost),
     allow: texts(raw['allow']),
     allowGuarded: texts(raw['allowGuarded']),
     trust: texts(raw['trust']),
@@ -178,6 +182,14 @@ function readForm(raw: RawOptions): OutputForm {
     throw new UsageError('--json and --quiet cannot be used together.', 'Remove one of them.');
   }
   return json ?? (raw['quiet'] === true ? 'quiet' : 'people');
+}
+
+function readHost(value: string): string {
+  if (parseAllowedHost(value) !== undefined) return value;
+  throw new UsageError(
+    `--allow-host ${JSON.stringify(value)} is not a host that can be allowed.`,
+    'Use a name, such as registry.npmjs.org, github.com:443 or *.example.com. Addresses are not accepted.',
+  );
 }
 
 function readAddress(value: string | undefined): string | undefined {

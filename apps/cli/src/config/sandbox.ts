@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { loadConfig } from '@cobbler/agent/node';
 import type { Sandbox, SandboxOptions, SandboxStatus } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions, probeSandbox } from '@cobbler/agent/sandbox';
 import { agentFiles } from '@cobbler/tools';
@@ -28,6 +29,7 @@ export function readSandboxMode(value: unknown, source: string): SandboxMode | u
 /** The options that choose a sandbox. */
 export interface SandboxFlags {
   readonly sandbox?: SandboxMode;
+  readonly allowHost?: readonly string[];
   /** Names of tools, if not all. */
   readonly tools?: readonly string[];
 }
@@ -49,7 +51,13 @@ export async function sandboxIn(
   if (mode === 'off' || mode === 'external') return noRestrictions(mode);
   if (flags.tools !== undefined && !flags.tools.includes('run_command')) return noRestrictions('off');
   const status = await probeSandbox(io.env);
-  if (status.works) return confined(folder, { mode }, status.program, io.env);
+  if (status.works) {
+    // The user's configuration, not the project's, whose author is unknown.
+    const { allowHosts = [] } = (await loadConfig({ env: io.env })).values;
+    const hosts = [...new Set([...allowHosts, ...(flags.allowHost ?? [])])];
+    const network = hosts.length > 0 ? { network: { hosts } } : {};
+    return confined(folder, { mode, ...network }, status.program, io.env);
+  }
   if (flags.sandbox !== undefined)
     throw UsageError.withCode(
       'no_sandbox',

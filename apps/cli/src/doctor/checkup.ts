@@ -37,7 +37,8 @@ export async function checkSetup(
     return { checks: [...checks, failedCheck('configuration', error, repair)] };
   }
   checks.push(...checkConfig(settings), checkKey(settings, io), checkModel(settings), checkAddress(settings));
-  checks.push(...(await checkFolder(io)), checkTerminal(io), await checkSandbox(io.env));
+  checks.push(...(await checkFolder(io)), checkTerminal(io));
+  checks.push(await checkSandbox(io.env, settings.file.values.allowHosts));
   checks.push(...(await checkPrograms(io.env)));
   checks.push(...(await checkMcp(settings, io)));
   return { checks, settings };
@@ -225,7 +226,7 @@ const rules = {
 };
 
 /** Shows what restricts commands, after a test of the sandbox. Never throws. */
-export async function checkSandbox(env: Environment): Promise<Check> {
+export async function checkSandbox(env: Environment, hosts: readonly string[] = []): Promise<Check> {
   const name = 'sandbox';
   try {
     const mode = readSandboxMode(env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX') ?? 'workspace';
@@ -234,7 +235,8 @@ export async function checkSandbox(env: Environment): Promise<Check> {
     const status = await probeSandbox(env);
     if (!status.works)
       return failed(name, `none: ${status.reason}; every command needs approval`, status.cure);
-    const found = `bubblewrap ${status.version}: ${rules[mode]}; no access to the home directory, the network or other processes`;
+    const network = hosts.length === 0 ? 'the network' : `the network except ${hosts.join(', ')}`;
+    const found = `bubblewrap ${status.version}: ${rules[mode]}; no access to the home directory, ${network} or other processes`;
     return passed(name, found);
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);

@@ -29,5 +29,7 @@ export async function runSandbox(
   const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
   const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
   const kind = recordReplay.fact('sandbox', () => sandbox.kind);
-  return kind === sandbox.kind ? sandbox : bwrapSandbox({ workspace: folder }, kind);
+  const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
+  if (kind === sandbox.kind) return sandbox;
+  return bwrapSandbox({ workspace: folder, ...(hosts && { network: { hosts } }) }, kind);
 }

@@ -3,6 +3,7 @@ import { readDefinition } from '../store/budgets/definition.ts';
 import { AgentError } from '../values/errors.ts';
 import { read } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
+import { hostAdvice, parseAllowedHost } from './allowed-host.ts';
 import type { FileConfig, LoadedConfig } from './loaded-config.ts';
 import { unusable } from './loaded-config.ts';
 import type { FieldCheck } from './mcp-setting.ts';
@@ -64,6 +65,11 @@ const names: FieldCheck = (value) =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
     ? undefined
     : 'must be a list of names';
+const hosts: FieldCheck = (value) =>
+  Array.isArray(value) &&
+  value.every((host) => typeof host === 'string' && parseAllowedHost(host) !== undefined)
+    ? undefined
+    : `must be a list of hosts: ${hostAdvice}`;
 const temperature: FieldCheck = (value) =>
   typeof value === 'number' && (value >= 0 || value === -1)
     ? undefined
@@ -102,6 +108,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   offloadAbove: count,
   keepSessions: yesOrNo,
   askAtLimit: yesOrNo,
+  allowHosts: hosts,
   mcp: mcpProblem,
 };
 

@@ -86,6 +86,8 @@ export interface FileConfig extends AgentConfig {
   readonly offloadAbove?: number;
   /** True if the command line stores sessions. Default true. */
   readonly keepSessions?: boolean;
+  /** Hosts that sandboxed commands can connect to: HOST, HOST:PORT or *.HOST. */
+  readonly allowHosts?: readonly string[];
   /** Model Context Protocol servers whose tools the model may call, by name. */
   readonly mcp?: Readonly<Record<string, McpServerConfig>>;
 }

@@ -21,6 +21,7 @@ export const programSamples: Readonly<Record<string, Sample>> = {
   'bwrapSandbox().explain': () => ['EROFS'],
   createSandbox: () => [{ workspace: folder, mode: 'strict', env: { COBBLER_BWRAP: passingBwrap() } }],
   isGitLine: () => ['git add .'],
+  parseAllowedHost: () => ['example.com:443'],
   printCommandLine: () => [{ steps: [{ argv: ['a'], redirects: [] }], operators: [] }],
   readCommandLine: () => ['a b'],
   noRestrictions: () => ['off', 'none here'],

@@ -25,7 +25,7 @@ export interface ProcessEnd {
   readonly error?: AgentError;
   readonly stdout: OutputCapture;
   readonly stderr: OutputCapture;
-  /** What the sandbox undid after the end, in words. */
+  /** What the sandbox refused, and what it undid after the end, in words. */
   readonly undone: readonly string[];
   /** Time from start to end, in milliseconds. */
   readonly durationMs: number;

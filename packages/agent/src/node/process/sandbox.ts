@@ -10,13 +10,13 @@ export interface ProgramStart {
 
 /** A program that starts inside a sandbox. */
 export interface SandboxedStart extends ProgramStart {
-  /** Called once when all processes have ended. Returns what the sandbox undid, in words. */
+  /** Called once when all processes have ended. Returns what the sandbox undid and refused, in words. */
   leave?(): readonly string[];
 }
 
 /** Additional rights of one program. */
 export interface SandboxAccess {
-  /** The program can open network connections. Default false. */
+  /** The program can open all network connections. Default false: only those that the sandbox allows to some hosts. */
   readonly network?: boolean;
   /** The program can change git's data, but not its hooks and configuration. Default false. */
   readonly git?: boolean;
@@ -31,6 +31,8 @@ export interface Sandbox {
    * command.
    */
   readonly missing?: string;
+  /** The hosts that programs can connect to, through a proxy; undefined if they can connect to none or to all. */
+  readonly hosts?: readonly string[];
   /** Returns how to start the program inside the sandbox. */
   enter(start: ProgramStart): SandboxedStart;
   /** Returns the same sandbox with additional rights. */

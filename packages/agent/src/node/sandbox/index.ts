@@ -4,6 +4,7 @@
  * @module
  */
 
+export { type AllowedHost, parseAllowedHost } from '../allowed-host.ts';
 export {
   type CommandLine,
   type CommandOperator,
@@ -13,6 +14,7 @@ export {
 } from '../command-line.ts';
 export type { ProgramStart, Sandbox, SandboxAccess, SandboxedStart } from '../process/sandbox.ts';
 export { isGitLine } from './git.ts';
+export type { HostConnection, HostNetwork } from './host-proxy.ts';
 export type { SandboxOptions } from './options.ts';
 export { probeSandbox, probeSandboxSync, type SandboxStatus } from './probe.ts';
 export { bwrapSandbox, createSandbox, noRestrictions, seatbeltSandbox } from './sandbox.ts';

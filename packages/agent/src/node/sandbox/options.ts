@@ -2,6 +2,8 @@ import type { Reader } from '../../values/input.ts';
 import { amount, flag, listOf, mapOf, oneOf, optional, record, text } from '../../values/input.ts';
 import { argv } from '../process/process-options.ts';
 import type { ProgramStart, SandboxAccess } from '../process/sandbox.ts';
+import type { HostNetwork } from './host-proxy.ts';
+import { hostNetwork } from './host-proxy.ts';
 
 /** The restrictions of a sandbox. */
 export interface SandboxOptions {
@@ -13,8 +15,11 @@ export interface SandboxOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A directory that becomes the home directory of programs and keeps their caches. Default: a temporary one. */
   readonly home?: string;
-  /** Allows network connections. Default false: programs reach only each other, over loopback. */
-  readonly network?: boolean;
+  /**
+   * Allows network connections: all of them, or those to some hosts, for which programs get a proxy. Default false:
+   * programs reach only each other, over loopback.
+   */
+  readonly network?: boolean | HostNetwork;
   /** Allows changes of git's data, but not of its hooks and configuration. Default false. */
   readonly git?: boolean;
   /** Further paths that programs can read, although they are in the home directory. */
@@ -38,7 +43,7 @@ export const sandboxOptions: Reader<SandboxOptions> = record<SandboxOptions>(
     mode: oneOf('workspace', 'strict'),
     env: mapOf(optional(text)),
     home: text,
-    network: flag,
+    network: (value) => (typeof value === 'boolean' ? value : hostNetwork(value)),
     git: flag,
     read: listOf(text),
     write: listOf(text),

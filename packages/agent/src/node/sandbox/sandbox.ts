@@ -1,10 +1,11 @@
 import { existsSync, statSync, utimesSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { oneOf, optional, read, text } from '../../values/input.ts';
 import type { ProgramStart, Sandbox, SandboxedStart } from '../process/sandbox.ts';
+import { throughProxy } from './bridge.ts';
 import type { SandboxRights } from './bwrap.ts';
 import { bwrapOptions } from './bwrap.ts';
 import { findTool } from './find-tool.ts';
@@ -12,6 +13,7 @@ import { gitControls, gitDirectories } from './git.ts';
 import type { GuardedFile } from './guarded-files.ts';
 import { block, GuardedFiles } from './guarded-files.ts';
 import { realOf } from './home.ts';
+import type { HostNetwork } from './host-proxy.ts';
 import type { SandboxOptions } from './options.ts';
 import { programStart, sandboxAccess, sandboxOptions } from './options.ts';
 import type { SandboxPlaces } from './places.ts';
@@ -74,6 +76,8 @@ interface Shared {
   readonly workspace: string;
   readonly limits: readonly string[];
   readonly files: GuardedFiles;
+  /** The hosts that programs without the right to the whole network can connect to. */
+  readonly network?: HostNetwork;
   /** Created when the first program starts. */
   places?: SandboxPlaces;
 }
@@ -86,19 +90,27 @@ function osSandbox(kind: Shared['kind'], given: SandboxOptions, program: string)
     throw new AgentError({ kind: 'invalid', code: 'workspace', message });
   }
   const { mode = 'workspace', network = false, git = false, nested = false } = options;
+  const hosts = typeof network === 'object' ? { network } : {};
+  if (kind === 'seatbelt' && typeof network === 'object') {
+    const message = 'network.hosts needs bubblewrap. On macOS, set network to true or false.';
+    throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
+  }
   const files = new GuardedFiles(workspace, options.guarded ?? []);
   return confined(
-    { kind, options, program, workspace, files, limits: limitsOf(options) },
-    { mode, network, git, nested },
+    { kind, options, program, workspace, files, limits: limitsOf(options), ...hosts },
+    { mode, network: network === true, git, nested },
   );
 }
 
 function confined(shared: Shared, rights: SandboxRights): Sandbox {
+  const hosts = rights.network ? undefined : shared.network?.hosts;
   return {
     kind: shared.kind,
+    ...defined({ hosts }),
     enter: (start) => enter(shared, rights, read(start, programStart, 'start')),
     with: (access) => confined(shared, { ...rights, ...read(access, sandboxAccess, 'access') }),
-    explain: (output) => explainRefusal(read(output, text, 'output'), shared.workspace, rights.network),
+    explain: (output) =>
+      explainRefusal(read(output, text, 'output'), shared.workspace, rights.network, hosts),
   };
 }
 
@@ -121,13 +133,19 @@ function enter(shared: Shared, rights: SandboxRights, { argv, cwd, env }: Progra
   const guarded = rights.mode === 'strict' ? [] : files.find(since);
   const options = bwrapOptions(places, rights, guarded);
   const missing = rights.git ? missingControls(guarded) : [];
+  const proxied =
+    rights.network || shared.network === undefined
+      ? undefined
+      : throughProxy(shared.network, dirname(places.empty), argv);
+  const { mounts = [], argv: own = argv } = proxied ?? {};
   return {
-    argv: [program, ...options, '--chdir', cwd, '--', ...limits, ...argv],
+    argv: [program, ...options, ...mounts, '--chdir', cwd, '--', ...limits, ...own],
     cwd,
-    env: inside,
-    ...(rights.mode === 'workspace' && {
-      leave: () => undo(shared, missing, () => files.undo(guarded, since)),
-    }),
+    env: { ...inside, ...proxied?.env },
+    leave: () => [
+      ...(proxied?.close() ?? []),
+      ...(rights.mode === 'workspace' ? undo(shared, missing, () => files.undo(guarded, since)) : []),
+    ],
   };
 }
 
@@ -177,10 +195,18 @@ const noProcess = /can(?:no|')t fork|fork: retry|spawn.*EAGAIN|resource temporar
  * Returns which rule of the sandbox probably stopped a program that printed this; undefined if none did. The system
  * reports the same errors for other reasons too.
  */
-function explainRefusal(output: string, workspace: string, hasNetwork: boolean): string | undefined {
+function explainRefusal(
+  output: string,
+  workspace: string,
+  hasNetwork: boolean,
+  hosts?: readonly string[],
+): string | undefined {
   const lines = output.split('\n');
   const find = (pattern: RegExp) => lines.findLast((line) => pattern.test(line));
-  if (!hasNetwork && find(noNetwork) !== undefined) return 'The sandbox has no network.';
+  if (!hasNetwork && find(noNetwork) !== undefined)
+    return hosts === undefined
+      ? 'The sandbox has no network.'
+      : `The sandbox allows only connections through the proxy in HTTPS_PROXY, to ${hosts.join(', ')}.`;
   const written = find(noWrite);
   if (written !== undefined) return writeRule(written, workspace);
   if (find(busy) !== undefined)
