@@ -60,7 +60,8 @@ export function toolchainPaths(env: Environment, { home, hidden, sealed }: Place
   const onPath = (env['PATH'] ?? '').split(delimiter).flatMap((path) => withParent(realOf(path), home));
   const files = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'].flatMap((name) => env[name] ?? []);
   const system = [realOf('/etc/resolv.conf') ?? '', '/run/current-system', '/home/linuxbrew/.linuxbrew'];
-  const all = [...known, ...onPath, ...withParent(dirname(process.execPath), home), ...files, ...system];
+  const node = [...withParent(dirname(process.execPath), home), process.execPath];
+  const all = [...known, ...onPath, ...node, ...files, ...system];
   const isHidden = (path: string) => hidden.some((one) => isInside(path, one) && path !== one);
   const isKey = (path: string) => sealed.some((one) => isInside(path, one) || isInside(one, path));
   return [...new Set(all)]

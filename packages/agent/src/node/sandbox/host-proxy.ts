@@ -79,6 +79,8 @@ export class HostProxy {
   readonly #hosts: readonly AllowedHost[];
   readonly #server: Server;
   readonly #sockets: Set<Socket> = new Set();
+  /** Connections with a request that has no complete response yet. */
+  readonly #busy: WeakSet<Socket> = new WeakSet();
   readonly #notes: Set<string> = new Set();
 
   /** @throws AgentError `invalid` with the code `no_sandbox` if it cannot listen at this path. */
@@ -91,7 +93,7 @@ export class HostProxy {
       this.#tunnel(request, socket as Socket, head).catch(() => socket.destroy());
     });
     http.on('request', (request, response) => {
-      this.#forward(request, response).catch(() => response.destroy());
+      this.#forward(request, response).catch(() => request.socket.destroy());
     });
     this.#server = createServer({ allowHalfOpen: true }, (socket) => {
       this.#watch(socket);
@@ -116,6 +118,7 @@ export class HostProxy {
   }
 
   async #tunnel(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+    this.#begin(client);
     const opened = await this.#open(authorityOf(request.url ?? ''), client);
     if ('status' in opened) {
       client.resume().end(rawResponse(opened));
@@ -127,6 +130,8 @@ export class HostProxy {
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#begin(request.socket);
+    response.once('close', () => this.#busy.delete(request.socket));
     // Nothing but this URL decides on the address, the name that is sent and the path.
     const url = URL.parse(request.url ?? '');
     const opened = await this.#open(targetOf(url), response);
@@ -157,6 +162,12 @@ export class HostProxy {
       }
     });
     pipeline(request, onward, () => {});
+  }
+
+  /** A connection has one request at a time. Otherwise the maximum number of connections would not limit the requests. */
+  #begin(client: Socket): void {
+    if (this.#busy.has(client)) throw new Error('There is a request already.');
+    this.#busy.add(client);
   }
 
   /** Connects to a target if that is allowed. Disconnects when the client is closed. */
