@@ -95,6 +95,18 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'packages/delegate/src/events/final-text.ts',
     'maxOutput',
   ],
+  'connections of a sandboxed command at the same time': [
+    'packages/agent/src/node/sandbox/host-proxy.ts',
+    'maxConnections',
+  ],
+  'bytes in the header of a request that a sandboxed command sends through its proxy': [
+    'packages/agent/src/node/sandbox/host-proxy.ts',
+    'maxHeaderBytes',
+  ],
+  'time without data on a connection of a sandboxed command, in milliseconds': [
+    'packages/agent/src/node/sandbox/host-proxy.ts',
+    'idleMs',
+  ],
   'sessions per `agent` tool': ['packages/delegate/src/agent-tool/agent-tool.ts', 'maxSessions'],
   'characters in a message from Telegram': ['packages/assistant/src/telegram/read-update.ts', 'maxText'],
   'turns per minute for each user of the assistant': ['packages/assistant/src/assistant.ts', 'count'],

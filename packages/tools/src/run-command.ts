@@ -108,7 +108,7 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
       additionalProperties: false,
     },
     effect: 'once',
-    sends: !isIn,
+    sends: !isIn || sandbox.hosts !== undefined,
     locks: ['workspace'],
     timeoutMs: maxTimeoutMs + endingMs,
     // A rule for the command alone does not cover a call with more rights.

@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRuntime } from '@cobbler/agent';
+import type { SandboxOptions } from '@cobbler/agent/sandbox';
+import { bwrapSandbox } from '@cobbler/agent/sandbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunCommandOptions } from '../src/index.ts';
 import { runCommand, Workspace } from '../src/index.ts';
@@ -42,6 +44,20 @@ describe('run_command', () => {
     expect(text).toBe(`[exit 0]\na b.txt\n${realpathSync(box.root)}\n`);
     expect(isError).toBe(false);
     expect(output?.summary).toBe('exit 0');
+  });
+
+  it('names the hosts of its sandbox, and can then send data [P21]', () => {
+    const within = (network: SandboxOptions['network'] = false) =>
+      runCommand(new Workspace(box.root), {
+        sandbox: bwrapSandbox({ workspace: box.root, network }, '/bwrap'),
+      });
+    expect(within().description).toMatch(/no network apart from its own loopback\.$/);
+    expect(within().sends).toBe(false);
+    const listed = within({ hosts: ['a.example', 'b.example:8443'] });
+    expect(listed.description).toMatch(
+      /through the proxy in HTTPS_PROXY, these hosts: a\.example, b\.example:8443\.$/,
+    );
+    expect(listed.sends).toBe(true);
   });
 
   it('reports a failed command as a result, not as an error of the tool', async () => {

@@ -141,7 +141,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
 /** Converts a list, an object, `true`, `false` and numbers; all other values remain strings. The settings check the types. */
 function parseValue(name: string, text: string): unknown {
   if (text.startsWith('{')) return parseDocument(text).toJS();
-  if (name === 'fallback') return text.split(',').map((item) => item.trim());
+  if (name === 'fallback' || name === 'allowHosts') return text.split(',').map((item) => item.trim());
   if (text === 'true' || text === 'false') return text === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }

@@ -84,6 +84,7 @@ describe('the options of the sandbox', () => {
     expect(() => readRunFlags({ sandbox: 'loose' })).toThrow(/--sandbox cannot be "loose"/);
     expect(() => readRunFlags({ sandbox: false, sandboxed: true })).toThrow(/cannot be used together/);
     expect(readRunFlags({ sandbox: false }).sandbox).toBe('off');
+    expect(() => readRunFlags({ allowHost: ['10.0.0.1'] })).toThrow(/"10\.0\.0\.1" is not a host/);
   });
 });
 
@@ -176,7 +177,39 @@ describe.skipIf(!works)('in a sandbox (needs bubblewrap)', () => {
   test('doctor shows what is enforced', async () => {
     expect(await checkSandbox(withSandbox)).toMatchObject({
       ok: true,
-      found: /no home directory, no network/,
+      found: expect.stringMatching(/no access to the home directory, the network or other processes/),
     });
+    expect(await checkSandbox(withSandbox, ['good.example'])).toMatchObject({
+      found: expect.stringContaining('the network except good.example or'),
+    });
+  });
+
+  test('commands can connect to the hosts of the option and the configuration, not of the project [P21]', async () => {
+    const [home, folder] = [temporaryFolder(), temporaryFolder()];
+    writeFileSync(join(home, 'config.yaml'), 'allowHosts: [a.example]\n');
+    mkdirSync(join(folder, '.cobbler'));
+    writeFileSync(join(folder, '.cobbler/config.yaml'), 'allowHosts: [c.example]\n');
+    const io = fakeIo({ env: { ...withSandbox, HOME: folder, COBBLER_HOME: home } });
+    const hostsWith = async (...allowHost: string[]) =>
+      (await sandboxIn(folder, readRunFlags({ allowHost }), io)).hosts;
+    expect(await hostsWith()).toEqual(['a.example']);
+    expect(await hostsWith('b.example:443', 'a.example')).toEqual(['a.example', 'b.example:443']);
+  });
+
+  test('a replay describes the hosts as its recording does', async () => {
+    const [home, cwd] = [temporaryFolder(), temporaryFolder()];
+    const cassette = join(home, 'run.jsonl');
+    const service = await mockService([says('', ['run_command', { command: 'echo hello' }]), says('Done.')]);
+    const env = { ...claudeAt(service), ...withSandbox, HOME: home, COBBLER_HOME: home };
+    const args = ['--yes', '--allow-host', 'good.example', '--record', cassette, 'go'];
+    expect((await invoke(args, { env, cwd })).code).toBe(0);
+    expect(await invoke(['--replay', cassette], { env, cwd })).toMatchObject({ code: 0 });
+  });
+
+  test('a command that connects to another host fails, and its output says so [P21]', async () => {
+    const command = 'curl -sSp http://other.example:443/';
+    const { sent } = await runCommand({ command }, ['--yes', '--allow-host', 'good.example'], withSandbox);
+    expect(sent).toContain('[sandbox: The sandbox does not allow connections to other.example:443.');
+    expect(sent).toContain('through the proxy in HTTPS_PROXY, these hosts: good.example.');
   });
 });

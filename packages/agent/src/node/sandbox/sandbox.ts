@@ -90,7 +90,7 @@ function osSandbox(kind: Shared['kind'], given: SandboxOptions, program: string)
     throw new AgentError({ kind: 'invalid', code: 'workspace', message });
   }
   const { mode = 'workspace', network = false, git = false, nested = false } = options;
-  const hosts = typeof network === 'object' ? { network } : {};
+  const hosts = typeof network === 'object' && network.hosts.length > 0 ? { network } : {};
   if (kind === 'seatbelt' && typeof network === 'object') {
     const message = 'network.hosts needs bubblewrap. On macOS, set network to true or false.';
     throw new AgentError({ kind: 'invalid', code: 'bad_option', message });

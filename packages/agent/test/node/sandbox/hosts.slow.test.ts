@@ -12,6 +12,7 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { childEnvironment, superviseProcess } from '@cobbler/agent/node';
 import type { HostConnection, HostNetwork } from '@cobbler/agent/sandbox';
 import { bwrapSandbox } from '@cobbler/agent/sandbox';
@@ -38,20 +39,22 @@ const inside: Readonly<Record<string, string>> = {
 let base: string;
 let port: number;
 let seen: HostConnection[] = [];
-/** What the servers received: the Host header and the path. */
+/** What the allowed server received: the Host headers and the path. */
 let received: string[] = [];
 
+const packument = JSON.stringify({
+  name: 'left',
+  'dist-tags': { latest: '1.2.3' },
+  versions: { '1.2.3': { name: 'left', version: '1.2.3' } },
+});
 /** Answers as the allowed server, which tells the secret if it is asked for another host, as a shared server does. */
-const good = createServer((request, response) => {
-  received.push(`${request.headers.host} ${request.url}`);
-  const isOwn = /^(sub\.)?good\.example(:443)?$/.test(request.headers.host ?? '');
-  const packument = {
-    name: 'left',
-    'dist-tags': { latest: '1.2.3' },
-    versions: { '1.2.3': { name: 'left', version: '1.2.3' } },
-  };
+const good = createServer(async (request, response) => {
+  const hosts = request.rawHeaders.filter((_, at, all) => all[at - 1]?.toLowerCase() === 'host');
+  received.push(`${hosts} ${request.url}`);
+  const body = await text(request);
+  const isOwn = /^(sub\.)?good\.example(:443)?$/.test(String(hosts));
   response.setHeader('content-type', 'application/json');
-  response.end(request.url === '/left' ? JSON.stringify(packument) : isOwn ? 'the good page\n' : secret);
+  response.end(request.url === '/left' ? packument : isOwn ? `the good page\n${body}` : secret);
 });
 /** Every other server, on this machine or elsewhere. */
 const evil = createServer((_request, response) => void response.end(secret));
@@ -129,6 +132,8 @@ interface Attack {
   readonly script: string;
   /** What the proxy reports. Default: nothing, because the request is not valid or does not arrive. */
   readonly refused?: string;
+  /** True if the proxy rejects the request itself. */
+  readonly isInvalid?: boolean;
 }
 
 const attacks: readonly Attack[] = [
@@ -201,25 +206,34 @@ const attacks: readonly Attack[] = [
     script: `curl -sS -H 'Host: evil.example' http://good.example/`,
   },
   { name: 'two Host headers', script: send(toGood(`Host: evil.example\r\n${last}`)) },
-  { name: 'a path instead of a URL', script: send(`GET / HTTP/1.1\r\nHost: good.example\r\n${last}`) },
+  {
+    name: 'a path instead of a URL',
+    isInvalid: true,
+    script: send(`GET / HTTP/1.1\r\nHost: good.example\r\n${last}`),
+  },
   {
     name: 'a URL of https',
+    isInvalid: true,
     script: send(`GET https://good.example/ HTTP/1.1\r\nHost: good.example\r\n${last}`),
   },
   {
     name: 'a listed host as the user name',
+    isInvalid: true,
     script: send(`GET http://good.example@evil.example/ HTTP/1.1\r\nHost: good.example\r\n${last}`),
   },
   {
     name: 'a listed host and port as the user name',
+    isInvalid: true,
     script: send(`GET http://good.example:80@evil.example/ HTTP/1.1\r\nHost: good.example\r\n${last}`),
   },
   {
     name: 'a tunnel with a user name',
+    isInvalid: true,
     script: send(`CONNECT good.example:443@evil.example:443 HTTP/1.1\r\n\r\n${tunnelled}`),
   },
   {
     name: 'a backslash in the URL',
+    isInvalid: true,
     script: send(`GET http://evil.example\\@good.example/ HTTP/1.1\r\nHost: good.example\r\n${last}`),
   },
   {
@@ -263,9 +277,10 @@ const attacks: readonly Attack[] = [
 ];
 
 describe.skipIf(!status.works)('a command with a list of hosts (needs bubblewrap)', () => {
-  it.for(attacks)('cannot use $name [P21]', async ({ script, refused }) => {
+  it.for(attacks)('cannot use $name [P21]', async ({ script, refused, isInvalid = false }) => {
     const { output, undone } = await run(script);
     expect(output).not.toContain(secret);
+    if (isInvalid) expect(output).toContain('400 Bad Request');
     expect(received.every((one) => one.startsWith('good.example /'))).toBe(true);
     if (refused === undefined) expect(seen.filter(({ host }) => host !== 'good.example')).toEqual([]);
     else expect(undone.join()).toContain(`does not allow connections to ${refused}`);
@@ -278,7 +293,7 @@ describe.skipIf(!status.works)('a command with a list of hosts (needs bubblewrap
     ['fetch of Node', `"$NODE" -e 'fetch("http://good.example/").then((r) => r.text()).then(console.log)'`],
     [
       'a request with a body',
-      `curl -sS -d a=b http://good.example/; curl -sS -H Transfer-Encoding:chunked -d a=b http://good.example/`,
+      `curl -sS -d a=b http://good.example/ | grep a=b && curl -sS -X GET -H Transfer-Encoding:chunked -d c=d http://good.example/ | grep -B1 c=d`,
     ],
   ])('reaches a listed host: %s', async (_name, script) => {
     const { output, code, undone } = await run(script);

@@ -64,6 +64,22 @@ describe('the options of bubblewrap', () => {
     expect(optionsOf({ git: true })).not.toContain(`--ro-bind ${workspace()}/.git ${workspace()}/.git`);
   });
 
+  it('keep the network off for a list of hosts, and start the bridge to a proxy first', () => {
+    const network = { hosts: ['good.example'] };
+    const sandbox = bwrapSandbox({ workspace: workspace(), env: env(), network }, '/bwrap');
+    const { argv, env: inside, leave } = sandbox.enter(start());
+    expect(argv.join(' ')).toMatch(/--unshare-net .*\/proxy-\d+ \/dev\/cobbler-proxy .* exec "\$@"/);
+    expect(inside).toMatchObject({ HTTPS_PROXY: 'http://127.0.0.1:23128', NO_PROXY: 'localhost,127.0.0.1,::1' });
+    expect(leave?.()).toEqual([]);
+    expect(sandbox.hosts).toEqual(['good.example']);
+    expect(sandbox.explain('Could not resolve host: a.example')).toContain('to good.example.');
+    expect(sandbox.with({ network: false }).hosts).toEqual(['good.example']);
+    const open = sandbox.with({ network: true });
+    expect(open.hosts).toBeUndefined();
+    expect(open.enter(start()).argv.join(' ')).not.toMatch(/--unshare-net|cobbler-proxy/);
+    expect(optionsOf({ network: { hosts: [] } })).not.toContain('cobbler-proxy');
+  });
+
   it('do not follow a .git file to a directory that does not name it too', () => {
     const other = join(base, 'home/other');
     mkdirSync(join(other, '.ssh'), { recursive: true });
