@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect } from 'node:net';
@@ -22,7 +22,9 @@ const folder = () => {
 
 /** A proxy whose internet is one server on this machine. */
 async function setup(more: Partial<HostNetwork> = {}) {
-  const server = createHttpServer((request, response) => void response.end(`${request.url} served`));
+  const server = createHttpServer({ maxHeaderSize: 65_536 }, (request, response) => {
+    response.end(`${request.url} served`);
+  });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const seen: HostConnection[] = [];

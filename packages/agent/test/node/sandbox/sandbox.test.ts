@@ -69,7 +69,10 @@ describe('the options of bubblewrap', () => {
     const sandbox = bwrapSandbox({ workspace: workspace(), env: env(), network }, '/bwrap');
     const { argv, env: inside, leave } = sandbox.enter(start());
     expect(argv.join(' ')).toMatch(/--unshare-net .*\/proxy-\d+ \/dev\/cobbler-proxy .* exec "\$@"/);
-    expect(inside).toMatchObject({ HTTPS_PROXY: 'http://127.0.0.1:23128', NO_PROXY: 'localhost,127.0.0.1,::1' });
+    expect(inside).toMatchObject({
+      HTTPS_PROXY: 'http://127.0.0.1:23128',
+      NO_PROXY: 'localhost,127.0.0.1,::1',
+    });
     expect(leave?.()).toEqual([]);
     expect(sandbox.hosts).toEqual(['good.example']);
     expect(sandbox.explain('Could not resolve host: a.example')).toContain('to good.example.');
