@@ -48,7 +48,10 @@ export async function sandboxIn(
   io: Pick<Io, 'env' | 'stderr'>,
 ): Promise<Sandbox> {
   const mode = flags.sandbox ?? modeIn(io.env);
-  if (mode === 'off' || mode === 'external') return noRestrictions(mode);
+  const isOpen = mode === 'off' || mode === 'external';
+  if (isOpen && flags.allowHost !== undefined && flags.allowHost.length > 0)
+    throw new UsageError('--allow-host requires a sandbox, and commands run without one here.', 'Remove it.');
+  if (isOpen) return noRestrictions(mode);
   if (flags.tools !== undefined && !flags.tools.includes('run_command')) return noRestrictions('off');
   const status = await probeSandbox(io.env);
   if (status.works) {

@@ -60,6 +60,11 @@ describe('without bubblewrap', () => {
     await expect(sandboxIn(temporaryFolder(), flags, io)).rejects.toMatchObject({ code: 'no_sandbox' });
   });
 
+  test.each(['off', 'external'])('hosts cannot be allowed with the sandbox %s', async (sandbox) => {
+    const flags = readRunFlags({ sandbox, allowHost: ['good.example'] });
+    await expect(sandboxIn(temporaryFolder(), flags, fakeIo())).rejects.toThrow(/requires a sandbox/);
+  });
+
   test('a run without commands says nothing', async () => {
     const io = fakeIo({ env: bare });
     await sandboxIn(temporaryFolder(), readRunFlags({ tools: 'read_file' }), io);

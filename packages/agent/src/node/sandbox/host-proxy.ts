@@ -267,7 +267,8 @@ async function resolveHost(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-function connectTo(addresses: readonly string[], port: number): Socket {
+/** Connects to the first of these addresses that responds. */
+export function connectTo(addresses: readonly string[], port: number): Socket {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return connect({
     host: 'resolved',

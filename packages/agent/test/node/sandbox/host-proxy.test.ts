@@ -11,7 +11,7 @@ import { bwrapSandbox, parseAllowedHost, seatbeltSandbox } from '@cobbler/agent/
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { allowsHost } from '../../../src/node/allowed-host.ts';
-import { HostProxy } from '../../../src/node/sandbox/host-proxy.ts';
+import { connectTo, HostProxy } from '../../../src/node/sandbox/host-proxy.ts';
 import { isPublicAddress } from '../../../src/node/sandbox/public-address.ts';
 
 const folder = () => {
@@ -161,6 +161,17 @@ describe('the proxy of a sandbox', () => {
     expect(used).toEqual([[['93.184.216.34'], 80]]);
     expect(await ask(get('http://good.example/'))).toContain('this name has a private address');
     expect(used).toHaveLength(1);
+  });
+
+  it('tries the next address of a name if one does not respond', async () => {
+    const server = createHttpServer();
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const socket = connectTo(['127.0.0.2', '127.0.0.1'], port);
+    await once(socket, 'connect');
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+    socket.destroy();
   });
 
   it('survives a handler that throws', async () => {
