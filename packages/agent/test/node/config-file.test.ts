@@ -48,6 +48,7 @@ describe('loadConfig', () => {
     [`prices:\n  m: ${long('{ overInputTokens: 5, price: { input: 1 } }')}`, '"output" in longPrompt.price'],
     [`prices:\n  m: ${long('{ overInputTokens: 5 }')}`, 'per million tokens in longPrompt.price'],
     ['keys: secret', '"keys" must map providers to their keys'],
+    ['allowHosts: [10.0.0.1]', '"allowHosts" must be a list of hosts: HOST, HOST:PORT or *.HOST'],
     ['__proto__: 1', 'there is no setting named "__proto__"'],
   ])('rejects %j with file and line', async (text, expected) => {
     await expect(parseConfig(text, 'config.yaml')).rejects.toThrowError(expected);

@@ -16,7 +16,7 @@ import { allowedHost, allowsHost, hostName, parseAllowedHost } from '../allowed-
 import { isPublicAddress } from './public-address.ts';
 
 /** Maximum number of connections of one program and everything it starts. */
-const maxConnections = 64;
+const maxConnections = 256;
 
 /** Maximum number of bytes of the header of a request. */
 const maxHeaderBytes = 16_384;
@@ -151,7 +151,10 @@ export class HostProxy {
         ...(isChunked ? ['Transfer-Encoding', 'chunked'] : []),
       ],
     });
-    onward.on('error', () => response.destroy());
+    onward.on('error', () => {});
+    onward.on('close', () => {
+      if (!response.headersSent) response.destroy();
+    });
     onward.on('response', (answer) => {
       try {
         const { statusCode = 502, statusMessage = '', rawHeaders } = answer;

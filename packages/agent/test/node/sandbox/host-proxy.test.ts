@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -174,6 +174,22 @@ describe('the proxy of a sandbox', () => {
     socket.destroy();
   });
 
+  it.each([
+    ['closes the connection', 'x'],
+    [
+      'switches to another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+    ],
+    ['ends in the middle', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'],
+  ])('ends the request if the server %s', async (_name, reply) => {
+    const server = createServer((socket) => void socket.once('data', () => socket.end(reply)));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { ask } = await setup({ connect: () => connect(port, '127.0.0.1') });
+    expect(await ask(get('http://good.example/')).catch(() => '')).not.toContain('served');
+  });
+
   it('survives a handler that throws', async () => {
     const { ask } = await setup({
       onConnection: () => {
@@ -196,12 +212,12 @@ describe('the proxy of a sandbox', () => {
 });
 
 describe('the limits of the proxy', () => {
-  it('are 64 connections at the same time; more are closed, and the output says so [P29]', async () => {
+  it('are 256 connections at the same time; more are closed, and the output says so [P29]', async () => {
     const { open, proxy } = await setup();
-    for (let count = 0; count < 64; count += 1) await open();
+    for (let count = 0; count < 256; count += 1) await open();
     const ended = await textOf(await open()).catch(() => '');
     expect(ended).toBe('');
-    expect(proxy.close()).toEqual(['The sandbox allows at most 64 connections at the same time.']);
+    expect(proxy.close()).toEqual(['The sandbox allows at most 256 connections at the same time.']);
   });
 
   it('are 16 KiB for the header of a request [P29]', async () => {
