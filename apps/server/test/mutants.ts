@@ -167,7 +167,7 @@ const responses = [
       why: 'continuing from an earlier response includes the later messages',
     },
     {
-      find: 'sessionService.openOrCreate(key === undefined ? systemRuntime.id() : `openai-${key}`)',
+      find: 'sessionService.openOrCreate(key === undefined ? systemRuntime.id() : idOfKey(key, token), token)',
       replace: 'sessionService.openOrCreate(systemRuntime.id())',
       why: 'a repeated request starts a second run',
     },

@@ -51,6 +51,9 @@ const faults: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     'no users': mapped((row, { by }) => ({ key: by === 'user' ? null : row.key })),
     'no tools': mapped((row, { by }) => ({ key: by === 'tool' ? null : row.key })),
   },
+  'the costs of one user are those of no other, by each group': {
+    'the costs of all users': (_, costs) => ({ costs: ({ user: _user, ...query }) => costs(query) }),
+  },
   'a model that failed before another responded is counted under its own name': {
     'only models that responded': (_, costs) => ({
       costs: async (query) => (await costs(query)).filter(({ key }) => key !== 'model-a'),

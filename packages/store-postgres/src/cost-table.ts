@@ -54,13 +54,14 @@ export function costsJson(events: readonly Event[]): string {
   return JSON.stringify(mergeCosts(events.flatMap(eventCosts).map(storable)));
 }
 
-/** PostgreSQL rejects these characters in a text. */
 function storable(entry: CostEntry): CostEntry {
-  const storable = (text: string) => text.toWellFormed().replaceAll('\u0000', '');
-  return {
-    ...entry,
-    ...{ model: storable(entry.model), user: storable(entry.user), tool: storable(entry.tool) },
-  };
+  const { model, user, tool } = entry;
+  return { ...entry, model: storableText(model), user: storableText(user), tool: storableText(tool) };
+}
+
+/** PostgreSQL rejects these characters in a text. */
+function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', '');
 }
 
 const sums = columns.map((column) => `sum(${column}) AS ${column}`).join(', ');
@@ -72,17 +73,20 @@ const maxDays = 4000;
  * would take longer than the sums.
  */
 export function readCosts(db: Database, schema: string, query: CostQuery): Promise<CostRow[]> {
-  const inPeriod = `FROM ${schema}.spending WHERE quarter >= $1 AND quarter < $2`;
+  const { user } = query;
+  const ofUser = user === undefined ? [] : [storableText(user)];
+  const condition = user === undefined ? '' : ' AND "user" = $3';
+  const inPeriod = `FROM ${schema}.spending WHERE quarter >= $1 AND quarter < $2${condition}`;
   return db.transaction(async (connection) => {
-    const period = quartersOf(query);
+    const values = [...quartersOf(query), ...ofUser];
     await connection.query("SET LOCAL jit = off; SET LOCAL work_mem = '64MB'");
-    const starts = query.by === 'day' ? await dayStartsOf(connection, inPeriod, query) : [];
+    const starts = query.by === 'day' ? await dayStartsOf(connection, inPeriod, values, query) : [];
     const key = query.by === 'day' ? 'quarter' : `"${query.by}"`;
     const rows = await connection.query<CostSum>(
-      `SELECT ${starts.length > 0 ? 'width_bucket(quarter, $3::int[])' : key} AS key, ${sums},
+      `SELECT ${starts.length > 0 ? `width_bucket(quarter, $${values.length + 1}::int[])` : key} AS key, ${sums},
          min(quarter) AS "firstQuarter", max(quarter) AS "lastQuarter"
        ${inPeriod} GROUP BY 1`,
-      starts.length > 0 ? [...period, starts] : period,
+      starts.length > 0 ? [...values, starts] : values,
     );
     return costRows(
       rows.map((row) => (starts.length > 0 ? { ...row, key: row.firstQuarter } : row)),
@@ -102,12 +106,14 @@ export async function deleteCosts(db: Connection, schema: string, quarter: numbe
 }
 
 /** Returns the starts of the local days with costs; none if there are too many or no days. */
-async function dayStartsOf(connection: Connection, inPeriod: string, query: CostQuery): Promise<number[]> {
+async function dayStartsOf(
+  connection: Connection,
+  inPeriod: string,
+  values: readonly unknown[],
+  query: CostQuery,
+): Promise<number[]> {
   const select = `SELECT min(quarter) AS first, max(quarter) AS last ${inPeriod}`;
-  const [row] = await connection.query<{ first: number | null; last: number | null }>(
-    select,
-    quartersOf(query),
-  );
+  const [row] = await connection.query<{ first: number | null; last: number | null }>(select, values);
   const { first, last } = row ?? {};
   if (first == null || last == null || last - first > maxDays * 96) return [];
   return dayStarts(first, last, query.timeZone);

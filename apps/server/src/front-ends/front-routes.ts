@@ -50,7 +50,7 @@ export function frontRoutes(services: Services): Route[] {
         503: full,
       },
       handle: async (call) => {
-        const session = await sessionService.session(call.params['sessionId'] ?? '');
+        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token);
         const request = chatRequest(call.body);
         const { accepted, events } = await beginFront(services, session, call, request);
         const start = { from: accepted.seq, isContinued: request.content === undefined };
@@ -71,7 +71,7 @@ export function frontRoutes(services: Services): Route[] {
         503: full,
       },
       handle: async (call) => {
-        const session = await sessionService.session(call.params['sessionId'] ?? '');
+        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token);
         const events = await pendingEvents(services, session);
         if (events === undefined) return { status: 204 };
         streams.mayOpen();
@@ -235,8 +235,8 @@ async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown
   sessionService.checkOpen();
   // Only a message creates a session.
   const session = await (request.content === undefined
-    ? sessionService.session(threadId)
-    : sessionService.openOrCreate(threadId));
+    ? sessionService.session(threadId, call.token)
+    : sessionService.openOrCreate(threadId, call.token));
   const read: ReadLog = (after, limit) => store.read(threadId, after, limit);
   const before = (await store.info(threadId))?.events ?? 0;
   const { accepted, events } = await agUiRun(services, session, call, request);

@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto';
 import { systemRuntime } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
+import { userOf } from '../auth/access.ts';
+import type { TokenInfo } from '../auth/token-store.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { idPattern, route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
@@ -69,7 +72,7 @@ async function respond(
   services.sessionService.checkOpen();
   if (body.stream === true) services.streams.mayOpen();
   const key = keyOf(call);
-  const session = await sessionFor(services, body.previous_response_id ?? undefined, key);
+  const session = await sessionFor(services, call.token, body.previous_response_id ?? undefined, key);
   const request = { content, answers: [], ...defined({ key }) };
   const started = await beginFront(services, session, call, request);
   const response = new ResponseStream({
@@ -117,21 +120,29 @@ async function* chunksOf({ events }: FollowedRun): AsyncGenerator<readonly Respo
 /** Returns the session to continue, a copy of it up to that response if it has continued since, or a new one. */
 async function sessionFor(
   { sessionService, store }: Services,
+  token: TokenInfo | undefined,
   previous: string | undefined,
   key: string | undefined,
 ): Promise<LiveSession> {
   // The same key selects the session in which that run started.
   if (previous === undefined)
-    return await sessionService.openOrCreate(key === undefined ? systemRuntime.id() : `openai-${key}`);
+    return await sessionService.openOrCreate(key === undefined ? systemRuntime.id() : idOfKey(key, token), token);
   const { sessionId, seq } = parseResponseId(previous);
   if (!new RegExp(`^${idPattern}$`).test(sessionId)) throw unknownResponse(previous);
-  const session = await sessionService.session(sessionId).catch((error: unknown) => {
+  const session = await sessionService.session(sessionId, token).catch((error: unknown) => {
     throw error instanceof Problem && error.status === 404 ? unknownResponse(previous) : error;
   });
   if (seq === undefined) return session;
   if (key !== undefined && (await session.findRun(key)) !== undefined) return session;
   const next = await nextMessageSeq((after, limit) => store.read(sessionId, after, limit), seq);
-  return next === undefined ? session : await sessionService.session(await session.fork(next - 1));
+  if (next === undefined) return session;
+  return await sessionService.session(await session.fork(next - 1, token), token);
+}
+
+/** Returns the id of the session of a key. Users choose the same keys, so it depends on the user too. */
+function idOfKey(key: string, token: TokenInfo | undefined): string {
+  const user = token === undefined ? '' : userOf(token);
+  return `openai-${hash('sha256', JSON.stringify([user, key])).slice(0, 32)}`;
 }
 
 /** Returns the `seq` of the next user message. */

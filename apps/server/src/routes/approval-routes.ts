@@ -5,19 +5,21 @@ import { accepted, answerBody, approval, approvalList, id } from './schemas.ts';
 import type { Services } from './services.ts';
 
 /** Returns the routes for approvals and their decisions. */
-export function approvalRoutes({ approvals }: Services): Route[] {
+export function approvalRoutes({ approvals, sessionService }: Services): Route[] {
   return [
     route({
       method: 'GET',
       path: '/v1/approvals',
       name: 'listApprovals',
-      summary: 'Lists the approvals that are waiting for a decision, for all sessions or for one.',
+      summary: 'Lists the approvals that are waiting for a decision, for all sessions of the token or for one.',
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
       answers: { 200: { text: 'Waiting approvals, oldest first.', schema: approvalList } },
-      handle: async ({ query }) => {
+      handle: async ({ query, token }) => {
         await approvals.refresh();
-        return { status: 200, json: { items: approvals.list(query.session) } };
+        const waiting = approvals.list(query.session);
+        const items = await sessionService.visible(waiting, ({ sessionId }) => sessionId, token);
+        return { status: 200, json: { items } };
       },
     }),
     route({
@@ -30,9 +32,9 @@ export function approvalRoutes({ approvals }: Services): Route[] {
         200: { text: 'The approval.', schema: approval },
         404: { text: 'There is no such approval.' },
       },
-      handle: async ({ params: { sessionId = '', approvalId = '' } }) => ({
+      handle: async ({ params: { sessionId = '', approvalId = '' }, token }) => ({
         status: 200,
-        json: await approvals.find(sessionId, approvalId),
+        json: await approvals.find(sessionId, approvalId, token),
       }),
     }),
     route({

@@ -2,19 +2,20 @@ import type { CostQuery } from '@cobbler/agent/store';
 import { costGroups, readCosts, totalCosts } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
+import { seesAll, userOf } from '../auth/access.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { costList } from './schemas.ts';
 import type { Services } from './services.ts';
 
-/** Returns the route that reads what all sessions have cost. */
+/** Returns the route that reads costs. */
 export function costRoutes({ store }: Services): Route[] {
   return [
     route({
       method: 'GET',
       path: '/v1/costs',
       name: 'readCosts',
-      summary: 'Returns the cost of all sessions, including deleted ones.',
+      summary: 'Returns the cost of the prompts of the token, in all its sessions, including deleted ones. With the scope `admin`: of all sessions.',
       scope: 'read',
       query: z.strictObject({
         by: z.enum(costGroups).default('day'),
@@ -28,8 +29,9 @@ export function costRoutes({ store }: Services): Route[] {
           schema: costList,
         },
       },
-      handle: async ({ query: { by, since, until, timeZone } }) => {
-        const query: CostQuery = { by, ...defined({ since: msOf(since), until: msOf(until), timeZone }) };
+      handle: async ({ query: { by, since, until, timeZone }, token }) => {
+        const user = token === undefined || seesAll(token) ? undefined : userOf(token);
+        const query: CostQuery = { by, ...defined({ since: msOf(since), until: msOf(until), timeZone, user }) };
         const items = (await readCosts(store, query)).map(({ first, last, ...row }) => {
           return { ...row, first: isoText(first), last: isoText(last) };
         });

@@ -30,7 +30,7 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
         },
       },
       handle: async (call) => {
-        const session = await sessionService.openOrCreate(plainSessionId);
+        const session = await sessionService.openOrCreate(plainSessionId, call.token);
         const read: ReadLog = (after, limit) => store.read(session.id, after, limit);
         const id = lastEventId(call);
         const position: Position =
@@ -54,7 +54,7 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
       },
       handle: async ({ body, token }) => {
         sessionService.checkOpen();
-        const session = await sessionService.openOrCreate(plainSessionId);
+        const session = await sessionService.openOrCreate(plainSessionId, token);
         return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content, token)) } };
       },
     }),
@@ -67,8 +67,8 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
       body: z.unknown(),
       bodyOptional: true,
       answers: { 200: { text: 'No run is active.' } },
-      handle: async () => {
-        const { run } = await sessionService.openOrCreate(plainSessionId);
+      handle: async ({ token }) => {
+        const { run } = await sessionService.openOrCreate(plainSessionId, token);
         run?.cancel();
         await run?.result;
         return { status: 200, json: { status: 'ok' } };
@@ -101,7 +101,7 @@ export function eventRoutes({ sessionService, store, streams }: Services): Route
         503: { text: 'Too many event streams.' },
       },
       handle: async (call) => {
-        const session = await sessionService.session(call.params['sessionId'] ?? '');
+        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token);
         const { seq } = positionOf(lastEventId(call) ?? call.query.after);
         const known = await hasEvent(seq, (after, limit) => store.read(session.id, after, limit));
         const place = { form: 'versioned', seq, live: call.query.deltas === 'true' } as const;

@@ -54,6 +54,7 @@ export const session: z.ZodType = z
       'timeout',
       'failed',
     ]),
+    user: z.string().optional().meta({ description: 'The user to whom it belongs.' }),
     runId: z.string().optional().meta({ description: 'The active run.' }),
     events: z.int().nonnegative(),
     createdAt: z.iso.datetime().optional(),

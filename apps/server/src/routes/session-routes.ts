@@ -1,7 +1,10 @@
-import type { SessionInfo } from '@cobbler/agent';
+import type { SessionInfo, SessionStore } from '@cobbler/agent';
 import { openSession } from '@cobbler/agent';
+import type { SessionPage } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
+import { mayAccess } from '../auth/access.ts';
+import type { TokenInfo } from '../auth/token-store.ts';
 import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
@@ -23,6 +26,8 @@ import {
 import type { Services } from './services.ts';
 
 const unknown: ResponseText = { text: 'There is no such session.' };
+/** Maximum number of pages of the store that one request reads. */
+const maxPages = 20;
 /** Maximum length of a title in UTF-16 code units. */
 const maxTitle = 200;
 
@@ -36,20 +41,20 @@ export function sessionRoutes(services: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions',
       name: 'listSessions',
-      summary: 'Lists sessions, newest first.',
+      summary: 'Lists the sessions of the token, newest first. With the scope `admin`: all sessions.',
       scope: 'read',
       query: z.strictObject({
         limit: z.coerce.number().int().min(1).max(200).default(50),
         cursor: z.string().max(100).optional(),
       }),
       answers: {
-        200: { text: 'A page of sessions; `next` is the cursor for the next page.', schema: sessionList },
+        200: {
+          text: 'A page of sessions, which can be empty; `next` is the cursor for the next page.',
+          schema: sessionList,
+        },
       },
-      handle: async ({ query: { limit, cursor } }) => {
-        const { sessions, next } = await store.list({
-          limit,
-          ...defined({ after: cursor }),
-        });
+      handle: async ({ query: { limit, cursor }, token }) => {
+        const { sessions, next } = await pageOf(store, token, limit, cursor);
         const items = sessions.map((info) => sessionJsonOf(sessionService, info.id, info));
         return { status: 200, json: { items, next } };
       },
@@ -65,9 +70,10 @@ export function sessionRoutes(services: Services): Route[] {
       answers: {
         201: { text: 'Made.', schema: session },
         200: { text: 'A session with this id already exists.', schema: session },
+        409: { text: 'The id belongs to a session that the token may not use (`id_taken`).' },
       },
-      handle: async ({ body }) => {
-        const created = await sessionService.create(body?.id);
+      handle: async ({ body, token }) => {
+        const created = await sessionService.create(body?.id, token);
         const json = await readSessionJson(services, created.id);
         return {
           status: created.isNew ? 201 : 200,
@@ -83,13 +89,29 @@ export function sessionRoutes(services: Services): Route[] {
       summary: 'Returns one session.',
       scope: 'read',
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
-      handle: async ({ params: { sessionId = '' } }) => {
-        await sessionService.session(sessionId);
+      handle: async ({ params: { sessionId = '' }, token }) => {
+        await sessionService.session(sessionId, token);
         return { status: 200, json: await readSessionJson(services, sessionId) };
       },
     }),
     ...changingRoutes(services),
   ];
+}
+
+/** Returns the next page with a session that a token may use; an empty one after many others. */
+async function pageOf(
+  store: SessionStore,
+  token: TokenInfo | undefined,
+  limit: number,
+  cursor: string | undefined,
+): Promise<SessionPage> {
+  let after = cursor;
+  for (let tries = 1; ; tries += 1) {
+    const page = await store.list({ limit, ...defined({ after }) });
+    const sessions = page.sessions.filter((info) => mayAccess(token, info));
+    if (sessions.length > 0 || page.next === undefined || tries === maxPages) return { ...page, sessions };
+    after = page.next;
+  }
 }
 
 /** Returns the routes that change a session, except for prompts. */
@@ -104,8 +126,8 @@ function changingRoutes(services: Services): Route[] {
       scope: 'prompt',
       body: z.strictObject({ title: z.string().max(maxTitle) }).meta({ id: 'Title' }),
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
-      handle: async ({ params: { sessionId = '' }, body }) => {
-        await sessionService.session(sessionId);
+      handle: async ({ params: { sessionId = '' }, body, token }) => {
+        await sessionService.session(sessionId, token);
         await store.rename(sessionId, body.title);
         return { status: 200, json: await readSessionJson(services, sessionId) };
       },
@@ -115,10 +137,10 @@ function changingRoutes(services: Services): Route[] {
       path: '/v1/sessions/{sessionId}',
       name: 'deleteSession',
       summary: 'Deletes a session and all its events.',
-      scope: 'admin',
+      scope: 'prompt',
       answers: { 204: { text: 'Deleted.' }, 404: unknown, 409: busy },
-      handle: async ({ params: { sessionId = '' } }) => {
-        await sessionService.delete(sessionId);
+      handle: async ({ params: { sessionId = '' }, token }) => {
+        await sessionService.delete(sessionId, token);
         approvals.forget(sessionId);
         return { status: 204 };
       },
@@ -132,9 +154,9 @@ function changingRoutes(services: Services): Route[] {
       body: z.strictObject({ upToSeq: z.int().positive().optional() }).meta({ id: 'Fork' }),
       bodyOptional: true,
       answers: { 201: { text: 'The new session.', schema: session }, 404: unknown },
-      handle: async ({ params: { sessionId = '' }, body }) => {
+      handle: async ({ params: { sessionId = '' }, body, token }) => {
         sessionService.checkOpen();
-        const fork = await (await sessionService.session(sessionId)).fork(body?.upToSeq);
+        const fork = await (await sessionService.session(sessionId, token)).fork(body?.upToSeq, token);
         const json = await readSessionJson(services, fork);
         return { status: 201, json, headers: { location: `/v1/sessions/${fork}` } };
       },
@@ -152,8 +174,8 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
       summary: 'Returns the conversation as it would be sent to a model.',
       scope: 'read',
       answers: { 200: { text: 'The messages, and the last event that they reflect.' }, 404: unknown },
-      handle: async ({ params: { sessionId = '' } }) => {
-        await sessionService.session(sessionId);
+      handle: async ({ params: { sessionId = '' }, token }) => {
+        await sessionService.session(sessionId, token);
         const { seq, messages } = await openSession(store, sessionId);
         return { status: 200, json: { seq, messages } };
       },
@@ -165,8 +187,8 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
       summary: 'Returns the usage of the session.',
       scope: 'read',
       answers: { 200: { text: 'Tokens, calls and cost.', schema: usageTotals }, 404: unknown },
-      handle: async ({ params: { sessionId = '' } }) => {
-        const { usage } = await sessionService.session(sessionId);
+      handle: async ({ params: { sessionId = '' }, token }) => {
+        const { usage } = await sessionService.session(sessionId, token);
         const read = (after: number, limit: number) => store.read(sessionId, after, limit);
         for await (const page of logPages(read, usage.seq)) usage.add(page);
         return { status: 200, json: usage.sum };
@@ -229,7 +251,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       },
       handle: async ({ params: { sessionId = '' }, body, request, token }) => {
         sessionService.checkOpen();
-        const session = await sessionService.session(sessionId);
+        const session = await sessionService.session(sessionId, token);
         const started = await session.prompt(body.content, token, keyOf(request.headers['idempotency-key']));
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
@@ -247,7 +269,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       handle: async ({ params: { sessionId = '' }, body, request, token }) => {
         sessionService.checkOpen();
         const runId = keyOf(request.headers['idempotency-key']);
-        const session = await sessionService.session(sessionId);
+        const session = await sessionService.session(sessionId, token);
         const answers = body?.answers ?? [];
         if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve'))
           throw new Problem(403, 'scope', 'This token lacks the "approve" scope.');
@@ -267,8 +289,8 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       body: z.strictObject({}).meta({ id: 'Cancel' }),
       bodyOptional: true,
       answers: { 200: { text: 'The status of the run, or `idle`.' }, 404: unknown },
-      handle: async ({ params: { sessionId = '' } }) => {
-        const { run } = await sessionService.session(sessionId);
+      handle: async ({ params: { sessionId = '' }, token }) => {
+        const { run } = await sessionService.session(sessionId, token);
         if (run === undefined) return { status: 200, json: { status: 'idle' } };
         run.cancel();
         return { status: 200, json: { status: (await run.result).status, runId: run.id } };
@@ -282,8 +304,8 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       scope: 'prompt',
       body: z.strictObject({ content }).meta({ id: 'Steer' }),
       answers: steerAnswers,
-      handle: async ({ params: { sessionId = '' }, body }) => {
-        const session = await sessionService.session(sessionId);
+      handle: async ({ params: { sessionId = '' }, body, token }) => {
+        const session = await sessionService.session(sessionId, token);
         if (session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };
         throw new Problem(409, 'not_running', 'No run is active.');
       },

@@ -53,8 +53,8 @@ interface LoggedApproval {
 
 /** Options of a decision. */
 interface DecisionSettings {
-  /** The token of the request: only the scope `admin` lets a budget spend more. */
-  readonly token?: Pick<TokenInfo, 'scopes'> | undefined;
+  /** The token of the request. It must have access to the session, and the scope `admin` to let a budget spend more. */
+  readonly token: TokenInfo | undefined;
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
   /**
@@ -143,7 +143,12 @@ export class ApprovalService {
   }
 
   /** @throws Problem 404 for an unknown approval. */
-  async find(sessionId: string, approvalId: string): Promise<PendingApproval & { decision?: string }> {
+  async find(
+    sessionId: string,
+    approvalId: string,
+    token: TokenInfo | undefined,
+  ): Promise<PendingApproval & { decision?: string }> {
+    await this.#sessionService.session(sessionId, token);
     const { request, decision } = await this.#look(sessionId, approvalId);
     return { ...pendingOf(sessionId, request), ...defined({ decision }) };
   }
@@ -158,7 +163,7 @@ export class ApprovalService {
     sessionId: string,
     approvalId: string,
     answer: ReceivedDecision,
-    settings: DecisionSettings = {},
+    settings: DecisionSettings,
   ): Promise<Accepted> {
     return await this.answerAll(sessionId, [{ ...answer, approvalId }], settings);
   }
@@ -167,8 +172,9 @@ export class ApprovalService {
   async answerAll(
     sessionId: string,
     answers: readonly NamedReceivedDecision[],
-    settings: DecisionSettings = {},
+    settings: DecisionSettings,
   ): Promise<Accepted> {
+    await this.#sessionService.session(sessionId, settings.token);
     const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
     const pendingDecisions = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
     while (settings.mayRepeat === true && pendingDecisions().length > 0)
@@ -205,16 +211,16 @@ export class ApprovalService {
     }
     if (open.length === 0 && accepted !== undefined) return { sessionId, ...accepted };
     this.#sessionService.checkOpen();
-    return await this.#decide(sessionId, open, runId);
+    return await this.#decide(sessionId, open, { runId, token });
   }
 
   /** Passes the decisions to a run that waits in memory; resumes a run that ended as waiting. */
   async #decide(
     sessionId: string,
     answers: readonly RunDecision[],
-    runId: string | undefined,
+    { runId, token }: DecisionSettings,
   ): Promise<Accepted> {
-    const session = await this.#sessionService.session(sessionId);
+    const session = await this.#sessionService.session(sessionId, token);
     const { run } = session;
     if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.decide(approvalId, answer))[0]) {
       const seq = await decisionIn(run, answers);
@@ -226,7 +232,6 @@ export class ApprovalService {
 
   /** Finds an approval: an open one in the state of the session, others in its log. */
   async #look(sessionId: string, approvalId: string): Promise<LoggedApproval> {
-    await this.#sessionService.session(sessionId);
     const open = openRequests(await openSession(this.#store, sessionId));
     const waiting = open.find((request) => request.approvalId === approvalId);
     if (waiting !== undefined) return { request: waiting, isOpen: true };

@@ -4,6 +4,7 @@ import { isStored, openSession } from '@cobbler/agent';
 import { currentParts } from '@cobbler/agent/events';
 import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
+import { userOf } from '../auth/access.ts';
 import type { TokenInfo } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
@@ -48,7 +49,10 @@ export class LiveSession {
   usedAt = 0;
   readonly #store: SessionStore;
   readonly #harness: JoinableHarness;
+  /** The user of the settings. */
   readonly #user: string | undefined;
+  /** The user to whom it belongs. */
+  #owner: string | undefined;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
@@ -66,12 +70,14 @@ export class LiveSession {
    */
   constructor(
     id: string,
+    owner: string | undefined,
     store: SessionStore,
     open: (onEvent: (event: RunEvent) => void) => OpenSession,
     onEvent: (event: RunEvent) => void,
     budgets: TokenBudgets,
   ) {
     this.id = id;
+    this.#owner = owner;
     this.#store = store;
     this.#onEvent = onEvent;
     this.#budgets = budgets;
@@ -79,6 +85,21 @@ export class LiveSession {
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
     ({ harness: this.#harness, user: this.#user } = open((event) => this.#handle(event)));
+  }
+
+  /** The user to whom it belongs. */
+  get user(): string | undefined {
+    return this.#owner;
+  }
+
+  /**
+   * Changes the user to whom it belongs. Then the streams end, because their clients may not read it anymore: it was new
+   * and another user sent the first prompt, or another process has replaced it.
+   */
+  belongTo(user: string | undefined): void {
+    if (user === this.#owner) return;
+    this.#owner = user;
+    this.broadcast.end();
   }
 
   /** Returns the active run. */
@@ -129,8 +150,7 @@ export class LiveSession {
   }
 
   async #start(content: PromptContent, token: TokenInfo | undefined, runId?: string): Promise<Accepted> {
-    // The settings know the user if one token is for several.
-    const user = this.#user ?? (token?.name || undefined);
+    const user = this.#userOf(token);
     // While a run is active, this one is refused, and the budget of the session must stay.
     const budget = this.#run === undefined ? await this.#budgets.ofPrompt(this.id, token) : undefined;
     return await this.#accept(this.#harness.prompt(content, defined({ runId, budget, user })));
@@ -151,10 +171,15 @@ export class LiveSession {
     return this.#harness.steer(content);
   }
 
-  /** Creates another session that begins like this one. Returns its id. */
-  async fork(upToSeq: number | undefined): Promise<string> {
-    const fork = await this.#harness.fork(upToSeq === undefined ? {} : { upToSeq });
+  /** Creates another session that begins like this one and belongs to the user of the token. Returns its id. */
+  async fork(upToSeq: number | undefined, token: TokenInfo | undefined): Promise<string> {
+    const fork = await this.#harness.fork(defined({ upToSeq, user: this.#userOf(token) }));
     return fork.sessionId;
+  }
+
+  /** The settings know the user if one token is for several. */
+  #userOf(token: TokenInfo | undefined): string | undefined {
+    return this.#user ?? (token && userOf(token));
   }
 
   /**
@@ -189,9 +214,16 @@ export class LiveSession {
       if (publishesItself()) return;
       const events = await this.broadcast.readMissed();
       if (publishesItself()) return;
+      if (events.length > 0) await this.#readOwner();
       for (const event of events) this.#show(event);
       read = events.length;
     }
+  }
+
+  /** Reads to whom the session belongs, before events of other processes are shown. */
+  async #readOwner(): Promise<void> {
+    const [first] = await this.#store.read(this.id, 0, 1);
+    if (first !== undefined) this.belongTo(first.user);
   }
 
   #handle(event: RunEvent): void {
@@ -222,7 +254,10 @@ export class LiveSession {
   }
 
   #show(event: RunEvent): void {
-    if (isStored(event)) noteRun(this.#known, event);
+    if (isStored(event)) {
+      if (event.seq === 1) this.belongTo(event.user);
+      noteRun(this.#known, event);
+    }
     this.broadcast.publish(event);
     for (const listener of this.#listeners) listener(event);
     this.#onEvent(event);

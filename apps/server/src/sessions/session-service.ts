@@ -4,6 +4,9 @@ import type { HarnessHandler } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import type { Runner } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
+import type { OwnedSession } from '../auth/access.ts';
+import { mayAccess, seesAll, userOf } from '../auth/access.ts';
+import type { TokenInfo } from '../auth/token-store.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -16,7 +19,7 @@ import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
 
-/** Maximum number of remembered sessions without events, for stores that do not keep them. */
+/** Maximum number of remembered sessions without events for each user. */
 const maxMade = 10_000;
 
 /** A runner whose runs outlive this process. */
@@ -45,8 +48,8 @@ export interface SessionServiceOptions {
 export class SessionService {
   readonly #options: SessionServiceOptions;
   readonly #live = new Map<string, LiveSession>();
-  /** Sessions that were created but have no messages yet; not every store keeps them. */
-  readonly #created = new Set<string>();
+  /** Sessions that were created but have no messages yet, which stores do not list, and their creators. */
+  readonly #created = new Map<string, OwnedSession>();
   #clock = 0;
   #isClosing = false;
 
@@ -86,31 +89,56 @@ export class SessionService {
     return this.#isClosing;
   }
 
-  /** @throws Problem 404 for an unknown session, 503 if too many are in use. */
-  async session(id: string): Promise<LiveSession> {
-    if (await this.#has(id)) return await this.#joinRun(this.#open(id));
+  /**
+   * Returns a session for a request. All routes find their session here, or with `openOrCreate`.
+   * @throws Problem 404 for an unknown session and for one that the token may not use, 503 if too many are in use.
+   */
+  async session(id: string, token: TokenInfo | undefined): Promise<LiveSession> {
+    const found = await this.#find(id);
+    if (found !== undefined && mayAccess(token, found)) return await this.#joinRun(this.#open(id, found));
     throw new Problem(404, 'no_session', `There is no session ${id}.`);
   }
 
-  /** Creates a session, or returns the one with this id. */
-  async create(id: string = systemRuntime.id()): Promise<{ id: string; isNew: boolean }> {
-    this.checkOpen();
-    const isNew = !(await this.#has(id)) && !this.#created.has(id);
-    if (isNew) await this.#make(id);
-    const [oldest] = this.#created;
-    if (this.#created.size > maxMade && oldest !== undefined) this.#created.delete(oldest);
-    return { id, isNew };
+  /** Returns the items whose sessions a token may use. */
+  async visible<Item>(
+    items: readonly Item[],
+    sessionOf: (item: Item) => string,
+    token: TokenInfo | undefined,
+  ): Promise<readonly Item[]> {
+    if (token !== undefined && seesAll(token)) return items;
+    const ids = new Set(items.map(sessionOf));
+    const open = new Set<string>();
+    for (const id of ids) if (mayAccess(token, (await this.#find(id)) ?? {})) open.add(id);
+    return items.filter((item) => open.has(sessionOf(item)));
   }
 
-  /** Returns the session of the plain routes; creates it on the first request. */
-  async openOrCreate(id: string): Promise<LiveSession> {
-    await this.create(id);
-    return await this.#joinRun(this.#open(id));
+  /**
+   * Creates a session, or returns the one with this id.
+   * @throws Problem 409 `id_taken` if it is a session that the token may not use.
+   */
+  async create(
+    id: string = systemRuntime.id(),
+    token: TokenInfo | undefined,
+  ): Promise<{ id: string; isNew: boolean }> {
+    this.checkOpen();
+    const found = (await this.#find(id)) ?? this.#created.get(id);
+    if (found === undefined) {
+      await this.#make(id, token && userOf(token));
+    } else if (!mayAccess(token, found)) {
+      throw new Problem(409, 'id_taken', `The id ${id} is not available. Use another one.`);
+    }
+    return { id, isNew: found === undefined };
+  }
+
+  /** Returns a session that is created on the first request. Throws the same problems as `create`. */
+  async openOrCreate(id: string, token: TokenInfo | undefined): Promise<LiveSession> {
+    await this.create(id, token);
+    return await this.session(id, token);
   }
 
   /** @throws Problem 409 `busy` if the session is running. */
-  async delete(id: string): Promise<void> {
-    const session = await this.session(id);
+  async delete(id: string, token: TokenInfo | undefined): Promise<void> {
+    const session = await this.session(id, token);
     if (session.run !== undefined) {
       const extra = { runId: session.run.id };
       throw new Problem(409, 'busy', 'The session is running. Cancel it first.', { extra });
@@ -128,9 +156,10 @@ export class SessionService {
     const resumed: Accepted[] = [];
     // A run that was interrupted there continues there.
     if (elsewhere !== undefined) return resumed;
-    for (const { id } of await sessionsWithStatus(store, 'interrupted')) {
+    for (const info of await sessionsWithStatus(store, 'interrupted')) {
+      const { id } = info;
       try {
-        const accepted = await (await this.session(id)).resume();
+        const accepted = await this.#open(id, info).resume();
         resumed.push(accepted);
         logger.note('info', 'continued a run that was cut off', { ...accepted });
       } catch (error) {
@@ -177,10 +206,11 @@ export class SessionService {
   }
 
   /** Creates a session by claiming it. Without an event, it remains only in stores that keep such sessions. */
-  async #make(id: string): Promise<void> {
+  async #make(id: string, user: string | undefined): Promise<void> {
     const { store } = this.#options;
     // Registered before it is claimed, so that a concurrent request uses this one instead of claiming it again.
-    this.#created.add(id);
+    this.#created.set(id, { user });
+    this.#forgetOldest(user);
     try {
       const epoch = await store.claim(id);
       await store.append(id, [], { epoch, release: true });
@@ -194,9 +224,20 @@ export class SessionService {
     }
   }
 
-  async #has(id: string): Promise<boolean> {
-    if (this.#created.has(id) || this.#live.get(id)?.run !== undefined) return true;
-    return (await this.#options.store.info(id)) !== undefined;
+  /** Each user loses only their own sessions. */
+  #forgetOldest(user: string | undefined): void {
+    if (this.#created.size <= maxMade) return;
+    const own = [...this.#created].filter(([, session]) => session.user === user);
+    if (own.length > maxMade) this.#created.delete(own[0]?.[0] ?? '');
+  }
+
+  /** Returns to whom a session belongs; undefined if it does not exist. */
+  async #find(id: string): Promise<OwnedSession | undefined> {
+    const live = this.#live.get(id);
+    // While it runs here, no other process can delete it.
+    if (live?.run !== undefined) return live;
+    // First in the store: another process may have started the session that was created here.
+    return (await this.#options.store.info(id)) ?? this.#created.get(id);
   }
 
   async #joinRun(session: LiveSession): Promise<LiveSession> {
@@ -204,15 +245,18 @@ export class SessionService {
     return session;
   }
 
-  #open(id: string): LiveSession {
+  #open(id: string, { user }: OwnedSession): LiveSession {
     const known = this.#live.get(id);
-    if (known !== undefined) {
+    // If it belongs to another user now, it is another session.
+    if (known?.user !== user) known?.broadcast.end();
+    else if (known !== undefined) {
       known.usedAt = ++this.#clock;
       return known;
     }
     if (this.#live.size >= this.#options.limits.sessions) this.#evictOldest();
     const session = new LiveSession(
       id,
+      user,
       this.#options.store,
       (onEvent) => this.#harness(id, onEvent),
       (event) => {

@@ -19,7 +19,7 @@ import type { HarnessHandler } from './handler.ts';
 import { notifyHandler } from './handler.ts';
 import type { RunIds } from './pending-run.ts';
 import { busyError, closedError, PendingRun, refusedRun } from './pending-run.ts';
-import type { HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
+import type { ForkOptions, HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
 import { forkOptions, harnessReaders } from './prompt-options.ts';
 
 /** The features of a harness. The contract suite skips the test cases of features that it does not support. */
@@ -57,7 +57,7 @@ export interface Harness {
    * Creates a separate conversation that starts like this one, up to and including an event. Default: all of it.
    * Rejects with AgentError `invalid` if the session or event does not exist.
    */
-  fork(options?: { readonly upToSeq?: number }): Promise<Harness>;
+  fork(options?: ForkOptions): Promise<Harness>;
   /** Stops the active run and refuses all later prompts. Resolves when nothing is running anymore. */
   close(): Promise<void>;
 }
@@ -185,10 +185,10 @@ class LocalHarness implements Harness {
     return this.#busy;
   }
 
-  async fork(options: { readonly upToSeq?: number } = {}): Promise<Harness> {
-    const { upToSeq } = read(options, forkOptions);
+  async fork(options: ForkOptions = {}): Promise<Harness> {
+    const given = read(options, forkOptions);
     const sessionId = this.#runtime.id();
-    const fork = { from: this.sessionId, to: sessionId, ...defined({ upToSeq }) };
+    const fork = { from: this.sessionId, to: sessionId, ...given };
     await forkSession(this.#store, fork, this.#runtime);
     return new LocalHarness({ ...this.#options, sessionId });
   }

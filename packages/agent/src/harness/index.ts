@@ -13,4 +13,4 @@ export {
   type HarnessCapabilities,
   type HarnessOptions,
 } from './harness.ts';
-export type { HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
+export type { ForkOptions, HarnessResumeOptions, PromptOptions } from './prompt-options.ts';

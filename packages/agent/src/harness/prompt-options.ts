@@ -19,6 +19,14 @@ export interface HarnessResumeOptions extends PromptOptions {
   readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
 
+/** Options of a fork. */
+export interface ForkOptions {
+  /** The last event of the copy. Default: the last event of the session. */
+  readonly upToSeq?: number;
+  /** The user to whom the copy belongs. Default: the one of the session. A remote harness ignores it. */
+  readonly user?: string;
+}
+
 /** The options that every harness has. */
 interface HarnessConfig {
   readonly sessionId?: string;
@@ -45,6 +53,4 @@ export const resumeOptions: Reader<HarnessResumeOptions> = record<HarnessResumeO
 });
 
 /** Reads the options of a fork. */
-export const forkOptions: Reader<{ readonly upToSeq?: number }> = record<{ readonly upToSeq?: number }>({
-  upToSeq: count,
-});
+export const forkOptions: Reader<ForkOptions> = record<ForkOptions>({ upToSeq: count, user: text });

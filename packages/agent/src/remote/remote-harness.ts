@@ -7,7 +7,7 @@ import { emptyState, openRequests } from '../events/state.ts';
 import { notifyHandler } from '../harness/handler.ts';
 import type { Harness, HarnessCapabilities } from '../harness/harness.ts';
 import { busyError, closedError, refusedRun } from '../harness/pending-run.ts';
-import type { HarnessResumeOptions, PromptOptions } from '../harness/prompt-options.ts';
+import type { ForkOptions, HarnessResumeOptions, PromptOptions } from '../harness/prompt-options.ts';
 import { forkOptions, promptOptions, resumeOptions } from '../harness/prompt-options.ts';
 import type { ApprovalDecision } from '../run/approvals.ts';
 import { readDecisions } from '../run/approvals.ts';
@@ -105,8 +105,8 @@ class RemoteHarness implements Harness {
     return run !== undefined && this.#cancel(run);
   }
 
-  async fork(options: { readonly upToSeq?: number } = {}): Promise<Harness> {
-    const body = read(options, forkOptions);
+  async fork(options: ForkOptions = {}): Promise<Harness> {
+    const { user: _, ...body } = read(options, forkOptions);
     const { id } = await this.#link.post(this.#path('fork'), { body });
     return new RemoteHarness({ ...this.#options, sessionId: String(id) });
   }

@@ -9,7 +9,7 @@ import type { HarnessHandler } from '../harness/handler.ts';
 import { notifyHandler } from '../harness/handler.ts';
 import type { Harness, HarnessCapabilities } from '../harness/harness.ts';
 import { busyError, closedError, PendingRun, refusedRun } from '../harness/pending-run.ts';
-import type { HarnessResumeOptions, PromptOptions } from '../harness/prompt-options.ts';
+import type { ForkOptions, HarnessResumeOptions, PromptOptions } from '../harness/prompt-options.ts';
 import { forkOptions, harnessReaders, promptOptions, resumeOptions } from '../harness/prompt-options.ts';
 import type { Executor } from '../loop/executor.ts';
 import { readDecisions } from '../run/approvals.ts';
@@ -145,10 +145,10 @@ class FollowingHarness implements RunnerHarness {
     return this.#current !== undefined && this.#cancel(this.#current);
   }
 
-  async fork(options: { readonly upToSeq?: number } = {}): Promise<Harness> {
-    const { upToSeq } = read(options, forkOptions);
+  async fork(options: ForkOptions = {}): Promise<Harness> {
+    const given = read(options, forkOptions);
     const sessionId = this.#runtime.id();
-    const fork = { from: this.sessionId, to: sessionId, ...defined({ upToSeq }) };
+    const fork = { from: this.sessionId, to: sessionId, ...given };
     await forkSession(this.#options.store, fork, this.#runtime);
     return new FollowingHarness({ ...this.#options, sessionId });
   }

@@ -32,6 +32,8 @@ export interface CostQuery {
   readonly until?: number;
   /** IANA time zone of the days. Default `UTC`. */
   readonly timeZone?: string;
+  /** Only the costs of this user. Default: those of all. */
+  readonly user?: string;
 }
 
 /** The costs of one group. */

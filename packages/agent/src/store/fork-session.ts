@@ -7,6 +7,7 @@
 import type { Event, EventBody } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import { emptyState, openRequests } from '../events/state.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { count, read, record, text, withMethods } from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -20,6 +21,8 @@ export interface Fork {
   readonly to: string;
   /** The last shared event. Default: the last event of the source. */
   readonly upToSeq?: number;
+  /** The user to whom the new session belongs. Default: the one of the source. */
+  readonly user?: string;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface Fork {
 export async function forkSession(store: Store, fork: Fork, runtime: Pick<Runtime, 'now'>): Promise<void> {
   read(store, readStore, 'store');
   read(runtime, withMethods<Runtime>('now'), 'runtime');
-  const { from, to, upToSeq } = read(fork, forkFields, 'fork');
+  const { from, to, upToSeq, user } = read(fork, forkFields, 'fork');
   const all = await readEvents(store, from);
   if (all.length === 0) {
     throw notThere('no_session', `There is no session ${JSON.stringify(from)} in the store.`);
@@ -41,11 +44,11 @@ export async function forkSession(store: Store, fork: Fork, runtime: Pick<Runtim
   const epoch = await store.claim(to, { parent: { sessionId: from, seq: last } });
   const inherited = events.map((event): Event => ({ ...event, inherited: true }));
   const copied = [...inherited, ...ending(events, isoTime(runtime.now()))];
-  const renamed = copied.map((event) => ({ ...event, id: `${to}-${event.seq}` }));
+  const renamed = copied.map((event) => ({ ...event, id: `${to}-${event.seq}`, ...defined({ user }) }));
   await store.append(to, renamed, { epoch, release: true });
 }
 
-const forkFields = record<Fork>({ from: text, to: text, upToSeq: count }, ['from', 'to']);
+const forkFields = record<Fork>({ from: text, to: text, upToSeq: count, user: text }, ['from', 'to']);
 
 /**
  * Returns the events that end the copied part: the run is not continued, and pending approval requests are superseded.

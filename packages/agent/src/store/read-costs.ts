@@ -1,5 +1,5 @@
 import type { Reader } from '../values/input.ts';
-import { amount, oneOf, read, record, when, withMethods } from '../values/input.ts';
+import { amount, oneOf, read, record, text, when, withMethods } from '../values/input.ts';
 import { addCosts } from './cost-totals.ts';
 import type { CostQuery, CostRow, CostSum } from './costs.ts';
 import { costGroups, costRows, eventCosts, quartersOf } from './costs.ts';
@@ -16,7 +16,7 @@ const timeZone = when<string>((value) => {
 
 /** Reads a query for costs. */
 export const readCostQuery: Reader<CostQuery> = record<CostQuery>(
-  { by: oneOf(...costGroups), since: amount, until: amount, timeZone },
+  { by: oneOf(...costGroups), since: amount, until: amount, timeZone, user: text },
   ['by'],
 );
 
@@ -45,6 +45,7 @@ async function sumsOf(store: Store, query: CostQuery): Promise<CostSum[]> {
       const page = await store.read(session, last, pageLength);
       for (const entry of page.flatMap(eventCosts)) {
         if (entry.quarter < from || entry.quarter >= to) continue;
+        if (entry.user !== (query.user ?? entry.user)) continue;
         const { quarter, kind, model, user, tool, ...totals } = entry;
         const key = { day: quarter, session, model, kind, user, tool }[query.by];
         const sum = sums.get(key);

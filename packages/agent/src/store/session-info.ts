@@ -29,6 +29,8 @@ export interface SessionInfo {
   /** Time at which a run last started or ended, ISO 8601. */
   readonly updatedAt: string;
   readonly status: SessionStatus;
+  /** The user of its first event, to whom it belongs. Absent if that event names none. */
+  readonly user?: string;
   /** The model of the last response. */
   readonly model?: string;
   readonly events: number;
@@ -52,6 +54,8 @@ export interface SessionStats {
   opening: string;
   /** Status of the last run; null if it has not ended. */
   ended: RunStatus | null;
+  /** The user of the first event. Absent in statistics of an earlier version. */
+  user?: string | null;
   model: string | null;
   prompts: number;
   answers: number;
@@ -68,6 +72,7 @@ export function emptyStats(): SessionStats {
     events: 0,
     opening: '',
     ended: null,
+    user: null,
     model: null,
     prompts: 0,
     answers: 0,
@@ -81,6 +86,7 @@ export function emptyStats(): SessionStats {
 /** Adds an event to the statistics. */
 export function addToStats(stats: SessionStats, event: Event): void {
   try {
+    if (stats.events === 0) stats.user = event.user ?? null;
     stats.events += 1;
     stats.ended = null;
     const spent = spendingOf(event);
@@ -155,13 +161,14 @@ export function sessionInfo(
 ): SessionInfo {
   return withArgumentErrors('sessionInfo', () => {
     const { id, title, created, updated, parent } = given;
-    const { opening, ended, model, usd, ...counts } = stats;
+    const { opening, ended, user, model, usd, ...counts } = stats;
     return {
       id,
       title: title ?? opening,
       createdAt: isoTime(created),
       updatedAt: isoTime(updated),
       status: ended ?? status,
+      ...defined({ user: user ?? undefined }),
       ...(model !== null && { model }),
       ...counts,
       ...(usd !== null && { usd }),

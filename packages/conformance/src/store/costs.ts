@@ -246,6 +246,29 @@ export const costCases: readonly StoreCase[] = [
       'the tools',
     );
   }),
+  the('the costs of one user are those of no other, by each group', async ({ store }) => {
+    const users = ['ann', 'ann', 'bob\u0000', "o'neil"];
+    const events = eventsOf(
+      'one',
+      users.map(() => priced),
+    );
+    await append(
+      store,
+      'one',
+      events.map((event, index) => ({ ...event, user: users[index] ?? '' })),
+    );
+    await write(store, 'two', [priced, ended()]);
+    for (const by of groups) {
+      const requestsOf = async (user: string) => {
+        const rows = await costs(store, { by, user });
+        return rows.reduce((sum, { requests }) => sum + requests, 0);
+      };
+      const found = await Promise.all(['ann', 'bob\u0000', "o'neil", 'nobody', ''].map(requestsOf));
+      expectEqual(found, [2, 1, 1, 0, 1], `the requests of each user by ${by}`);
+    }
+    const query = { by: 'day', user: 'ann', timeZone: 'Europe/Berlin' } as const;
+    expectEqual((await costs(store, query)).length, 1, 'the days of a user in a time zone');
+  }),
   the('a request that a limit refused is in no group', async ({ store }) => {
     const error = { kind: 'limit', message: 'The limit is reached.' } as const;
     await append(store, 'one', eventsOf('one', [said('Go.'), { type: 'ask_failed', error, durationMs: 0 }]));

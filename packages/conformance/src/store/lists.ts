@@ -140,6 +140,22 @@ export const listCases: readonly StoreCase[] = [
     await write(store, 'free', [said('a')]);
     expectEqual((await infoOf(store, 'free')).usd, 0, 'the cost of a session without requests');
   }),
+  the('a session belongs to the user of its first event', async ({ store }) => {
+    const events = eventsOf('one', wholeRun()).map((event, index) => {
+      return { ...event, user: index === 0 ? 'ann' : 'bob' };
+    });
+    const epoch = await store.claim('one');
+    await store.append('one', events.slice(0, 1), { epoch });
+    await store.append('one', events.slice(1), { epoch });
+    await write(store, 'two', [said('Go.')]);
+    const { sessions } = await store.list();
+    expectEqual(
+      sessions.map(({ id, user }) => `${id} ${user}`).sort(),
+      ['one ann', 'two undefined'],
+      'the users in the list',
+    );
+    expectEqual((await store.info('one'))?.user, 'ann', 'the user');
+  }),
   the('each run sets the status of the session', async ({ store }) => {
     for (const status of ['failed', 'cancelled', 'waiting', 'complete'] as const) {
       const epoch = await write(store, 'one', [said('Go.')]);

@@ -32,7 +32,7 @@ export class CostTable {
 
   /** Deletes the costs before a quarter of an hour and returns their number of requests. */
   deleteBefore(quarter: number): number {
-    const [{ requests = 0 } = {}] = this.#sql.rows<CostSum>(selectDay, 0, quarter);
+    const [{ requests = 0 } = {}] = this.#sql.rows<CostSum>(selectDay + inPeriod, 0, quarter);
     this.#sql.run('DELETE FROM spending WHERE quarter < ?', quarter);
     this.#sql.run('DELETE FROM payers WHERE payer NOT IN (SELECT payer FROM spending)');
     this.#sql.run(keepStart, quarter);
@@ -63,26 +63,33 @@ export class CostTable {
 
   read(query: CostQuery): CostRow[] {
     const [from, to] = quartersOf(query);
-    const { by, timeZone } = query;
+    const { by } = query;
+    const wanted = ofUser(query);
     return costRows(
-      by === 'day' ? this.#days(from, to, timeZone) : this.#sql.rows(selectBy(by), from, to),
+      by === 'day'
+        ? this.#days(from, to, query)
+        : this.#sql.rows(selectBy(by, wanted.sql), from, to, ...wanted.values),
       query,
     );
   }
 
   /** Reads each day separately, because grouping a year by quarters of an hour takes longer than adding them up. */
-  #days(from: number, to: number, timeZone: string | undefined): CostSum[] {
+  #days(from: number, to: number, query: CostQuery): CostSum[] {
+    const { sql, values } = ofUser(query);
     const days: CostSum[] = [];
     for (let start = from; ; ) {
       const [row] = this.#sql.rows<{ first: number | null }>(
-        `SELECT min(quarter) AS first ${inPeriod}`,
+        `SELECT min(quarter) AS first ${inPeriod}${sql}`,
         start,
         to,
+        ...values,
       );
       const first = row?.first ?? to;
       if (first >= to) return days;
-      start = dayEnd(first, timeZone);
-      days.push(...this.#sql.rows<CostSum>(selectDay, first, Math.min(start, to)));
+      start = dayEnd(first, query.timeZone);
+      days.push(
+        ...this.#sql.rows<CostSum>(selectDay + inPeriod + sql, first, Math.min(start, to), ...values),
+      );
     }
   }
 }
@@ -131,18 +138,25 @@ const addSpending = `
 
 const sums = costFields.map((field) => `sum(${field}) AS ${field}`).join(', ');
 const inPeriod = 'FROM spending WHERE quarter >= ? AND quarter < ?';
-const byPayer = `
-  SELECT payer, ${sums}, min(quarter) AS firstQuarter, max(quarter) AS lastQuarter ${inPeriod} GROUP BY payer`;
+
+/** Returns the condition for the costs of the user of a query, and its value. */
+function ofUser({ user }: CostQuery): { readonly sql: string; readonly values: readonly string[] } {
+  if (user === undefined) return { sql: '', values: [] };
+  return { sql: ' AND payer IN (SELECT payer FROM payers WHERE user = ?)', values: [user] };
+}
 
 /** Few rows have to be joined with the names if they are added up by payer first. */
-function selectBy(name: Exclude<CostGroup, 'day'>): string {
+function selectBy(name: Exclude<CostGroup, 'day'>, condition: string): string {
+  const byPayer = `
+    SELECT payer, ${sums}, min(quarter) AS firstQuarter, max(quarter) AS lastQuarter ${inPeriod}${condition}
+    GROUP BY payer`;
   return `
     SELECT ${name} AS key, ${sums}, min(firstQuarter) AS firstQuarter, max(lastQuarter) AS lastQuarter
     FROM (${byPayer}) JOIN payers USING (payer) GROUP BY ${name}`;
 }
 
 const selectDay = `
-  SELECT min(quarter) AS key, ${sums}, min(quarter) AS firstQuarter, max(quarter) AS lastQuarter ${inPeriod}`;
+  SELECT min(quarter) AS key, ${sums}, min(quarter) AS firstQuarter, max(quarter) AS lastQuarter `;
 
 const selectPaid = `
   SELECT sessions.id, events.seq, events.json, events.sum
