@@ -162,13 +162,13 @@ const responses = [
   ]),
   ...planted('front-ends/responses-routes', 'front-ends/responses', [
     {
-      find: 'return next === undefined ? session : await sessionService.session(await session.fork(next - 1));',
+      find: 'return await sessionService.session(await session.fork(next - 1, token), token);',
       replace: 'return session;',
       why: 'continuing from an earlier response includes the later messages',
     },
     {
       find: 'sessionService.openOrCreate(key === undefined ? systemRuntime.id() : idOfKey(key, token), token)',
-      replace: 'sessionService.openOrCreate(systemRuntime.id())',
+      replace: 'sessionService.openOrCreate(systemRuntime.id(), token)',
       why: 'a repeated request starts a second run',
     },
   ]),

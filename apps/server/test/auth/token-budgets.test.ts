@@ -29,7 +29,7 @@ async function setup(given: ServerBudgets) {
   });
   const asGuest = { authorization: `Bearer ${made.json['token']}` };
   const prompt = async (sessionId: string, headers: Record<string, string> = asGuest) => {
-    await server.ask('POST', '/v1/sessions', { id: sessionId });
+    await server.ask('POST', '/v1/sessions', { id: sessionId }, asGuest);
     const answer = await server.ask('POST', `/v1/sessions/${sessionId}/prompt`, { content: 'Go.' }, headers);
     await server.idle(sessionId);
     await given.client.flush();
@@ -70,7 +70,7 @@ describe('the budget of a token', () => {
       return { authorization: `Bearer ${made.json['token']}` };
     };
     const guest = await make(['prompt', 'read', 'approve'], { budget: 'guest' });
-    await server.ask('POST', '/v1/sessions', { id: 's' });
+    await server.ask('POST', '/v1/sessions', { id: 's' }, guest);
     for (let prompt = 0; prompt < 2; prompt += 1) {
       const { status } = await server.ask('POST', '/v1/sessions/s/prompt', { content: 'Go.' }, guest);
       expect(status).toBe(202);
@@ -183,13 +183,9 @@ describe('a token', () => {
     expect([made.status, made.json['code']]).toEqual([400, 'no_budgets']);
     // A token of an earlier server is not valid without its budget.
     const { token } = tokens.add({ name: 'g', scopes: ['prompt'], budget: 'guest' });
-    await ask('POST', '/v1/sessions', { id: 'a' });
-    const answer = await ask(
-      'POST',
-      '/v1/sessions/a/prompt',
-      { content: 'Go.' },
-      { authorization: `Bearer ${token}` },
-    );
+    const headers = { authorization: `Bearer ${token}` };
+    await ask('POST', '/v1/sessions', { id: 'a' }, headers);
+    const answer = await ask('POST', '/v1/sessions/a/prompt', { content: 'Go.' }, headers);
     expect([answer.status, answer.json['code']]).toEqual([503, 'no_budgets']);
   });
 });

@@ -84,7 +84,7 @@ describe('tokens', () => {
   test('become invalid when deleted, which ends the streams opened with them', async () => {
     const { ask, watch } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
-    const { json } = await ask('POST', '/v1/tokens', { name: 'phone', scopes: ['read'] });
+    const { json } = await ask('POST', '/v1/tokens', { name: 'owner', scopes: ['read'] });
     const authorization = `Bearer ${json['token']}`;
     const events = await watch('/v1/sessions/s/events', { authorization });
     await events.until(({ json: hello }) => hello['type'] === 'hello');
@@ -98,7 +98,7 @@ describe('tokens', () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const { ask, watch } = await rig({ tokens: new TokenStore(undefined, () => now) });
     await ask('POST', '/v1/sessions', { id: 's' });
-    const { json } = await ask('POST', '/v1/tokens', { name: 'short', scopes: ['read'], expiresInMs: 1000 });
+    const { json } = await ask('POST', '/v1/tokens', { name: 'owner', scopes: ['read'], expiresInMs: 1000 });
     const headers = { authorization: `Bearer ${json['token']}` };
     await ask('POST', '/v1/sessions/s/prompt', { content: 'hang' });
     const paths = ['/v1/sessions/s/events', '/events', '/v1/sessions/s/chat'];

@@ -146,7 +146,7 @@ describe('an AG-UI client', () => {
     });
     const other = await one.ask('POST', path, body(`${interrupt?.id.split('.')[0]}.${'0'.repeat(64)}`));
     expect(other).toMatchObject({ status: 409, json: { code: 'other_arguments' } });
-    const { token } = one.tokens.add({ name: 'half', scopes: ['read', 'prompt'] });
+    const { token } = one.tokens.add({ name: 'owner', scopes: ['read', 'prompt'] });
     const half = await one.ask('POST', path, body(interrupt?.id), { authorization: `Bearer ${token}` });
     expect(half).toMatchObject({ status: 403, json: { code: 'scope' } });
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);

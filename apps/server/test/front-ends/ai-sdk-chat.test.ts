@@ -233,7 +233,7 @@ describe('a response that cannot resolve a decision', () => {
 
   test('ends with an error when its token is revoked', async () => {
     const { one } = await page();
-    const { id, token } = one.tokens.add({ name: 'page', scopes: ['read', 'prompt', 'approve'] });
+    const { id, token } = one.tokens.add({ name: 'owner', scopes: ['read', 'prompt', 'approve'] });
     const it = new ChatPage({ server: one.server, token });
     await it.chat.sendMessage({ text: 'use write hold' });
     await it.untilAsked(1);

@@ -242,7 +242,7 @@ describe('a page with useChat', () => {
     });
     const other = await one.ask('POST', path, body({ signature: '0'.repeat(64) }));
     expect(other).toMatchObject({ status: 409, json: { code: 'other_arguments' } });
-    const { token } = one.tokens.add({ name: 'half', scopes: ['read', 'prompt'] });
+    const { token } = one.tokens.add({ name: 'owner', scopes: ['read', 'prompt'] });
     const half = await one.ask('POST', path, body({}), { authorization: `Bearer ${token}` });
     expect(half).toMatchObject({ status: 403, json: { code: 'scope' } });
     const answers = await Promise.all([one.ask('POST', path, body({})), one.ask('POST', path, body({}))]);
@@ -335,7 +335,7 @@ describe('a page with useChat', () => {
 
   test('counts as an event stream, and ends with its token', async () => {
     const { one, chat } = await page({ limits: { clients: 1 } });
-    const { id, token } = one.tokens.add({ name: 'page', scopes: ['read', 'prompt'] });
+    const { id, token } = one.tokens.add({ name: 'owner', scopes: ['read', 'prompt'] });
     const other = new Page(one, { authorization: `Bearer ${token}` });
     const reading = other.read(await other.openSaying('use hold'), undefined);
     await expect.poll(async () => (await one.store.read('s')).at(-1)?.type).toBe('tool_started');

@@ -53,10 +53,11 @@ async function shared(): Promise<{
   const one = await rig({ settings, budgets: { store, client } });
   const scopes = ['prompt', 'read', 'approve'];
   const made = await one.ask('POST', '/v1/tokens', { name: 'g', scopes, budget: 'guests' });
-  await one.ask('POST', '/v1/sessions', { id: 's' });
+  const token = String(made.json['token']);
+  await one.ask('POST', '/v1/sessions', { id: 's' }, { authorization: `Bearer ${token}` });
   return {
     one,
-    guest: { server: one.server, token: String(made.json['token']) },
+    guest: { server: one.server, token },
     granted: async () => (await store.balances(['guests']))[0]?.granted.requests,
   };
 }

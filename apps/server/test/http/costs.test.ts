@@ -47,11 +47,11 @@ describe('GET /v1/costs', () => {
   });
 });
 
-/** Sends a prompt with a new token of this name. */
+/** Sends a prompt to a new session with a new token of this name. */
 async function promptAs({ ask, tokens, idle }: Rig, name: string, sessionId: string, content: string) {
   const { token } = tokens.add({ name, scopes: ['prompt'] });
-  await ask('POST', '/v1/sessions', { id: sessionId });
   const headers = { authorization: `Bearer ${token}` };
+  await ask('POST', '/v1/sessions', { id: sessionId }, headers);
   expect((await ask('POST', `/v1/sessions/${sessionId}/prompt`, { content }, headers)).status).toBe(202);
   await idle(sessionId);
 }
