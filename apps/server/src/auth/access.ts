@@ -5,6 +5,8 @@ import type { TokenInfo } from './token-store.ts';
 export interface OwnedSession {
   /** The user to whom it belongs: the one of its first event, or else its creator. */
   readonly user?: string | undefined;
+  /** Number of events. */
+  readonly events?: number;
 }
 
 /** Returns the user that a token stands for. Tokens with the same name stand for the same user. */

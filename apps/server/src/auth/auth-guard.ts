@@ -63,13 +63,12 @@ export class AuthGuard {
   }
 
   /**
-   * Returns the token of a request.
-   * @param byCookie true if the cookie of a page is also accepted
+   * Returns the token of a request. For every scope but `admin`, the cookie of a page is also accepted.
    * @throws Problem 401 without a valid token, 403 if the token lacks this scope
    */
-  identify({ headers }: IncomingMessage, scope: Scope, byCookie: boolean): TokenInfo {
+  identify({ headers }: IncomingMessage, scope: Scope): TokenInfo {
     const secret = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? '')?.[1];
-    const ofPage = () => (byCookie ? this.#byCookie(headers) : undefined);
+    const ofPage = () => (scope === 'admin' ? undefined : this.#byCookie(headers));
     const info = secret === undefined ? ofPage() : this.#tokens.find(secret);
     if (info === undefined) {
       const detail =

@@ -114,8 +114,8 @@ async function handleRequest(
   requestId: string,
   { authGuard, limits }: HttpListenerOptions,
 ): Promise<RouteResponse | undefined> {
-  const { scope, tokenOnly = false } = route;
-  const token = scope === undefined ? undefined : authGuard.identify(request, scope, !tokenOnly);
+  const { scope } = route;
+  const token = scope === undefined ? undefined : authGuard.identify(request, scope);
   const query =
     route.query === undefined ? {} : validate(route.query, Object.fromEntries(searchParams), 'bad_query');
   const sent = await readBody(request, limits.bodyBytes);

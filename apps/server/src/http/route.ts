@@ -43,10 +43,11 @@ export interface Route {
   readonly path: string;
   readonly name: string;
   readonly summary: string;
-  /** The required scope. If absent, the route is public. */
+  /**
+   * The required scope. If absent, the route is public. `admin` requires the token itself: the cookie of a page is not
+   * accepted.
+   */
   readonly scope?: Scope;
-  /** True if the token itself is required and the cookie of a page is not accepted. */
-  readonly tokenOnly?: boolean;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** True if the body is optional. */

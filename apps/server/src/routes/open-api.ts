@@ -91,7 +91,7 @@ function operation(route: Route, components: Components): OpenApiNode {
     ...(route.scope === undefined
       ? { security: [] }
       : {
-          security: route.tokenOnly ? [{ token: [] }] : [{ token: [] }, { cookie: [], page: [] }],
+          security: route.scope === 'admin' ? [{ token: [] }] : [{ token: [] }, { cookie: [], page: [] }],
           'x-scope': route.scope,
         }),
     parameters: parametersOf(route, components),

@@ -1,10 +1,6 @@
-import type { SessionInfo, SessionStore } from '@cobbler/agent';
+import type { SessionInfo } from '@cobbler/agent';
 import { openSession } from '@cobbler/agent';
-import type { SessionPage } from '@cobbler/agent/store';
-import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
-import { mayAccess } from '../auth/access.ts';
-import type { TokenInfo } from '../auth/token-store.ts';
 import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
@@ -26,8 +22,6 @@ import {
 import type { Services } from './services.ts';
 
 const unknown: ResponseText = { text: 'There is no such session.' };
-/** Maximum number of pages of the store that one request reads. */
-const maxPages = 20;
 /** Maximum length of a title in UTF-16 code units. */
 const maxTitle = 200;
 
@@ -35,7 +29,7 @@ const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
-  const { sessionService, store } = services;
+  const { sessionService } = services;
   return [
     route({
       method: 'GET',
@@ -54,7 +48,7 @@ export function sessionRoutes(services: Services): Route[] {
         },
       },
       handle: async ({ query: { limit, cursor }, token }) => {
-        const { sessions, next } = await pageOf(store, token, limit, cursor);
+        const { sessions, next } = await sessionService.list(token, limit, cursor);
         const items = sessions.map((info) => sessionJsonOf(sessionService, info.id, info));
         return { status: 200, json: { items, next } };
       },
@@ -96,22 +90,6 @@ export function sessionRoutes(services: Services): Route[] {
     }),
     ...changingRoutes(services),
   ];
-}
-
-/** Returns the next page with a session that a token may use; an empty one after many others. */
-async function pageOf(
-  store: SessionStore,
-  token: TokenInfo | undefined,
-  limit: number,
-  cursor: string | undefined,
-): Promise<SessionPage> {
-  let after = cursor;
-  for (let tries = 1; ; tries += 1) {
-    const page = await store.list({ limit, ...defined({ after }) });
-    const sessions = page.sessions.filter((info) => mayAccess(token, info));
-    if (sessions.length > 0 || page.next === undefined || tries === maxPages) return { ...page, sessions };
-    after = page.next;
-  }
 }
 
 /** Returns the routes that change a session, except for prompts. */

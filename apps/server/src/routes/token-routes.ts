@@ -17,7 +17,6 @@ export function tokenRoutes({ tokens, cookies, tokenBudgets }: Services): Route[
       name: 'listTokens',
       summary: 'Lists tokens without their secrets.',
       scope: 'admin',
-      tokenOnly: true,
       answers: { 200: { text: 'All tokens.', schema: z.object({ items: z.array(tokenInfo) }) } },
       handle: () => ({ status: 200, json: { items: tokens.list() } }),
     }),
@@ -27,7 +26,6 @@ export function tokenRoutes({ tokens, cookies, tokenBudgets }: Services): Route[
       name: 'createToken',
       summary: 'Creates a token. Its secret is shown only once.',
       scope: 'admin',
-      tokenOnly: true,
       body: z
         .strictObject({
           name: z.string().min(1).max(100),
@@ -51,7 +49,6 @@ export function tokenRoutes({ tokens, cookies, tokenBudgets }: Services): Route[
       name: 'deleteToken',
       summary: 'Revokes a token and closes every stream opened with it.',
       scope: 'admin',
-      tokenOnly: true,
       answers: { 204: { text: 'Ended.' }, 404: { text: 'There is no such token.' } },
       handle: ({ params: { tokenId = '' } }) => {
         if (!tokens.remove(tokenId))

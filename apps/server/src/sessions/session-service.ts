@@ -1,9 +1,11 @@
-import type { RunEvent, SessionStore } from '@cobbler/agent';
+import type { RunEvent, SessionInfo, SessionStore } from '@cobbler/agent';
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
 import type { HarnessHandler } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import type { Runner } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
+import type { SessionPage } from '@cobbler/agent/store';
+import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, seesAll, userOf } from '../auth/access.ts';
 import type { TokenInfo } from '../auth/token-store.ts';
@@ -18,6 +20,9 @@ import { sessionsWithStatus } from './session-index.ts';
 import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
+
+/** Maximum number of pages of the store that one request reads. */
+const maxPages = 20;
 
 /** Maximum number of remembered sessions without events for each user. */
 const maxMade = 10_000;
@@ -112,6 +117,17 @@ export class SessionService {
     return items.filter((item) => open.has(sessionOf(item)));
   }
 
+  /** Returns the next page with a session that a token may use; an empty one after many other sessions. */
+  async list(token: TokenInfo | undefined, limit: number, cursor: string | undefined): Promise<SessionPage> {
+    let after = cursor;
+    for (let pages = 1; ; pages += 1) {
+      const page = await this.#options.store.list({ limit, ...defined({ after }) });
+      const sessions = page.sessions.filter((info) => mayAccess(token, this.#owned(info)));
+      if (sessions.length > 0 || page.next === undefined || pages === maxPages) return { ...page, sessions };
+      after = page.next;
+    }
+  }
+
   /**
    * Creates a session, or returns the one with this id.
    * @throws Problem 409 `id_taken` if it is a session that the token may not use.
@@ -124,6 +140,9 @@ export class SessionService {
     const found = (await this.#find(id)) ?? this.#created.get(id);
     if (found === undefined) {
       await this.#make(id, token && userOf(token));
+    } else if (found.events === 0) {
+      // An earlier process has created it, and it contains nothing.
+      this.#created.set(id, { user: token && userOf(token) });
     } else if (!mayAccess(token, found)) {
       throw new Problem(409, 'id_taken', `The id ${id} is not available. Use another one.`);
     }
@@ -236,8 +255,13 @@ export class SessionService {
     const live = this.#live.get(id);
     // While it runs here, no other process can delete it.
     if (live?.run !== undefined) return live;
-    // First in the store: another process may have started the session that was created here.
-    return (await this.#options.store.info(id)) ?? this.#created.get(id);
+    const info = await this.#options.store.info(id);
+    return info === undefined ? this.#created.get(id) : this.#owned(info);
+  }
+
+  /** An empty session belongs to its creator; another process may have started one that was created here. */
+  #owned(info: SessionInfo): OwnedSession {
+    return info.events > 0 ? info : (this.#created.get(info.id) ?? info);
   }
 
   async #joinRun(session: LiveSession): Promise<LiveSession> {
