@@ -73,6 +73,8 @@ async function commandOf(io: Io): Promise<number> {
         io,
       );
     }
+    case 'token':
+      return await (await import('./server/token-command.ts')).token(operands, options, io);
     case 'backup':
       return await (await import('./commands/backup.ts')).backup(operands[0] ?? '', io);
     case 'restore':

@@ -300,6 +300,23 @@ Options
 `,
   ),
   command(
+    'token <action> [name]',
+    'create, list or revoke the tokens of a running server',
+    `
+cobbler token create NAME    create a token for a user and print its secret
+cobbler token list           list all tokens, without their secrets
+cobbler token revoke ID      end a token, and the event streams opened with it
+Tokens with the same name are one user, who sees only the sessions of that user. See docs/server.md.
+
+Options
+  --scope <list>           with create: read, prompt, approve, admin (default read,prompt,approve)
+  --expires <time>         with create: end after this time, such as 12h or 30d
+  --budget <name>          with create: count its prompts toward this budget
+  --url <url>              use this server instead of the one on this machine
+`,
+    { words: ['create', 'list', 'revoke'] },
+  ),
+  command(
     'backup <folder>',
     'back up all data to a new directory, even while a server is running',
     `

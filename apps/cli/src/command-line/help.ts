@@ -14,7 +14,7 @@ const examples = [
 
 /** Commands that share a line of the help with another command. */
 const besides: ReadonlySet<string> = new Set([
-  ...['help', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store'],
+  ...['help', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store', 'token'],
 ]);
 
 /** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
@@ -22,6 +22,7 @@ export function overview(): string {
   // Related commands share a line, so that the help fits on one screen.
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
+    serve: 'serve        serve sessions over HTTP; token: manage who may use them',
     approve: 'approve/deny allow or deny waiting calls on the server; with no id, list them',
     models: 'models       list models, prices and keys; costs, budgets: show what was spent',
     config: 'config       show and change settings; permissions: show and test the rules',

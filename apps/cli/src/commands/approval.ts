@@ -1,11 +1,13 @@
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { approvalText, visibleText } from '@cobbler/agent/events';
-import { TokenStore, tokenFile } from '@cobbler/server';
 import type { RawOptions } from '../config/run-flags.ts';
-import { readRunning, serverHome } from '../server/server-home.ts';
+import type { ServerLink } from '../server/server-link.ts';
+import { linkToServer, refusalError } from '../server/server-link.ts';
 import { visible } from '../terminal/escape.ts';
-import type { Environment, Io } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+
+const advice = 'To list the waiting calls, run cobbler approve without an id.';
 
 /** An approval as the server returns it. */
 interface ServerApproval
@@ -25,8 +27,7 @@ export async function answerApproval(
   options: RawOptions,
   io: Io,
 ): Promise<number> {
-  const url = typeof options['url'] === 'string' ? options['url'] : undefined;
-  const link = linkToServer(io.env, url);
+  const link = linkToServer(io.env, options['url']);
   const waiting = await listPending(link);
   if (id === undefined) return list(waiting, io);
   const approval = pick(waiting, id);
@@ -35,7 +36,7 @@ export async function answerApproval(
   const path = `/v1/sessions/${encodeURIComponent(approval.sessionId)}/approvals/${approval.approvalId}`;
   const details = decision === 'allow' ? { hash: approval.hash } : message === undefined ? {} : { message };
   const { status, json } = await link('POST', path, { decision, ...details });
-  if (status !== 202) throw refusalError(status, json);
+  if (status !== 202) throw refusalError(status, json, advice);
   const word = decision === 'allow' ? 'allowed' : 'denied';
   io.stdout.write(`${word}: ${visible(approval.toolName)} in session ${approval.sessionId}\n`);
   return 0;
@@ -43,7 +44,7 @@ export async function answerApproval(
 
 async function listPending(link: ServerLink): Promise<readonly ServerApproval[]> {
   const { status, json } = await link('GET', '/v1/approvals');
-  if (status !== 200) throw refusalError(status, json);
+  if (status !== 200) throw refusalError(status, json, advice);
   return (json as { items: ServerApproval[] }).items;
 }
 
@@ -60,7 +61,7 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
     throw UsageError.withCode(
       'no_approval',
       `No call with the id ${visible(id)} is waiting for approval.`,
-      'To list the waiting calls, run cobbler approve without an id.',
+      advice,
     );
   }
   if (other === undefined || one.approvalId === id) return one;
@@ -81,49 +82,4 @@ function describe(approval: ServerApproval): string[] {
     .slice(approval.limit === undefined ? 1 : 0);
   const head = `${approvalId}  ${visibleText(toolName)}  session ${sessionId}${until}`;
   return [head, ...lines.map((line) => `  ${line}`)];
-}
-
-function refusalError(status: number, json: Record<string, unknown>): Error {
-  const detail =
-    typeof json['detail'] === 'string' ? json['detail'] : `The server responded with status ${status}.`;
-  return new UsageError(visible(detail), 'To list the waiting calls, run cobbler approve without an id.');
-}
-
-/** A response of the server. */
-interface ServerAnswer {
-  readonly status: number;
-  readonly json: Record<string, unknown>;
-}
-
-/** Sends a request to a running server. */
-type ServerLink = (method: string, path: string, body?: unknown) => Promise<ServerAnswer>;
-
-/**
- * Returns a link to the given server, or to the one running on this machine, with its owner's token or the one in
- * COBBLER_SERVER_TOKEN.
- * @throws UsageError if there is none.
- */
-function linkToServer(env: Environment, named?: string): ServerLink {
-  const home = serverHome(env);
-  const url = named ?? readRunning(home.running)?.url;
-  if (url === undefined || !URL.canParse(url)) {
-    throw new UsageError(
-      url === undefined
-        ? 'No server is running on this machine.'
-        : `${JSON.stringify(url)} is not a server URL.`,
-      'Start one with cobbler serve, or pass the URL of a running server: --url http://HOST:PORT',
-    );
-  }
-  const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();
-  return async (method, path, body) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    try {
-      const response = await fetch(new URL(path, url), { method, headers, ...text });
-      const json: unknown = await response.json().catch(() => ({}));
-      return { status: response.status, json: json as Record<string, unknown> };
-    } catch {
-      throw new UsageError(`The server at ${url} did not respond.`, 'Start it: cobbler serve');
-    }
-  };
 }

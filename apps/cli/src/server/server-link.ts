@@ -1,0 +1,52 @@
+import { TokenStore, tokenFile } from '@cobbler/server';
+import { visible } from '../terminal/escape.ts';
+import type { Environment } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { readRunning, serverHome } from './server-home.ts';
+
+/** A response of the server. */
+export interface ServerAnswer {
+  readonly status: number;
+  readonly json: Record<string, unknown>;
+}
+
+/** Sends a request to a running server. */
+export type ServerLink = (method: string, path: string, body?: unknown) => Promise<ServerAnswer>;
+
+/**
+ * Returns a link to the given server, or to the one running on this machine, with its owner's token or the one in
+ * COBBLER_SERVER_TOKEN.
+ * @param given the value of --url
+ * @throws UsageError if there is none.
+ */
+export function linkToServer(env: Environment, given: unknown): ServerLink {
+  const home = serverHome(env);
+  const url = (typeof given === 'string' ? given : undefined) ?? readRunning(home.running)?.url;
+  if (url === undefined || !URL.canParse(url)) {
+    throw new UsageError(
+      url === undefined
+        ? 'No server is running on this machine.'
+        : `${JSON.stringify(url)} is not a server URL.`,
+      'Start one with cobbler serve, or pass the URL of a running server: --url http://HOST:PORT',
+    );
+  }
+  const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();
+  return async (method, path, body) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    try {
+      const response = await fetch(new URL(path, url), { method, headers, ...text });
+      const json: unknown = await response.json().catch(() => ({}));
+      return { status: response.status, json: json as Record<string, unknown> };
+    } catch {
+      throw new UsageError(`The server at ${url} did not respond.`, 'Start it: cobbler serve');
+    }
+  };
+}
+
+/** Returns the error for a response that refuses a request. */
+export function refusalError(status: number, json: Record<string, unknown>, advice: string): UsageError {
+  const detail =
+    typeof json['detail'] === 'string' ? json['detail'] : `The server responded with status ${status}.`;
+  return new UsageError(visible(detail), advice);
+}
