@@ -167,6 +167,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     store,
     settings: options.settings,
     ...defined({ elsewhere: options.elsewhere }),
+    tokens,
     budgets: tokenBudgets,
     limits,
     logger,

@@ -274,7 +274,11 @@ const access = [
     },
   ]),
   ...planted('routes/cost-routes', 'auth/access', [
-    { find: 'timeZone, user }) };', replace: 'timeZone }) };', why: 'a token reads the costs of other users' },
+    {
+      find: 'timeZone, user }) };',
+      replace: 'timeZone }) };',
+      why: 'a token reads the costs of other users',
+    },
   ]),
   ...planted('front-ends/responses-routes', 'auth/access', [
     {

@@ -126,7 +126,10 @@ async function sessionFor(
 ): Promise<LiveSession> {
   // The same key selects the session in which that run started.
   if (previous === undefined)
-    return await sessionService.openOrCreate(key === undefined ? systemRuntime.id() : idOfKey(key, token), token);
+    return await sessionService.openOrCreate(
+      key === undefined ? systemRuntime.id() : idOfKey(key, token),
+      token,
+    );
   const { sessionId, seq } = parseResponseId(previous);
   if (!new RegExp(`^${idPattern}$`).test(sessionId)) throw unknownResponse(previous);
   const session = await sessionService.session(sessionId, token).catch((error: unknown) => {

@@ -11,7 +11,8 @@ export function approvalRoutes({ approvals, sessionService }: Services): Route[]
       method: 'GET',
       path: '/v1/approvals',
       name: 'listApprovals',
-      summary: 'Lists the approvals that are waiting for a decision, for all sessions of the token or for one.',
+      summary:
+        'Lists the approvals that are waiting for a decision, for all sessions of the token or for one.',
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
       answers: { 200: { text: 'Waiting approvals, oldest first.', schema: approvalList } },

@@ -15,7 +15,8 @@ export function costRoutes({ store }: Services): Route[] {
       method: 'GET',
       path: '/v1/costs',
       name: 'readCosts',
-      summary: 'Returns the cost of the prompts of the token, in all its sessions, including deleted ones. With the scope `admin`: of all sessions.',
+      summary:
+        'Returns the cost of the prompts of the token, in all its sessions, including deleted ones. With the scope `admin`: of all sessions.',
       scope: 'read',
       query: z.strictObject({
         by: z.enum(costGroups).default('day'),
@@ -31,7 +32,10 @@ export function costRoutes({ store }: Services): Route[] {
       },
       handle: async ({ query: { by, since, until, timeZone }, token }) => {
         const user = token === undefined || seesAll(token) ? undefined : userOf(token);
-        const query: CostQuery = { by, ...defined({ since: msOf(since), until: msOf(until), timeZone, user }) };
+        const query: CostQuery = {
+          by,
+          ...defined({ since: msOf(since), until: msOf(until), timeZone, user }),
+        };
         const items = (await readCosts(store, query)).map(({ first, last, ...row }) => {
           return { ...row, first: isoText(first), last: isoText(last) };
         });

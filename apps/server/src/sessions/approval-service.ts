@@ -96,6 +96,8 @@ export class ApprovalService {
 
   /** Processes an event of a session. */
   handle(sessionId: string, event: RunEvent): void {
+    // Another process has deleted an earlier session with this id.
+    if (isStored(event) && event.seq === 1) this.forget(sessionId);
     switch (event.type) {
       case 'approval_requested':
         this.#pending.set(event.approvalId, pendingOf(sessionId, event));

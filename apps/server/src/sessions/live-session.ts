@@ -4,8 +4,8 @@ import { isStored, openSession } from '@cobbler/agent';
 import { currentParts } from '@cobbler/agent/events';
 import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
-import { userOf } from '../auth/access.ts';
-import type { TokenInfo } from '../auth/token-store.ts';
+import { mayAccess, userOf } from '../auth/access.ts';
+import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { ReadLog } from './log-pages.ts';
@@ -44,7 +44,7 @@ export class LiveSession {
   readonly id: string;
   readonly broadcast: Broadcast;
   /** Its usage when last computed. */
-  readonly usage: SessionUsageCounter = new SessionUsageCounter();
+  usage: SessionUsageCounter = new SessionUsageCounter();
   /** Time of the last request, on a monotonic clock. */
   usedAt = 0;
   readonly #store: SessionStore;
@@ -59,6 +59,7 @@ export class LiveSession {
   #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
   readonly #onEvent: (event: RunEvent) => void;
   readonly #budgets: TokenBudgets;
+  readonly #tokens: Pick<TokenStore, 'list'>;
   #run: Run | undefined;
   #showing: Promise<unknown> = Promise.resolve();
   /** Events of a run here that wait until earlier events of other processes have been published. */
@@ -74,13 +75,14 @@ export class LiveSession {
     store: SessionStore,
     open: (onEvent: (event: RunEvent) => void) => OpenSession,
     onEvent: (event: RunEvent) => void,
-    budgets: TokenBudgets,
+    { budgets, tokens }: { readonly budgets: TokenBudgets; readonly tokens: Pick<TokenStore, 'list'> },
   ) {
     this.id = id;
     this.#owner = owner;
     this.#store = store;
     this.#onEvent = onEvent;
     this.#budgets = budgets;
+    this.#tokens = tokens;
     const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
@@ -93,13 +95,16 @@ export class LiveSession {
   }
 
   /**
-   * Changes the user to whom it belongs. Then the streams end, because their clients may not read it anymore: it was new
-   * and another user sent the first prompt, or another process has replaced it.
+   * Changes the user to whom it belongs: it was new and another user sent the first prompt, or another process has
+   * replaced it. Ends the streams of all who may not read it now.
    */
   belongTo(user: string | undefined): void {
     if (user === this.#owner) return;
     this.#owner = user;
-    this.broadcast.end();
+    this.usage = new SessionUsageCounter();
+    this.#known = undefined;
+    this.#reading = undefined;
+    for (const token of this.#tokens.list()) if (!mayAccess(token, { user })) this.broadcast.end(token.id);
   }
 
   /** Returns the active run. */

@@ -8,7 +8,7 @@ import type { SessionPage } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, seesAll, userOf } from '../auth/access.ts';
-import type { TokenInfo } from '../auth/token-store.ts';
+import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -42,6 +42,8 @@ export interface SessionServiceOptions {
   /** Executes the runs. Default: they execute here and end with the process. */
   readonly elsewhere?: Elsewhere;
   readonly limits: ServerLimits;
+  /** All valid tokens. */
+  readonly tokens: Pick<TokenStore, 'list'>;
   readonly budgets: TokenBudgets;
   readonly logger: Logger;
   readonly meters: Meters;
@@ -271,9 +273,8 @@ export class SessionService {
 
   #open(id: string, { user }: OwnedSession): LiveSession {
     const known = this.#live.get(id);
-    // If it belongs to another user now, it is another session.
-    if (known?.user !== user) known?.broadcast.end();
-    else if (known !== undefined) {
+    if (known !== undefined) {
+      known.belongTo(user);
       known.usedAt = ++this.#clock;
       return known;
     }
@@ -287,7 +288,7 @@ export class SessionService {
         if (event.type === 'user') this.#created.delete(id);
         this.#options.onEvent(id, event);
       },
-      this.#options.budgets,
+      this.#options,
     );
     session.usedAt = ++this.#clock;
     this.#live.set(id, session);

@@ -263,6 +263,7 @@ describe('a session', () => {
       settings: () => harnessFixture(),
       limits: defaultLimits,
       budgets: new TokenBudgets(undefined, () => 0),
+      tokens: new TokenStore(),
       logger: new Logger(() => undefined),
       meters: new Meters(),
       onEvent: () => undefined,

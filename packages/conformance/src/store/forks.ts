@@ -48,21 +48,24 @@ export const forkCases: readonly StoreCase[] = [
       expectEqual(state.messages.at(-1)?.role, 'user', `the last message of ${id}`);
     }
   }),
-  fork('a fork belongs to the user that it names, and to the one of its source otherwise', async ({ store }) => {
-    await write(store, 'one', wholeRun());
-    await forkSession(store, { from: 'one', to: 'two', user: 'ann' }, clock);
-    await forkSession(store, { from: 'two', to: 'three', user: 'bob' }, clock);
-    await forkSession(store, { from: 'two', to: 'four' }, clock);
-    const infos = await Promise.all(['one', 'two', 'three', 'four'].map((id) => store.info(id)));
-    expectEqual(
-      infos.map((info) => info?.user),
-      [undefined, 'ann', 'bob', 'ann'],
-      'the users',
-    );
-    const state = emptyState();
-    for (const event of await store.read('three')) fold(state, event);
-    expectEqual(state.user, 'bob', 'the user of later runs');
-  }),
+  fork(
+    'a fork belongs to the user that it names, and to the one of its source otherwise',
+    async ({ store }) => {
+      await write(store, 'one', wholeRun());
+      await forkSession(store, { from: 'one', to: 'two', user: 'ann' }, clock);
+      await forkSession(store, { from: 'two', to: 'three', user: 'bob' }, clock);
+      await forkSession(store, { from: 'two', to: 'four' }, clock);
+      const infos = await Promise.all(['one', 'two', 'three', 'four'].map((id) => store.info(id)));
+      expectEqual(
+        infos.map((info) => info?.user),
+        [undefined, 'ann', 'bob', 'ann'],
+        'the users',
+      );
+      const state = emptyState();
+      for (const event of await store.read('three')) fold(state, event);
+      expectEqual(state.user, 'bob', 'the user of later runs');
+    },
+  ),
   fork('an unknown event or session cannot be forked', async ({ store }) => {
     await write(store, 'one', wholeRun());
     const tries = [
