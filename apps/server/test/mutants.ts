@@ -167,8 +167,8 @@ const responses = [
       why: 'continuing from an earlier response includes the later messages',
     },
     {
-      find: 'sessionService.openOrCreate(key === undefined ? systemRuntime.id() : idOfKey(key, token), token)',
-      replace: 'sessionService.openOrCreate(systemRuntime.id(), token)',
+      find: 'key === undefined ? systemRuntime.id() : idOfKey(key, token),',
+      replace: 'systemRuntime.id(),',
       why: 'a repeated request starts a second run',
     },
   ]),
@@ -265,7 +265,7 @@ const access = [
     {
       find: 'if (events.length > 0) await this.#readOwner();',
       replace: '',
-      why: 'a stream that was opened first receives the session that another user starts under the same id',
+      why: 'a stream of a deleted session receives the one that another user creates under its id',
     },
     {
       find: 'user: this.#userOf(token) }));',
@@ -275,8 +275,8 @@ const access = [
   ]),
   ...planted('routes/cost-routes', 'auth/access', [
     {
-      find: 'timeZone, user }) };',
-      replace: 'timeZone }) };',
+      find: 'timeZone, user }),',
+      replace: 'timeZone }),',
       why: 'a token reads the costs of other users',
     },
   ]),

@@ -257,6 +257,31 @@ describe('a session', () => {
     expect((await eve.ask('GET', '/v1/sessions/s')).status).toBe(404);
   });
 
+  test('that another server has started is not open to who created it here', async () => {
+    const store = memoryStore();
+    const first = await rig({ store });
+    const second = await rig({ store });
+    const [ann, eve] = [guest(first, 'ann'), guest(second, 'eve')];
+    expect((await eve.ask('POST', '/v1/sessions', { id: 's' })).status).toBe(201);
+    await begun(first, ann, 's');
+    expect((await eve.ask('GET', '/v1/sessions/s/messages')).status).toBe(404);
+  });
+
+  test('that another process deletes, and another user creates again, streams to no earlier client', async () => {
+    const store = memoryStore();
+    const first = await rig({ store });
+    const second = await rig({ store, limits: { othersMs: 20 } });
+    const [ann, eve] = [guest(first, 'ann'), guest(second, 'eve')];
+    await begun(second, eve, 's');
+    const stream = await second.watch('/v1/sessions/s/events', eve.headers);
+    await stream.until(({ json }) => json['type'] === 'finished');
+    await store.delete('s');
+    await begun(first, ann, 's');
+    expect((await ann.ask('POST', '/v1/sessions/s/prompt', { content: 'say Secret.' })).status).toBe(202);
+    await stream.over;
+    expect(JSON.stringify(stream.frames)).not.toContain('Secret');
+  });
+
   test('that is empty is not displaced by those of other users', async () => {
     const service = new SessionService({
       store: memoryStore(),
