@@ -1,22 +1,6 @@
-/** A planted bug in what clients receive or in who has access. Tests must detect every one. */
-export interface Mutant {
-  /** The path relative to the server's directory. */
-  readonly file: string;
-  /** Text that occurs exactly once in the file. */
-  readonly find: string;
-  readonly replace: string;
-  /** The wrong behavior. */
-  readonly why: string;
-  /** The requirements that it breaks; empty if the behavior has no number, as in a front end. */
-  readonly breaks: readonly string[];
-  /** The file of unit tests that must detect it. */
-  readonly by: string;
-}
-
-type Planted = Omit<Mutant, 'breaks' | 'by' | 'file'>;
-
-const planted = (file: string, by: string, some: readonly Planted[]): Mutant[] =>
-  some.map((one) => ({ ...one, file: `src/${file}.ts`, by: `test/${by}.test.ts`, breaks: [] }));
+import { access } from './access-mutants.ts';
+import type { Mutant } from './mutant.ts';
+import { planted } from './mutant.ts';
 
 const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
   {
@@ -227,64 +211,6 @@ const doors = [
       find: "...['host', 'authorization',",
       replace: "...['authorization',",
       why: 'a proxy and the server may read different Host headers of one request',
-    },
-  ]),
-];
-
-const access = [
-  ...planted('auth/access', 'auth/access', [
-    {
-      find: 'return seesAll(token) || userOf(token) === user;',
-      replace: 'return true;',
-      why: 'a token can use the sessions of other users',
-    },
-    {
-      find: 'return seesAll(token) || userOf(token) === user;',
-      replace: 'return seesAll(token) || user === undefined || userOf(token) === user;',
-      why: 'a session without a user is open to all',
-    },
-  ]),
-  ...planted('sessions/session-service', 'auth/access', [
-    {
-      find: 'const sessions = page.sessions.filter((info) => mayAccess(token, this.#owned(info)));',
-      replace: 'const { sessions } = page;',
-      why: 'the list contains the sessions of other users',
-    },
-    {
-      find: 'return items.filter((item) => open.has(sessionOf(item)));',
-      replace: 'return items;',
-      why: 'the list of approvals contains those of other users',
-    },
-    {
-      find: 'return info.events > 0 ? info : (this.#created.get(info.id) ?? info);',
-      replace: 'return this.#created.get(info.id) ?? info;',
-      why: 'who created a session under the same id can use the one that another process has started',
-    },
-  ]),
-  ...planted('sessions/live-session', 'auth/access', [
-    {
-      find: 'if (events.length > 0) await this.#readOwner();',
-      replace: '',
-      why: 'a stream of a deleted session receives the one that another user creates under its id',
-    },
-    {
-      find: 'user: this.#userOf(token) }));',
-      replace: 'user: undefined }));',
-      why: 'a fork belongs to the user of its source',
-    },
-  ]),
-  ...planted('routes/cost-routes', 'auth/access', [
-    {
-      find: 'timeZone, user }),',
-      replace: 'timeZone }),',
-      why: 'a token reads the costs of other users',
-    },
-  ]),
-  ...planted('front-ends/responses-routes', 'auth/access', [
-    {
-      find: 'JSON.stringify([user, key])',
-      replace: 'JSON.stringify([key])',
-      why: 'users who choose the same key share a session',
     },
   ]),
 ];

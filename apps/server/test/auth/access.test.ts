@@ -218,7 +218,7 @@ describe('a session', () => {
     expect((await ann.ask('GET', `/v1/sessions/${other.json['id']}`)).status).toBe(404);
   });
 
-  test('belongs to its user after a restart, and an empty one to whoever creates it again', async () => {
+  test('belongs to its user after a restart, and an empty one to the user who creates it again', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cobbler-access-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const open = () => sqliteStore(join(folder, 'server.db'));

@@ -1,0 +1,61 @@
+import type { Mutant } from './mutant.ts';
+import { planted } from './mutant.ts';
+
+/** Planted bugs that give access to the sessions of other users. */
+export const access: readonly Mutant[] = [
+  ...planted('auth/access', 'auth/access', [
+    {
+      find: 'return seesAll(token) || userOf(token) === user;',
+      replace: 'return true;',
+      why: 'a token can use the sessions of other users',
+    },
+    {
+      find: 'return seesAll(token) || userOf(token) === user;',
+      replace: 'return seesAll(token) || user === undefined || userOf(token) === user;',
+      why: 'a session without a user is open to all',
+    },
+  ]),
+  ...planted('sessions/session-service', 'auth/access', [
+    {
+      find: 'const sessions = page.sessions.filter((info) => mayAccess(token, this.#owned(info)));',
+      replace: 'const { sessions } = page;',
+      why: 'the list contains the sessions of other users',
+    },
+    {
+      find: 'return items.filter((item) => open.has(sessionOf(item)));',
+      replace: 'return items;',
+      why: 'the list of approvals contains those of other users',
+    },
+    {
+      find: 'return info.events > 0 ? info : (this.#created.get(info.id) ?? info);',
+      replace: 'return this.#created.get(info.id) ?? info;',
+      why: 'who created a session under the same id can use the one that another process has started',
+    },
+  ]),
+  ...planted('sessions/live-session', 'auth/access', [
+    {
+      find: 'if (events.length > 0) await this.#readOwner();',
+      replace: '',
+      why: 'a stream of a deleted session receives the one that another user creates under its id',
+    },
+    {
+      find: 'user: this.#userOf(token) }));',
+      replace: 'user: undefined }));',
+      why: 'a fork belongs to the user of its source',
+    },
+  ]),
+  ...planted('routes/cost-routes', 'auth/access', [
+    {
+      find: 'timeZone, user }),',
+      replace: 'timeZone }),',
+      why: 'a token reads the costs of other users',
+    },
+  ]),
+  ...planted('front-ends/responses-routes', 'auth/access', [
+    {
+      find: 'JSON.stringify([user, key])',
+      replace: 'JSON.stringify([key])',
+      why: 'users who choose the same key share a session',
+    },
+  ]),
+];
