@@ -25,6 +25,7 @@ const boundaries = [
   'bot webhook',
   'Telegram users',
   'HTTP API',
+  'HTTP API: sessions',
   'HTTP API: other sites and host names',
   'HTTP API: invalid requests',
   'approval',

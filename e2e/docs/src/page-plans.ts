@@ -235,7 +235,7 @@ export const pageRules: readonly Plan[] = [
   { page: 'docs/operations.md', command: /restore/, fill: [['2026-11-22', '$(date +%F)']] },
   {
     page: 'docs/operations.md',
-    command: /\/v1\/tokens/,
+    command: /^cobbler token create/,
     before: serves,
     prints: /cbk_/,
     after: servesNoMore,
@@ -313,6 +313,11 @@ export const pageRules: readonly Plan[] = [
   },
   // The request goes to the server of the page, not to another one.
   { page: 'docs/server.md', command: 'cobbler approve' },
+  {
+    page: 'docs/server.md',
+    command: 'cobbler token revoke ID',
+    fill: [['ID', '"$(cobbler token list | sed -n \'s/  ana  .*//p\' | head -n 1)"']],
+  },
   {
     page: 'docs/server.md',
     command: /^cobbler (approve|deny) 7cea/,
