@@ -22,7 +22,7 @@ import { scopes } from '../requests/scope.ts';
 /** A token without its secret. */
 export interface TokenInfo {
   readonly id: string;
-  /** A description by its creator. */
+  /** The user that it stands for. Tokens with the same name stand for the same user. */
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Creation time in ISO 8601. */

@@ -24,7 +24,7 @@ export function tokenRoutes({ tokens, cookies, tokenBudgets }: Services): Route[
       method: 'POST',
       path: '/v1/tokens',
       name: 'createToken',
-      summary: 'Creates a token. Its secret is shown only once.',
+      summary: 'Creates a token for the user `name`. Its secret is shown only once.',
       scope: 'admin',
       body: z
         .strictObject({
