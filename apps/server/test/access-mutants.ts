@@ -34,7 +34,7 @@ export const access: readonly Mutant[] = [
   ]),
   ...planted('sessions/live-session', 'auth/access', [
     {
-      find: 'if (events.length > 0) await this.#readOwner();',
+      find: '    this.belongTo(first?.user);\n',
       replace: '',
       why: 'a stream of a deleted session receives the one that another user creates under its id',
     },

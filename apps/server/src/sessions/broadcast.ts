@@ -71,7 +71,8 @@ export class Broadcast {
   readonly #readLog: ReadLog;
   readonly #soFar: () => readonly LiveEvent[];
   readonly #readers = new Map<Sink, StreamReader>();
-  #arriving = 0;
+  /** Clients that are still reading the log. */
+  readonly #arriving = new Set<Sink>();
   /** The last event that all clients have received; undefined before the first client. */
   #lastSeq: number | undefined;
   /** The run of the last published event. */
@@ -94,7 +95,7 @@ export class Broadcast {
 
   /** Number of clients, including those that are still reading the log. */
   get size(): number {
-    return this.#readers.size + this.#arriving;
+    return this.#readers.size + this.#arriving.size;
   }
 
   /**
@@ -149,7 +150,7 @@ export class Broadcast {
    * up.
    */
   async join(stream: Sink, place: StreamPosition): Promise<void> {
-    this.#arriving += 1;
+    this.#arriving.add(stream);
     try {
       let seq = place.seq;
       let skip = place.frames ?? 0;
@@ -175,7 +176,7 @@ export class Broadcast {
       if (kind === 'live' && ended <= (this.#lastSeq ?? 0)) tellSoFar(stream, this.#soFar());
       this.#readers.set(stream, { kind, through: seq, since: this.#shown });
     } finally {
-      this.#arriving -= 1;
+      this.#arriving.delete(stream);
     }
   }
 
@@ -184,9 +185,10 @@ export class Broadcast {
     this.#readers.delete(stream);
   }
 
-  /** Ends the streams of a token that is no longer valid, or all streams. */
+  /** Ends the streams of a token that may not read it anymore, or all streams. */
   end(tokenId?: string): void {
     while (this.#next()) this.#writeRound(Infinity);
+    for (const stream of this.#arriving) if (stream.tokenId === tokenId) stream.end();
     for (const stream of this.#readers.keys()) {
       if (tokenId !== undefined && stream.tokenId !== tokenId) continue;
       stream.end();

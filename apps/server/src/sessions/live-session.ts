@@ -83,7 +83,7 @@ export class LiveSession {
     this.#onEvent = onEvent;
     this.#budgets = budgets;
     this.#tokens = tokens;
-    const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
+    const read: ReadLog = (afterSeq, limit) => this.#readLog(afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
     ({ harness: this.#harness, user: this.#user } = open((event) => this.#handle(event)));
@@ -219,16 +219,18 @@ export class LiveSession {
       if (publishesItself()) return;
       const events = await this.broadcast.readMissed();
       if (publishesItself()) return;
-      if (events.length > 0) await this.#readOwner();
       for (const event of events) this.#show(event);
       read = events.length;
     }
   }
 
-  /** Reads to whom the session belongs, before events of other processes are shown. */
-  async #readOwner(): Promise<void> {
-    const [first] = await this.#store.read(this.id, 0, 1);
-    if (first !== undefined) this.belongTo(first.user);
+  /** Reads events for clients. Another process may have written them, so this also reads to whom they belong. */
+  async #readLog(afterSeq: number, limit: number): Promise<readonly Event[]> {
+    const page = await this.#store.read(this.id, afterSeq, limit);
+    if (page.length === 0) return page;
+    const [first] = afterSeq === 0 ? page : await this.#store.read(this.id, 0, 1);
+    this.belongTo(first?.user);
+    return page;
   }
 
   #handle(event: RunEvent): void {

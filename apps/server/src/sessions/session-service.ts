@@ -139,7 +139,9 @@ export class SessionService {
     token: TokenInfo | undefined,
   ): Promise<{ id: string; isNew: boolean }> {
     this.checkOpen();
-    const found = (await this.#find(id)) ?? this.#created.get(id);
+    const stored = await this.#find(id);
+    // Another request may have created it since.
+    const found = (stored?.events ?? 0) > 0 ? stored : (this.#created.get(id) ?? stored);
     if (found === undefined) {
       await this.#make(id, token && userOf(token));
     } else if (found.events === 0) {

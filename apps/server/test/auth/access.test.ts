@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { wholeRun, write } from '@cobbler/agent/testing';
@@ -278,6 +279,28 @@ describe('a session', () => {
     await store.delete('s');
     await begun(first, ann, 's');
     expect((await ann.ask('POST', '/v1/sessions/s/prompt', { content: 'say Secret.' })).status).toBe(202);
+    await stream.over;
+    expect(JSON.stringify(stream.frames)).not.toContain('Secret');
+  });
+
+  test('that another user starts while a client opens its stream is not sent to this client', async () => {
+    const store = memoryStore();
+    const opened = Promise.withResolvers<void>();
+    const slow = {
+      ...store,
+      read: async (...given: Parameters<SessionStore['read']>) => {
+        await opened.promise;
+        return await store.read(...given);
+      },
+    };
+    const first = await rig({ store });
+    const second = await rig({ store: slow });
+    const [ann, eve] = [guest(first, 'ann'), guest(second, 'eve')];
+    expect((await eve.ask('POST', '/v1/sessions', { id: 's' })).status).toBe(201);
+    const stream = await second.watch('/v1/sessions/s/events', eve.headers);
+    await stream.until(({ json }) => json['type'] === 'hello');
+    await begun(first, ann, 's', 'say Secret.');
+    opened.resolve();
     await stream.over;
     expect(JSON.stringify(stream.frames)).not.toContain('Secret');
   });
