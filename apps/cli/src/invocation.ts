@@ -63,6 +63,8 @@ async function commandOf(io: Io): Promise<number> {
       return await (await import('./commands/mcp.ts')).mcp(options, io);
     case 'assistant':
       return await (await import('./commands/assistant.ts')).assistant(operands, options, io);
+    case 'audit':
+      return await (await import('./commands/audit.ts')).audit(operands, options, io);
     case 'approve':
     case 'deny': {
       const decision = command === 'approve' ? 'allow' : 'deny';

@@ -7,6 +7,7 @@ import { shortPath, workFolder } from '../config/directory.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
+import { openAudit } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
@@ -56,8 +57,11 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   const early: string[] = [];
   const print = (text: string) => (chat === undefined ? early.push(text) : chat.print(text));
   const channel = terminalChannel(terminalView(io, print));
+  const audit = await openAudit('assistant', file.values, io);
+  audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const opened = openAssistant(home, sql, {
     agent,
+    audit,
     channel,
     embedder,
     tools,

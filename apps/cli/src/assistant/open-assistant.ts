@@ -1,4 +1,5 @@
 import type { AgentError } from '@cobbler/agent';
+import type { AuditLog } from '@cobbler/agent/audit';
 import type { OnWrite } from '@cobbler/agent/node';
 import type { Runner, Workflow } from '@cobbler/agent/runner';
 import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
@@ -14,6 +15,7 @@ import type {
 import { createAssistant, sqlChats, sqlEvents, sqlMessages, sqlOutbox } from '@cobbler/assistant';
 import type { SqliteSql } from '@cobbler/assistant/sqlite';
 import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
+import { noAudit, readsOnly } from '../session/audit.ts';
 import type { AssistantHome } from './assistant-home.ts';
 
 /** The options that follow from the files and the embedder. */
@@ -27,6 +29,8 @@ export interface AssistantParts extends Omit<AssistantOptions, OwnParts> {
   readonly report: (error: AgentError, where: string) => void;
   /** Wraps the workflow, to observe the outcome of each run. */
   readonly around?: (workflow: Workflow) => Workflow;
+  /** Default: calls are not audited. */
+  readonly audit?: AuditLog;
   /** Called before and after every database write, for tests that end the process at that point. */
   readonly onWrite?: OnWrite;
 }
@@ -51,10 +55,13 @@ const dayMs = 86_400_000;
  * @throws AgentError that describes the problem with the run file.
  */
 export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: AssistantParts): OpenedAssistant {
-  const { embedder, keepDays, around = (workflow) => workflow, onWrite, ...rest } = parts;
+  const { embedder, keepDays, around = (workflow) => workflow, onWrite, audit = noAudit, ...rest } = parts;
   const messages = sqlMessages(sql);
   const outbox = sqlOutbox(sql, { leaseMs: 0 });
-  const turns = sqlEvents(sql);
+  const turns = audit.watch(
+    sqlEvents(sql),
+    readsOnly(() => parts.tools ?? []),
+  );
   const assistant = createAssistant({
     ...rest,
     messages,
@@ -83,6 +90,7 @@ export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: Assist
     },
     async close() {
       await runner.close();
+      audit.close();
       sql.close();
     },
   };

@@ -12,6 +12,7 @@ import { shortPath, workFolder } from '../config/directory.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
+import { openAudit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { AssistantFlags } from './assistant-flags.ts';
@@ -99,8 +100,13 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
       'Stop it first, or set COBBLER_HOME to another directory.',
     );
   }
+  const audit = await openAudit('assistant', file.values, io, (why) =>
+    log.note('warn', 'failed', { where: 'audit', why }),
+  );
+  audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const opened = openAssistant(home, sql, {
     agent,
+    audit,
     channel: telegramChannel({ token: telegram.token, api: telegram.api }),
     embedder,
     tools,

@@ -1,12 +1,14 @@
 import { dirname, join } from 'node:path';
 import type { ContextPolicy, Event, Store, Tool } from '@cobbler/agent';
 import { isStored, memoryStore } from '@cobbler/agent';
+import type { AuditLog } from '@cobbler/agent/audit';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { shortPath } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
 import type { Task } from '../run/task.ts';
+import { noAudit, readsOnly } from '../session/audit.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
@@ -38,6 +40,8 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   readonly allowUnpriced: boolean;
   /** More facts about the location, for the header. */
   readonly facts: readonly string[];
+  /** Default: conversations are not audited. */
+  readonly audit?: AuditLog;
   /** The stored sessions; if absent, conversations are not stored. */
   readonly sessions?: CliSessions;
 }
@@ -54,11 +58,14 @@ export class LocalHost implements ChatHost {
   constructor(plan: LocalPlan) {
     this.#plan = plan;
     this.#selected = plan.selected;
-    const { sessions } = plan;
-    this.#store =
+    const { sessions, audit = noAudit, context } = plan;
+    const reading = context.offload === undefined ? [] : [context.offload.tool];
+    this.#store = audit.watch<Store>(
       sessions === undefined
         ? memoryStore()
-        : new BestEffortStore(sessions.store, ({ message }) => this.#onTrouble(message));
+        : new BestEffortStore(sessions.store, ({ message }) => this.#onTrouble(message)),
+      readsOnly(() => [...plan.tools(), ...reading]),
+    );
     const books = sessions === undefined ? undefined : join(dirname(sessions.file), 'undo');
     this.#undo = new UndoHistory(plan.folder, books);
   }

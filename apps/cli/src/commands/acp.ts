@@ -11,6 +11,7 @@ import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession } from '../run/session-choice.ts';
+import { openAudit } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -41,11 +42,12 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
     return opened;
   };
   const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
+  const audit = await openAudit('acp', file.values, io);
   const server = acpServer({
     version: ownVersion(),
     open: async (dir) => {
       const mcp = await mcpIn(workFolder(dir, io));
-      return localConversations({ ...flags, dir }, sessions, { mcp, budgets }, io);
+      return localConversations({ ...flags, dir }, sessions, { mcp, budgets, audit }, io);
     },
     report,
     ...defined({ sessions }),
@@ -56,6 +58,7 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
   const stops = [io.onInterrupt(() => connection.close()), io.onBrokenPipe(() => connection.close())];
   await connection.closed;
   await server.close();
+  audit.close();
   await budgets.close();
   await Promise.all([...servers.values()].map(async (opened) => (await opened).close()));
   await sessions?.store.close();

@@ -15,6 +15,7 @@ import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession, flagsWithNote } from '../run/session-choice.ts';
+import { openAudit } from '../session/audit.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { historyFile } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
@@ -136,12 +137,14 @@ async function hostWithServers(
   let tell = (line: string): void => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const mcp = await openMcp(flags, values, workFolder(flags.dir, io), (line) => tell(line), io);
   const budgets = new Budgets({ env: io.env, values, ...defined({ chosen: flags.budget }) });
+  const audit = await openAudit('chat', values, io, (line) => tell(line));
   const close = async () => {
+    audit.close();
     await budgets.close();
     await mcp.close();
   };
   try {
-    const host = await localConversations(flags, sessions, { mcp, budgets }, io);
+    const host = await localConversations(flags, sessions, { mcp, budgets, audit }, io);
     tell = (line) => host.tell(line);
     return { host, close };
   } catch (error) {

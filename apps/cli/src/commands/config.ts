@@ -58,6 +58,7 @@ async function show(io: Io): Promise<number> {
     stored('offloadAbove', defaultOffload),
     stored('keepSessions', true),
     stored('allowHosts'),
+    stored('audit', 'on'),
     ...providerNames.map((name): Row => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }];

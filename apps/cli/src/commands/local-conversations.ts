@@ -1,3 +1,4 @@
+import type { AuditLog } from '@cobbler/agent/audit';
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
 import type { ModelChoice } from '../chat/host.ts';
@@ -13,21 +14,30 @@ import type { RunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { Budgets } from '../run/budgets/budgets.ts';
+import { noAudit, noteRule } from '../session/audit.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { failureContext, noteOf, onReachedOf } from './run.ts';
 import { openWorkplace } from './workplace.ts';
 
+/** What the conversations of several directories share. */
+interface ConversationParts {
+  readonly mcp: McpTools;
+  readonly budgets: Budgets;
+  /** Default: the conversations are not audited. */
+  readonly audit?: AuditLog;
+}
+
 /**
  * Opens the conversations of a directory, as the command line and the settings specify. Without `sessions`, nothing
- * is stored. The caller closes `mcp` and `budgets`.
+ * is stored. The caller closes the parts.
  * @throws UsageError, or AgentError `invalid`, for invalid settings, such as a missing key.
  */
 export async function localConversations(
   flags: RunFlags,
   sessions: CliSessions | undefined,
-  { mcp, budgets }: { readonly mcp: McpTools; readonly budgets: Budgets },
+  { mcp, budgets, audit = noAudit }: ConversationParts,
   io: Io,
 ): Promise<LocalHost> {
   const folder = workFolder(flags.dir, io);
@@ -36,9 +46,12 @@ export async function localConversations(
   const { selected, provider } = await selectModel(flags, folder, settings, io);
   const workplace = await openWorkplace(flags, folder, settings, mcp, io);
   const { tools, context, instructions, system, limits, permission, strange } = workplace;
+  audit.note({ kind: 'sandbox', sandbox: workplace.sandbox });
+  permission.onAllow = (rule) => noteRule(audit, 'added', rule);
   return new LocalHost({
     io,
     folder,
+    audit,
     selected,
     tools,
     permission,

@@ -9,6 +9,7 @@ import { readSettings } from '../config/settings.ts';
 import { mcpController } from '../mcp-server/mcp-controller.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession } from '../run/session-choice.ts';
+import { openAudit } from '../session/audit.ts';
 import { isStored } from '../session/find-session.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
@@ -36,8 +37,9 @@ export async function mcp(options: RawOptions, io: Io): Promise<number> {
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const servers = await openMcp(flags, file.values, folder, report, io);
   const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
+  const audit = await openAudit('mcp', file.values, io);
   try {
-    const host = await localConversations(flags, sessions, { mcp: servers, budgets }, io);
+    const host = await localConversations(flags, sessions, { mcp: servers, budgets, audit }, io);
     const controller = mcpController({
       version: ownVersion(),
       host,
@@ -47,6 +49,7 @@ export async function mcp(options: RawOptions, io: Io): Promise<number> {
     await waitForHangUp(controller.server, io);
     await controller.close();
   } finally {
+    audit.close();
     await budgets.close();
     await servers.close();
     await sessions?.store.close();

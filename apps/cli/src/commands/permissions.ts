@@ -7,8 +7,10 @@ import { readProjectRules, removeRule } from '../config/project-rules.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { sandboxIn } from '../config/sandbox.ts';
+import { readSettings } from '../config/settings.ts';
 import type { PermissionDecision } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
+import { noteRule, openAudit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -63,6 +65,9 @@ async function list(folder: string, io: Io): Promise<number> {
 async function remove(folder: string, rule: string, io: Io): Promise<number> {
   if (!(await removeRule(folder, rule, io.env)))
     throw new UsageError(`There is no allow rule ${rule}.`, 'List the rules: cobbler permissions');
+  const audit = await openAudit('permissions', (await readSettings(io.env)).file.values, io);
+  noteRule(audit, 'removed', rule);
+  audit.close();
   io.stdout.write(`removed ${oneLine(rule)}\n`);
   return 0;
 }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { AuditLog } from '@cobbler/agent/audit';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import type { Sandbox } from '@cobbler/agent/sandbox';
@@ -37,6 +38,7 @@ import { runBudget, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { runTask } from '../run/task.ts';
+import { noAudit, openAudit } from '../session/audit.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
@@ -88,9 +90,13 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
       report: (line) => io.stderr.write(`cobbler: ${visible(line)}\n`),
       ...defined({ chosen: flags.budget }),
     });
+    const surface = flags.resumes ? 'resume' : 'run';
+    // A replay runs only recorded calls.
+    const audit = recordReplay.isReplay ? noAudit : await openAudit(surface, settled.file.values, io);
     try {
-      return await work({ ...order, budgets, ...defined({ mcp }) }, io);
+      return await work({ ...order, budgets, audit, ...defined({ mcp }) }, io);
     } finally {
+      audit.close();
       await budgets.close();
       await mcp?.close();
     }
@@ -108,10 +114,11 @@ interface ParsedRun {
   readonly chosen?: ChosenSession;
   readonly mcp?: McpTools;
   readonly budgets: Budgets;
+  readonly audit: AuditLog;
 }
 
 async function work(
-  { words, recordReplay, flags, settings, chosen, mcp, budgets }: ParsedRun,
+  { words, recordReplay, flags, settings, chosen, mcp, budgets, audit }: ParsedRun,
   io: Io,
 ): Promise<number> {
   const folder = workFolder(flags.dir, io);
@@ -125,7 +132,7 @@ async function work(
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   // Older cassettes have requests without the tool that waits.
   const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
-  const sandbox = await runSandbox({ flags, recordReplay }, folder, io);
+  const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
   const known = ownTools(workspaceOf(folder, flags, context, sandbox, io)).filter(
     (tool) => canWait || tool.waitUntil === undefined,
   );
@@ -157,6 +164,7 @@ async function work(
       prompt: recordReplay.isReplay ? promptParts : recordReplay.fact('prompt', () => promptParts),
       pricing,
       permission,
+      audit,
       limits,
       // A backend that reports its cost enforces the limit if it receives it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
@@ -178,9 +186,8 @@ async function work(
         delegate === undefined
           ? failureContext(settings, agent, io)
           : { host: agent.provider, model: agent.model, provider: agent.provider },
-      ...defined({ keyboard, budget }),
+      ...defined({ keyboard, budget, recording: recordReplay.recording }),
       ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
-      ...defined({ recording: recordReplay.recording }),
     },
     io,
   );

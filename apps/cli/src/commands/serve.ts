@@ -1,5 +1,6 @@
 import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { AuditLog } from '@cobbler/agent/audit';
 import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
@@ -17,15 +18,17 @@ import { permissionWords } from '../permissions/permission.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
-import type { ServePlaces } from '../server/serve-places.ts';
+import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
 import { servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
+import { openAudit, readsOnly } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { onReachedOf } from './run.ts';
+import type { Workplace } from './workplace.ts';
 import { openWorkplace } from './workplace.ts';
 
 /** The session of the plain routes. Its tools run one at a time, and the first failure stops the rest. */
@@ -38,10 +41,15 @@ export async function serve(options: RawOptions, io: Io): Promise<number> {
   const home = serverHome(io.env);
   const folder = workFolder(flags.work.dir, io);
   await recordChildren(io.env);
-  const mcp = await serverMcp(flags, folder, io);
+  const { values } = (await readSettings(io.env, flags.work)).file;
+  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  // Changes to the tools of the MCP servers are logged.
+  const mcp = await openMcp(flags.work, values, folder, report, io);
+  const audit = await openAudit('serve', values, io, report);
   try {
-    return await serveFrom(folder, flags, mcp, home, io);
+    return await serveFrom(folder, flags, { mcp, audit }, home, io);
   } finally {
+    audit.close();
     await mcp.close();
   }
 }
@@ -57,29 +65,23 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
   }
 }
 
-/** Opens the MCP servers. Changes to their tools are logged. */
-async function serverMcp({ work }: ServeFlags, folder: string, io: Io): Promise<McpTools> {
-  const { file } = await readSettings(io.env, work);
-  return await openMcp(
-    work,
-    file.values,
-    folder,
-    (line) => io.stderr.write(`cobbler: ${visible(line)}\n`),
-    io,
-  );
-}
-
 async function serveFrom(
   folder: string,
   flags: ServeFlags,
-  mcp: McpTools,
+  { mcp, audit }: { readonly mcp: McpTools; readonly audit: AuditLog },
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const { settings, tools, values } = await sessionSettings(flags, folder, mcp, io);
+  const { settings, tools, values, sandbox } = await sessionSettings(flags, folder, mcp, io);
+  audit.note({ kind: 'sandbox', sandbox });
   const tokens = new TokenStore(tokenFile(home.tokens));
+  tokens.onAdd(({ id, name, scopes }) =>
+    audit.note({ kind: 'token', change: 'created', token: id, name, scopes }),
+  );
+  tokens.onRemove((id) => audit.note({ kind: 'token', change: 'removed', token: id }));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
-  const places = await servePlaces(flags, home.store, io);
+  const watch: StoreWatch = (store) => audit.watch(store, readsOnly(tools));
+  const places = await servePlaces(flags, home.store, io, watch);
   const { budget: chosen } = flags.work;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const budgets = new Budgets({ env: io.env, values, report, ...defined({ chosen, url: places.url }) });
@@ -122,10 +124,16 @@ async function sessionSettings(
   folder: string,
   mcp: McpTools,
   io: Io,
-): Promise<{ settings: ServeHarnessOptions; tools: () => readonly Tool[]; values: FileConfig }> {
+): Promise<{
+  settings: ServeHarnessOptions;
+  tools: () => readonly Tool[];
+  values: FileConfig;
+  sandbox: Workplace['sandbox'];
+}> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
-  const { tools, context, system, limits, permission } = await openWorkplace(work, folder, settings, mcp, io);
+  const workplace = await openWorkplace(work, folder, settings, mcp, io);
+  const { tools, context, system, limits, permission, sandbox } = workplace;
   const common = {
     agent,
     system,
@@ -137,7 +145,7 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values };
+  return { settings: common, tools, values: settings.file.values, sandbox };
 }
 
 interface ServeParts {

@@ -1,4 +1,5 @@
 import type { Limits, Tool } from '@cobbler/agent';
+import type { Sandbox } from '@cobbler/agent/sandbox';
 import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
 import { contextPlan } from '../config/context-plan.ts';
@@ -19,6 +20,8 @@ export interface Workplace extends PermissionPlan {
   tools(): readonly Tool[];
   readonly context: ContextPlan;
   readonly instructions: Instructions | undefined;
+  /** The kind of the sandbox for commands. */
+  readonly sandbox: Sandbox['kind'];
   readonly system: readonly string[];
   readonly limits: Limits & { readonly turns: number };
 }
@@ -33,7 +36,8 @@ export async function openWorkplace(
 ): Promise<Workplace> {
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
-  const own = ownTools(workspaceOf(folder, flags, context, await sandboxIn(folder, flags, io), io));
+  const sandbox = await sandboxIn(folder, flags, io);
+  const own = ownTools(workspaceOf(folder, flags, context, sandbox, io));
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
@@ -42,6 +46,7 @@ export async function openWorkplace(
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     context,
     instructions,
+    sandbox: sandbox.kind,
     system: systemOf(flags, folder, tools, instructions, io),
     limits: limitsOf(flags, settings),
   };

@@ -37,6 +37,7 @@ export async function makeAgent(
     compactAbove: _compact,
     offloadAbove: _offload,
     keepSessions: _keep,
+    audit: _audit,
     askAtLimit: _ask,
     allowHosts: _hosts,
     fallback: _fallback,

@@ -53,6 +53,8 @@ export class Permission {
   readonly #undecided: GateCall[] = [];
   /** A change takes effect with the next call. */
   mode: PermissionMode;
+  /** Called with each rule that is added. */
+  onAllow: (rule: string) => void = () => undefined;
 
   /**
    * @param attended true if a user can be asked; otherwise such calls are denied.
@@ -91,6 +93,7 @@ export class Permission {
   /** Adds an allow rule for the rest of this run. */
   allow(rule: string): void {
     this.#allow.push(readRule(rule, 'allow'));
+    this.onAllow(rule);
   }
 
   /** The current allow and deny rules. */

@@ -1,6 +1,7 @@
 // The settings of a run that a replay takes from its recording.
 
 import { Budget } from '@cobbler/agent';
+import type { AuditLog } from '@cobbler/agent/audit';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import type { RunFlags } from '../config/run-flags.ts';
@@ -20,14 +21,22 @@ export async function runBudget(
   return isReplay && limits ? new Budget(limits) : budget;
 }
 
+/** A run whose commands need a sandbox. */
+interface SandboxedRun {
+  readonly flags: RunFlags;
+  readonly recordReplay: RecordReplay;
+  readonly audit: AuditLog;
+}
+
 /** Returns the sandbox of a run. A replay runs no commands, but its tools must look the same as in the recorded run. */
 export async function runSandbox(
-  { flags, recordReplay }: { readonly flags: RunFlags; readonly recordReplay: RecordReplay },
+  { flags, recordReplay, audit }: SandboxedRun,
   folder: string,
   io: Io,
 ): Promise<Sandbox> {
   const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
   const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
+  audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const kind = recordReplay.fact('sandbox', () => sandbox.kind);
   const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
   if (kind === sandbox.kind) return sandbox;

@@ -11,10 +11,12 @@ import type {
   SessionStore,
   UserPart,
 } from '@cobbler/agent';
-import { Executor } from '@cobbler/agent';
+import { Executor, memoryStore } from '@cobbler/agent';
+import type { AuditLog } from '@cobbler/agent/audit';
 import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
 import { defined } from '@cobbler/agent/values';
 import type { Permission } from '../permissions/permission.ts';
+import { noAudit, noteRule, readsOnly } from '../session/audit.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
@@ -45,6 +47,8 @@ export interface Task
   readonly prompt: readonly UserPart[];
   /** If absent, the run is not stored. */
   readonly session?: TaskSession;
+  /** Default: the run is not audited. */
+  readonly audit?: AuditLog;
   readonly permission: Permission;
   /** The keyboard of the user who answers approval requests. It is closed when the run ends. */
   readonly keyboard?: Keyboard;
@@ -71,10 +75,11 @@ export interface TaskOutcome {
 export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
   let control: RecordingControl | undefined;
   const reading = task.context?.offload?.tool;
+  const tools = reading === undefined ? task.tools : [...task.tools, reading];
   const output = createOutput(
     {
       ...task,
-      tools: reading === undefined ? task.tools : [...task.tools, reading],
+      tools,
       model: task.agent.model,
       ...(task.keyboard !== undefined && {
         approvals: {
@@ -88,7 +93,8 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
     },
     io,
   );
-  const { session } = task;
+  const { session, audit = noAudit } = task;
+  task.permission.onAllow = (rule) => noteRule(audit, 'added', rule);
   const store =
     session &&
     new BestEffortStore(session.store, ({ message }) => {
@@ -101,7 +107,11 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
     // No other process continues such a run, so data that no second request reads is not cached.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
     ...defined({ allowUnpriced: task.allowUnpriced, onReached: task.onReached }),
-    ...defined({ budget: task.budget, context: task.context, store }),
+    ...defined({ budget: task.budget, context: task.context }),
+    store: audit.watch(
+      store ?? memoryStore(),
+      readsOnly(() => tools),
+    ),
     ...recordedPorts(task),
   });
   const openApprovals = session?.resumes === true ? await readOpenApprovals(session, output) : [];

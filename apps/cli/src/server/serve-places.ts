@@ -24,6 +24,9 @@ export interface ServePlaces {
   close(): Promise<void>;
 }
 
+/** Returns a store that passes everything to the given one and sees what it appends. */
+export type StoreWatch = <Watched extends SessionStore>(store: Watched) => Watched;
+
 /** Default addresses of Restate. */
 const defaultIngress = 'http://127.0.0.1:8080';
 const defaultAdmin = 'http://127.0.0.1:9070';
@@ -35,9 +38,14 @@ const ingressMs = 5000;
  * Opens the places that the options of `cobbler serve` name, and loads only their modules.
  * @throws UsageError for a runner without a shared store, and for a database that cannot be reached.
  */
-export async function servePlaces(flags: ServeFlags, defaultFile: string, io: Io): Promise<ServePlaces> {
+export async function servePlaces(
+  flags: ServeFlags,
+  defaultFile: string,
+  io: Io,
+  watch: StoreWatch = (store) => store,
+): Promise<ServePlaces> {
   const url = databaseUrl(flags.store);
-  if (url !== undefined) return await inPostgres(url, flags);
+  if (url !== undefined) return await inPostgres(url, flags, watch);
   if (flags.runner !== undefined) {
     throw new UsageError(
       `--runner ${flags.runner} needs a store that all processes share.`,
@@ -45,7 +53,7 @@ export async function servePlaces(flags: ServeFlags, defaultFile: string, io: Io
     );
   }
   const file = flags.store === undefined ? defaultFile : resolve(io.cwd(), flags.store);
-  const store = sqliteStore(file);
+  const store = watch(sqliteStore(file));
   return { store, name: file, open: async () => undefined, close: () => store.close() };
 }
 
@@ -62,10 +70,14 @@ function databaseUrl(store: string | undefined): URL | undefined {
   return url;
 }
 
-async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<ServePlaces> {
+async function inPostgres(
+  url: URL,
+  { runner, restate }: ServeFlags,
+  watchStore: StoreWatch,
+): Promise<ServePlaces> {
   const { postgresStore } = await import('@cobbler/store-postgres');
   const exclusion = runner === undefined ? 'lease' : 'runner';
-  const store = postgresStore({ url: url.href, exclusion });
+  const store = watchStore(postgresStore({ url: url.href, exclusion }));
   const shown = new URL(url);
   shown.password = '';
   let closeRunner = async () => {};

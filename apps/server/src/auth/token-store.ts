@@ -93,6 +93,7 @@ export class TokenStore {
   readonly now: () => number;
   readonly #byHash = new Map<string, StoredToken>();
   readonly #listeners = new Set<(id: string) => void>();
+  readonly #addListeners = new Set<(token: TokenInfo) => void>();
 
   /**
    * @param file Default: tokens exist only as long as the process.
@@ -163,6 +164,11 @@ export class TokenStore {
     this.#listeners.add(read<(id: string) => void>(listener, callable, 'listener'));
   }
 
+  /** Calls the listener with each new token. */
+  onAdd(listener: (token: TokenInfo) => void): void {
+    this.#addListeners.add(read<(token: TokenInfo) => void>(listener, callable, 'listener'));
+  }
+
   #add(wanted: WantedToken, isOwn: boolean): NewToken {
     const token = `cbk_${randomBytes(32).toString('base64url')}`;
     const info: TokenInfo = {
@@ -176,6 +182,7 @@ export class TokenStore {
     const hash = hashOf(token);
     this.#byHash.set(hash, { ...info, scopes: [...info.scopes], hash, ...(isOwn && { token }) });
     this.#save();
+    for (const listener of this.#addListeners) listener(info);
     return { ...info, token };
   }
 

@@ -53,7 +53,7 @@ interface LoggedApproval {
 
 /** Options of a decision. */
 interface DecisionSettings {
-  /** The token of the request. It must have access to the session, and the scope `admin` to let a budget spend more. */
+  /** The token of the request. It must have access to the session, and the scope `admin` to let a budget spend more. The log names it. */
   readonly token: TokenInfo | undefined;
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
@@ -67,6 +67,9 @@ interface DecisionSettings {
  * Maximum clock difference between two processes, and maximum delay until written data is visible, in milliseconds.
  */
 const slackMs = 60_000;
+
+/** Maximum length of the name of a token in the log: less than a decision may contain. */
+const maxBy = 200;
 
 /** The waiting approvals of all sessions. The log of each session is authoritative; this is an index of them. */
 export class ApprovalService {
@@ -209,7 +212,7 @@ export class ApprovalService {
         continue;
       }
       this.#check(found, answer);
-      open.push(runDecision(answer));
+      open.push(runDecision(answer, token?.name));
     }
     if (open.length === 0 && accepted !== undefined) return { sessionId, ...accepted };
     this.#sessionService.checkOpen();
@@ -274,8 +277,11 @@ export class ApprovalService {
   }
 }
 
-function runDecision({ approvalId, decision, message, more }: NamedReceivedDecision): RunDecision {
-  return { approvalId, decision, ...defined({ message, more }) };
+function runDecision(
+  { approvalId, decision, message, more }: NamedReceivedDecision,
+  by: string | undefined,
+): RunDecision {
+  return { approvalId, decision, ...defined({ message, more, by: by?.slice(0, maxBy) }) };
 }
 
 /** Checks that the user may let a budget spend more: it limits others too. A limit of the run is its users' own. */

@@ -227,6 +227,7 @@ const bodies = [
         .describe(
           'How much is added to the limit that was reached. If absent, the limit is raised by the amount that the approval request offered.',
         ),
+      by: words.describe('Who decided, as named by the calling program, such as a token of the server.'),
       waitedMs: z
         .number()
         .describe('Time until the decision, in milliseconds; not counted toward the time limit.'),

@@ -203,6 +203,8 @@ export interface ApprovalDecidedEvent {
    * approval request offered.
    */
   readonly more?: number;
+  /** Who decided, as named by the calling program, such as a token of the server. */
+  readonly by?: string;
   /** Time until the decision, in milliseconds; not counted toward the time limit. */
   readonly waitedMs: number;
 }

@@ -172,7 +172,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
   /** Records a decision, unless there is one. */
   #recordDecision(
     approvalId: string,
-    given: Pick<ApprovalDecidedEvent, 'decision' | 'message' | 'more'>,
+    given: Pick<ApprovalDecidedEvent, 'decision' | 'message' | 'more' | 'by'>,
   ): boolean {
     if (!this.#asked.take(approvalId)) return false;
     const waitedMs = this.#asked.waitedMs(approvalId);

@@ -107,6 +107,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   compactAbove: count,
   offloadAbove: count,
   keepSessions: yesOrNo,
+  audit: (value) => (value === 'on' || value === 'off' ? undefined : 'must be on or off'),
   askAtLimit: yesOrNo,
   allowHosts: hosts,
   mcp: mcpProblem,

@@ -88,6 +88,8 @@ export interface FileConfig extends AgentConfig {
   readonly keepSessions?: boolean;
   /** Hosts that sandboxed commands can connect to: HOST, HOST:PORT or *.HOST. */
   readonly allowHosts?: readonly string[];
+  /** Whether the programs of this machine keep an audit log. Default `on`. */
+  readonly audit?: 'on' | 'off';
   /** Model Context Protocol servers whose tools the model may call, by name. */
   readonly mcp?: Readonly<Record<string, McpServerConfig>>;
 }

@@ -12,6 +12,8 @@ export interface ApprovalDecision {
    * what the question offers. Has no effect for a call.
    */
   readonly more?: number;
+  /** Who decided, for the log; at most 1 KiB. */
+  readonly by?: string;
 }
 
 /** A user's decision, with the id of its approval. */
@@ -27,6 +29,7 @@ const decisionFields = {
   decision: oneOf('allow', 'deny'),
   message: limited(maxOutputBytes, text),
   more: positive,
+  by: limited(1024, text),
 } as const;
 const decisionReader = record<ApprovalDecision>(decisionFields, ['decision']);
 const namedReader = record<NamedDecision>({ ...decisionFields, approvalId: text }, [

@@ -1,0 +1,165 @@
+import type { KeyObject } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { read, text } from '../../values/input.ts';
+import { sqlite } from '../sqlite/engine.ts';
+import type { LastHead } from './head.ts';
+import { lastHead, noteHead, ownKey, publicKeyOf, signedLine } from './head.ts';
+import type { AuditFact, AuditRecord } from './record.ts';
+import { digestOf, firstPrev, lineOf, readAuditLine } from './record.ts';
+import type { AuditExpectation } from './verify.ts';
+
+/** The files of an audit log, in the order in which a backup must copy them: the note about the last head first. */
+const names = { anchor: 'anchor.json', log: 'audit.jsonl', key: 'key.pem', lock: 'lock.db' } as const;
+
+/** Returns the path of the log in its directory. */
+export function auditFile(folder: string): string {
+  return join(read(folder, text, 'folder'), names.log);
+}
+
+/** Returns what the log of a directory must contain: the last head, signed with the key of the directory. */
+export function auditExpectation(folder: string): AuditExpectation {
+  const at = read(folder, text, 'folder');
+  const hash = lastHead(join(at, names.anchor))?.hash;
+  const key = join(at, names.key);
+  return {
+    anchors: hash === undefined ? [] : [hash],
+    ...(existsSync(key) && { key: publicKeyOf(ownKey(key)) }),
+  };
+}
+
+/** A fact with the fields that every record has. */
+export type TimedFact = AuditFact & Pick<AuditRecord, 'time' | 'surface' | 'pid'>;
+
+/** The end of the file. */
+interface Tail {
+  readonly size: number;
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** Number of records between two signed heads. */
+const headEvery = 100;
+
+/** Number of bytes at the end of the file that contain its last record. */
+const tailBytes = 65_536;
+
+/** Maximum time to wait for another process that writes, in milliseconds. It blocks this process. */
+const lockMs = 2000;
+
+const noFollow = constants.O_NOFOLLOW ?? 0;
+
+/** The file of an audit log. Several processes can append to it: one at a time, each after the last record. */
+export class AuditFile {
+  readonly #folder: string;
+  #lock: DatabaseSync | undefined;
+  #key: KeyObject | undefined;
+  #tail: Tail | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  /**
+   * Appends records, all or none. Records survive the end of the process; everything up to a signed head also survives a
+   * power failure.
+   * @throws the system's error.
+   */
+  append(facts: readonly TimedFact[], own: Omit<TimedFact, 'kind'>, isLast: boolean): void {
+    // A closed descriptor of the lock's file would release locks of this process, so only SQLite opens it.
+    this.#lock ??= new (sqlite().DatabaseSync)(this.#path('lock'), { timeout: lockMs });
+    this.#lock.exec('BEGIN EXCLUSIVE');
+    try {
+      const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | noFollow;
+      const file = openSync(this.#path('log'), flags, 0o600);
+      try {
+        this.#appendTo(file, facts, own, isLast);
+      } finally {
+        closeSync(file);
+      }
+    } finally {
+      this.#lock.exec('COMMIT');
+    }
+  }
+
+  close(): void {
+    this.#lock?.close();
+    this.#lock = undefined;
+  }
+
+  #path(name: keyof typeof names): string {
+    return join(this.#folder, names[name]);
+  }
+
+  #appendTo(file: number, facts: readonly TimedFact[], own: Omit<TimedFact, 'kind'>, isLast: boolean): void {
+    const { size } = fstatSync(file);
+    const found =
+      this.#tail?.size === size ? { ...this.#tail, text: '', repairs: [] } : this.#inspect(file, size);
+    let { seq, hash, text } = found;
+    let head: LastHead | undefined;
+    const add = (fact: object, sign: boolean) => {
+      const record = { v: 1 as const, seq: seq + 1, ...own, ...fact, prev: hash };
+      this.#key = sign ? (this.#key ?? ownKey(this.#path('key'))) : this.#key;
+      const line = sign && this.#key ? signedLine(record, this.#key) : lineOf(record);
+      [seq, hash] = [seq + 1, digestOf(line)];
+      const start = size + text.length;
+      text += `${line}\n`;
+      if (sign) head = { seq, hash, start, end: start + line.length };
+      else if ((seq + 1) % headEvery === 0) add({}, true);
+    };
+    for (const fact of [...found.repairs, ...facts]) add(fact, false);
+    // A head after a repair: otherwise the next process would find the same gap again.
+    if (isLast || found.repairs.length > 0) add({}, true);
+    writeAll(file, size, text);
+    this.#tail = { size: size + text.length, seq, hash };
+    if (head === undefined) return;
+    fsyncSync(file);
+    noteHead(this.#path('anchor'), head);
+  }
+
+  /** Finds the last record, what is missing at the end of the file, and what must be written before another record. */
+  #inspect(file: number, size: number): Omit<Tail, 'size'> & { text: string; repairs: AuditFact[] } {
+    const content = readAt(file, Math.max(0, size - tailBytes), size);
+    const isEnded = content === '' || content.endsWith('\n');
+    const lines = (isEnded ? content.slice(0, -1) : content).split('\n');
+    const found = lines.findLastIndex((line) => readAuditLine(line) !== undefined);
+    const last = lines[found] ?? '';
+    const torn = found < lines.length - 1 ? lines.at(-1) : '';
+    const head = lastHead(this.#path('anchor'));
+    const repairs: AuditFact[] = [];
+    if (torn) repairs.push({ kind: 'torn', hash: digestOf(torn) });
+    if (head !== undefined && digestOf(readAt(file, head.start, head.end)) !== head.hash)
+      repairs.push({ kind: 'gap', missing: head.hash, ...{ seq: head.seq } });
+    const seq = readAuditLine(last)?.seq ?? 0;
+    return { seq, hash: seq === 0 ? firstPrev : digestOf(last), text: isEnded ? '' : '\n', repairs };
+  }
+}
+
+function readAt(file: number, start: number, end: number): string {
+  const bytes = Buffer.alloc(Math.max(0, end - start));
+  return bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, start));
+}
+
+/** Writes a text of ASCII at the end of the file, or nothing. */
+function writeAll(file: number, size: number, text: string): void {
+  try {
+    const bytes = Buffer.from(text, 'latin1');
+    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+  } catch (error) {
+    ftruncateSync(file, size);
+    throw error;
+  }
+}

@@ -1,0 +1,149 @@
+import type { Event } from '../../events/event.ts';
+import type { Store, Writer } from '../../store/store.ts';
+import { AgentError } from '../../values/errors.ts';
+import { callable, count, read, record, text, withMethods } from '../../values/input.ts';
+import { isoTime } from '../../values/runtime.ts';
+import type { TimedFact } from './audit-file.ts';
+import { AuditFile } from './audit-file.ts';
+import { auditFacts } from './facts.ts';
+import type { AuditFact } from './record.ts';
+
+/** Options of {@link openAuditLog}. */
+export interface AuditLogOptions {
+  /** The directory of the log, which is created if it does not exist. Only its owner can read the files. */
+  readonly folder: string;
+  /** The name of the command that writes the records. */
+  readonly surface: string;
+  readonly version: string;
+  /** Called once, when records cannot be written. */
+  readonly onTrouble: (message: string) => void;
+  /** Returns milliseconds since 1970. Default: the system clock. */
+  readonly now?: () => number;
+  /** Calls the function soon, after other work. Default: `setImmediate`. */
+  readonly soon?: (write: () => void) => void;
+  /** Default: the id of this process. */
+  readonly pid?: number;
+}
+
+/** An open audit log. No method throws because of the file: see `onTrouble`. */
+export interface AuditLog {
+  /** Records facts that no stored event contains. They are written soon, in order. */
+  note(...facts: readonly AuditFact[]): void;
+  /**
+   * Returns the store, and records what happens in its sessions once the store has accepted it.
+   * @param isRead true for the name of a tool with the effect `read`: its calls are not recorded.
+   */
+  watch<Watched extends Pick<Store, 'append'>>(
+    store: Watched,
+    isRead: (toolName: string) => boolean,
+  ): Watched;
+  /** Writes everything that is left, and a signed head. */
+  close(): void;
+}
+
+/** Maximum number of records that wait while they cannot be written. */
+const maxWaiting = 10_000;
+
+const readOptions = record<AuditLogOptions>(
+  {
+    folder: text,
+    surface: text,
+    version: text,
+    onTrouble: callable,
+    now: callable,
+    soon: callable,
+    pid: count,
+  },
+  ['folder', 'surface', 'version', 'onTrouble'],
+);
+
+const readStore = withMethods<Pick<Store, 'append'>>('append');
+
+/**
+ * Opens the audit log of a directory and records the start of a program. Other processes can write to it at the same time.
+ * @throws AgentError `invalid` for invalid options.
+ */
+export function openAuditLog(options: AuditLogOptions): AuditLog {
+  return new FileAuditLog(read(options, readOptions));
+}
+
+class FileAuditLog implements AuditLog {
+  readonly #options: AuditLogOptions;
+  #file: AuditFile | undefined;
+  #waiting: TimedFact[] = [];
+  #lost = 0;
+  #isDue = false;
+  #isClosed = false;
+  #hasReported = false;
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    this.note({ kind: 'start', version: options.version });
+  }
+
+  note(...facts: readonly AuditFact[]): void {
+    if (this.#isClosed) return;
+    for (const fact of facts) this.#waiting.push({ ...this.#own(), ...fact });
+    if (this.#isDue) return;
+    this.#isDue = true;
+    const { soon = setImmediate } = this.#options;
+    soon(() => {
+      this.#isDue = false;
+      if (!this.#isClosed) this.#write(false);
+    });
+  }
+
+  watch<Watched extends Pick<Store, 'append'>>(
+    given: Watched,
+    isRead: (toolName: string) => boolean,
+  ): Watched {
+    const store = read(given, readStore, 'store') && given;
+    read(isRead, callable, 'isRead');
+    const record = (sessionId: string, events: readonly Event[]) => {
+      const facts = events.flatMap((event) => auditFacts(sessionId, event, isRead));
+      if (facts.length > 0) this.note(...facts);
+    };
+    const append = (sessionId: string, events: readonly Event[], writer: Writer) => {
+      const pending = store.append(sessionId, events, writer);
+      if (pending !== undefined) return pending.then(() => record(sessionId, events));
+      record(sessionId, events);
+      return undefined;
+    };
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === 'append') return append;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.note({ kind: 'stop' });
+    this.#isClosed = true;
+    this.#write(true);
+    this.#file?.close();
+  }
+
+  #own() {
+    const { surface, pid = process.pid, now = Date.now } = this.#options;
+    return { time: isoTime(now()), surface, pid };
+  }
+
+  #write(isLast: boolean): void {
+    const facts = this.#waiting.splice(0);
+    const own = this.#own();
+    const gap: TimedFact[] = this.#lost > 0 ? [{ ...own, kind: 'gap', lost: this.#lost }] : [];
+    try {
+      this.#file ??= new AuditFile(this.#options.folder);
+      this.#file.append([...gap, ...facts], own, isLast);
+      this.#lost = 0;
+    } catch (error) {
+      this.#waiting = facts.slice(-maxWaiting);
+      this.#lost += facts.length - this.#waiting.length;
+      if (!this.#hasReported) this.#options.onTrouble(AgentError.from(error).message);
+      this.#hasReported = true;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { listOf, read, record, text, when } from '../../values/input.ts';
+import { signerOf } from './head.ts';
+import type { AuditRecord } from './record.ts';
+import { digestOf, firstPrev, readAuditLine } from './record.ts';
+
+/** What must be in the log. */
+export interface AuditExpectation {
+  /** Digests of lines that must be in the log, such as a head that was kept elsewhere. */
+  readonly anchors?: readonly string[];
+  /** The public key of all heads. Default: that of the first. */
+  readonly key?: string;
+}
+
+/** The result of {@link verifyAudit}. */
+export interface AuditReport {
+  readonly lines: number;
+  /** Number of records up to and including the last signed head. */
+  readonly signed: number;
+  /** Position and digest of the last record. Keep the digest elsewhere as an anchor. */
+  readonly head: { readonly seq: number; readonly hash: string };
+  /** The public key of the heads; absent if there are none. */
+  readonly key?: string;
+  /** The first bad line, counted from 1, and what is wrong. Absent if the log is complete. */
+  readonly problem?: { readonly line: number; readonly message: string };
+}
+
+/** Yields the lines of a file that is read as chunks of Latin-1. */
+export async function* auditLines(
+  chunks: AsyncIterable<string> | Iterable<string>,
+): AsyncGenerator<string, void, undefined> {
+  let rest = '';
+  for await (const chunk of read(chunks, readLines, 'chunks')) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+const readLines = when<AsyncIterable<string> | Iterable<string>>(
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    [Symbol.asyncIterator, Symbol.iterator].some((name) => name in value),
+  'an iterable of strings',
+);
+const readExpectation = record<AuditExpectation>({ anchors: listOf(text), key: text });
+
+/** Checks the chain and the signatures of an audit log, line by line, up to the first problem. */
+export async function verifyAudit(
+  lines: AsyncIterable<string> | Iterable<string>,
+  expected: AuditExpectation = {},
+): Promise<AuditReport> {
+  const { anchors = [], key } = read(expected, readExpectation);
+  const chain = new Chain(anchors, key);
+  for await (const line of read(lines, readLines, 'lines')) {
+    chain.read(line);
+    if (chain.problem !== undefined) break;
+  }
+  chain.end();
+  return chain.report;
+}
+
+class Chain {
+  problem: AuditReport['problem'];
+  readonly #missing: Set<string>;
+  #key: string | undefined;
+  #line = 0;
+  #seq = 0;
+  #signed = 0;
+  /** The digest of the last record, and of the one before it. */
+  #hash = firstPrev;
+  #before = '';
+  /** The digest of a line that is not a record: the next one must say that a crash has torn it. */
+  #torn: string | undefined;
+  /** The digest of a record that does not follow the one before it: the next one shows which of the two was changed. */
+  #suspect: string | undefined;
+
+  constructor(anchors: readonly string[], key: string | undefined) {
+    this.#missing = new Set(anchors);
+    this.#key = key;
+  }
+
+  get report(): AuditReport {
+    const head = { seq: this.#seq, hash: this.#hash };
+    const [key, problem] = [this.#key, this.problem];
+    return {
+      lines: this.#line,
+      signed: this.#signed,
+      head,
+      ...(key && { key }),
+      ...(problem && { problem }),
+    };
+  }
+
+  read(line: string): void {
+    this.#line += 1;
+    const record = readAuditLine(line);
+    const isChanged = this.#suspect !== undefined && record?.prev !== this.#suspect;
+    if (this.#suspect !== undefined)
+      return this.#fail(this.#line - (isChanged ? 1 : 2), 'was changed after it was written');
+    if (record === undefined) {
+      if (this.#torn === undefined) this.#torn = digestOf(line);
+      else this.#fail(this.#line - 1, notRecord);
+      return;
+    }
+    if (this.#torn !== undefined && (record.kind !== 'torn' || record['hash'] !== this.#torn))
+      return this.#fail(this.#line - 1, notRecord);
+    if (record.kind === 'torn' && this.#torn === undefined)
+      return this.#fail(this.#line, 'marks an incomplete line, which was removed');
+    this.#torn = undefined;
+    this.#link(line, record);
+  }
+
+  /** Checks that a record follows the last one. */
+  #link(line: string, record: AuditRecord): void {
+    const hash = digestOf(line);
+    if (record.prev !== this.#hash || record.seq !== this.#seq + 1) {
+      if (record.prev === this.#before && record.seq === this.#seq)
+        return this.#fail(this.#line - 1, 'was inserted');
+      if (record.seq !== this.#seq + 1) {
+        const message = `has the number ${record.seq} instead of ${this.#seq + 1}: lines were removed, moved or inserted`;
+        return this.#fail(this.#line, message);
+      }
+      if (this.#seq === 0) return this.#fail(this.#line, 'was changed after it was written');
+      this.#suspect = hash;
+      return;
+    }
+    if (record.kind === 'gap') {
+      const { lost, missing, seq } = record;
+      const what =
+        missing === undefined
+          ? `${String(lost)} records could not be written`
+          : `the signed head ${String(seq)} was missing when it was written`;
+      return this.#fail(this.#line, `marks a gap: ${what}`);
+    }
+    if (record.kind === 'head') {
+      const signer = signerOf(line, record);
+      if (signer === undefined) return this.#fail(this.#line, 'has an invalid signature');
+      this.#key ??= signer;
+      if (signer !== this.#key) return this.#fail(this.#line, 'is signed with another key');
+      this.#signed = record.seq;
+    }
+    this.#before = this.#hash;
+    this.#hash = hash;
+    this.#seq = record.seq;
+    this.#missing.delete(hash);
+  }
+
+  /** Checks what the end of the log must contain. */
+  end(): void {
+    if (this.problem !== undefined) return;
+    if (this.#suspect !== undefined)
+      return this.#fail(this.#line - 1, 'or the line after it was changed after it was written');
+    if (this.#torn !== undefined) return this.#fail(this.#line, `${notRecord} and incomplete`);
+    const [anchor] = this.#missing;
+    if (anchor === undefined) return;
+    this.#fail(this.#line + 1, `is missing: no line has the digest ${anchor}`);
+  }
+
+  #fail(line: number, message: string): void {
+    this.problem = { line, message };
+  }
+}
+
+const notRecord = 'is not a record';
