@@ -142,7 +142,7 @@ export class AuditFile {
     const repairs: AuditFact[] = [];
     if (torn) repairs.push({ kind: 'torn', hash: digestOf(torn) });
     if (head !== undefined && digestOf(readAt(file, head.start, head.end)) !== head.hash)
-      repairs.push({ kind: 'gap', missing: head.hash, ...{ seq: head.seq } });
+      repairs.push({ kind: 'gap', missing: head.hash, head: head.seq });
     const seq = readAuditLine(last)?.seq ?? 0;
     return { seq, hash: seq === 0 ? firstPrev : digestOf(last), text: isEnded ? '' : '\n', repairs };
   }

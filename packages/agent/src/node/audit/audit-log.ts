@@ -1,7 +1,8 @@
 import type { Event } from '../../events/event.ts';
 import type { Store, Writer } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
-import { callable, count, read, record, text, withMethods } from '../../values/input.ts';
+import { callable, count, read, record, text, when, withMethods } from '../../values/input.ts';
+import { isObject } from '../../values/json.ts';
 import { isoTime } from '../../values/runtime.ts';
 import type { TimedFact } from './audit-file.ts';
 import { AuditFile } from './audit-file.ts';
@@ -57,6 +58,16 @@ const readOptions = record<AuditLogOptions>(
   ['folder', 'surface', 'version', 'onTrouble'],
 );
 
+const kinds: ReadonlySet<unknown> = new Set<AuditFact['kind']>([
+  ...(['start', 'stop', 'sandbox', 'approval', 'decision', 'call', 'rule', 'token', 'gap', 'torn'] as const),
+]);
+const isName = (value: unknown) => typeof value === 'string' || typeof value === 'number';
+const readFact = when<AuditFact>((value) => {
+  if (!isObject(value) || !kinds.has(value['kind'])) return false;
+  return Object.values(value).every(
+    (field) => isName(field) || (Array.isArray(field) && field.every(isName)),
+  );
+}, 'a fact with a known kind, names and digests');
 const readStore = withMethods<Pick<Store, 'append'>>('append');
 
 /**
@@ -82,8 +93,9 @@ class FileAuditLog implements AuditLog {
   }
 
   note(...facts: readonly AuditFact[]): void {
+    const given = facts.map((fact) => ({ ...read(fact, readFact, 'fact') }));
     if (this.#isClosed) return;
-    for (const fact of facts) this.#waiting.push({ ...this.#own(), ...fact });
+    for (const fact of given) this.#waiting.push({ ...this.#own(), ...fact });
     if (this.#isDue) return;
     this.#isDue = true;
     const { soon = setImmediate } = this.#options;

@@ -54,7 +54,7 @@ export type AuditFact = { readonly time?: string } & (
     }
   /** Records that could not be written, or a signed head that is no longer in the file. */
   | { readonly kind: 'gap'; readonly lost: number }
-  | { readonly kind: 'gap'; readonly missing: string; readonly seq: number }
+  | { readonly kind: 'gap'; readonly missing: string; readonly head: number }
   /** The line above is the incomplete record of a crash. */
   | { readonly kind: 'torn'; readonly hash: string }
 );

@@ -97,8 +97,7 @@ class Chain {
     this.#line += 1;
     const record = readAuditLine(line);
     const isChanged = this.#suspect !== undefined && record?.prev !== this.#suspect;
-    if (this.#suspect !== undefined)
-      return this.#fail(this.#line - (isChanged ? 1 : 2), 'was changed after it was written');
+    if (this.#suspect !== undefined) return this.#fail(this.#line - (isChanged ? 1 : 2), wasChanged);
     if (record === undefined) {
       if (this.#torn === undefined) this.#torn = digestOf(line);
       else this.#fail(this.#line - 1, notRecord);
@@ -112,35 +111,29 @@ class Chain {
     this.#link(line, record);
   }
 
-  /** Checks that a record follows the last one. */
+  /** Checks that a record follows the last one, and the signature of a head. */
   #link(line: string, record: AuditRecord): void {
     const hash = digestOf(line);
-    if (record.prev !== this.#hash || record.seq !== this.#seq + 1) {
-      if (record.prev === this.#before && record.seq === this.#seq)
+    const signer = record.kind === 'head' ? signerOf(line, record) : undefined;
+    if (record.kind === 'head' && signer === undefined)
+      return this.#fail(this.#line, 'has an invalid signature');
+    if (record.seq !== this.#seq + 1) {
+      if (record.prev === this.#before && record.seq === this.#seq && hash !== this.#hash)
         return this.#fail(this.#line - 1, 'was inserted');
-      if (record.seq !== this.#seq + 1) {
-        const message = `has the number ${record.seq} instead of ${this.#seq + 1}: lines were removed, moved or inserted`;
-        return this.#fail(this.#line, message);
-      }
-      if (this.#seq === 0) return this.#fail(this.#line, 'was changed after it was written');
+      const message = `has the number ${record.seq} instead of ${this.#seq + 1}: lines were removed, moved or inserted`;
+      return this.#fail(this.#line, message);
+    }
+    if (record.prev !== this.#hash) {
+      if (this.#seq === 0) return this.#fail(this.#line, wasChanged);
+      if (signer !== undefined) return this.#fail(this.#line - 1, wasChanged);
       this.#suspect = hash;
       return;
     }
-    if (record.kind === 'gap') {
-      const { lost, missing, seq } = record;
-      const what =
-        missing === undefined
-          ? `${String(lost)} records could not be written`
-          : `the signed head ${String(seq)} was missing when it was written`;
-      return this.#fail(this.#line, `marks a gap: ${what}`);
-    }
-    if (record.kind === 'head') {
-      const signer = signerOf(line, record);
-      if (signer === undefined) return this.#fail(this.#line, 'has an invalid signature');
-      this.#key ??= signer;
-      if (signer !== this.#key) return this.#fail(this.#line, 'is signed with another key');
-      this.#signed = record.seq;
-    }
+    if (record.kind === 'gap') return this.#fail(this.#line, `marks a gap: ${gapText(record)}`);
+    this.#key ??= signer;
+    if (signer !== undefined && signer !== this.#key)
+      return this.#fail(this.#line, 'is signed with another key');
+    if (signer !== undefined) this.#signed = record.seq;
     this.#before = this.#hash;
     this.#hash = hash;
     this.#seq = record.seq;
@@ -150,8 +143,7 @@ class Chain {
   /** Checks what the end of the log must contain. */
   end(): void {
     if (this.problem !== undefined) return;
-    if (this.#suspect !== undefined)
-      return this.#fail(this.#line - 1, 'or the line after it was changed after it was written');
+    if (this.#suspect !== undefined) return this.#fail(this.#line - 1, 'or the line after it was changed');
     if (this.#torn !== undefined) return this.#fail(this.#line, `${notRecord} and incomplete`);
     const [anchor] = this.#missing;
     if (anchor === undefined) return;
@@ -164,3 +156,10 @@ class Chain {
 }
 
 const notRecord = 'is not a record';
+const wasChanged = 'was changed after it was written';
+
+function gapText({ lost, missing, head }: AuditRecord): string {
+  return missing === undefined
+    ? `${String(lost)} records could not be written`
+    : `the signed head ${String(head)} was missing when it was written`;
+}

@@ -1,0 +1,211 @@
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { EventBody } from '../../../src/events/event.ts';
+import { auditFile } from '../../../src/node/audit/index.ts';
+import { memoryStore } from '../../../src/store/memory-store.ts';
+import { eventsOf, said } from '../../../src/testing/stored-events.ts';
+import { auditFolder, linesAt, openAt, recordsAt, verified } from './audit-rig.ts';
+
+const secret = 'sk-secret-4711';
+const call = { turn: 0, index: 0, callId: 'call-1', toolName: 'run_command' };
+const read = { ...call, callId: 'call-2', toolName: 'read_file' };
+const text = [{ type: 'text', text: secret }] as const;
+const bodies: readonly EventBody[] = [
+  said(secret),
+  {
+    type: 'approval_requested',
+    ...call,
+    approvalId: 'ask-1',
+    arguments: { command: secret },
+    summary: secret,
+    diff: secret,
+    subject: secret,
+    hash: 'f'.repeat(64),
+  },
+  {
+    type: 'approval_decided',
+    approvalId: 'ask-1',
+    decision: 'allow',
+    by: 'phone',
+    message: secret,
+    waitedMs: 5,
+  },
+  { type: 'tool_started', ...call, arguments: { command: secret } },
+  { type: 'tool_result', ...call, content: text, isError: false, durationMs: 5 },
+  { type: 'tool_started', ...read, arguments: { path: secret } },
+  { type: 'tool_result', ...read, content: text, isError: false, durationMs: 5 },
+];
+
+/** Stores the events of a session with a watched store. */
+async function storing(folder: string, events = eventsOf('session-1', bodies)): Promise<void> {
+  const log = openAt(folder);
+  const store = log.watch(memoryStore(), (name) => name === 'read_file');
+  const epoch = await store.claim('session-1');
+  await store.append('session-1', events, { epoch });
+  expect(await store.read('session-1')).toHaveLength(events.length);
+  log.close();
+}
+
+describe('an audit log', () => {
+  test('records questions, decisions and calls of tools that are not read, in the order of the events', async () => {
+    const folder = auditFolder();
+    await storing(folder);
+    const place = { session: 'session-1', run: 'run-1', surface: 'test', pid: 7, v: 1 };
+    const records = recordsAt(folder);
+    expect(records.map(({ kind }) => kind)).toEqual([
+      ...['start', 'approval', 'decision', 'call', 'call', 'stop', 'head'],
+    ]);
+    const [, approval, decision, started, ended] = records;
+    expect(approval).toMatchObject({
+      ...place,
+      approvalId: 'ask-1',
+      tool: 'run_command',
+      hash: 'f'.repeat(64),
+    });
+    expect(decision).toMatchObject({ ...place, approvalId: 'ask-1', decision: 'allow', by: 'phone' });
+    expect(started).toMatchObject({ ...place, callId: 'call-1', tool: 'run_command', status: 'started' });
+    expect(ended).toMatchObject({ ...place, callId: 'call-1', tool: 'run_command', status: 'done' });
+    expect(started?.['hash']).toMatch(/^[0-9a-f]{64}$/);
+    expect(await verified(folder)).toMatchObject({ lines: 7, signed: 7, head: { seq: 7 } });
+  });
+
+  test('contains no prompt, argument, output or message, in files that only the owner can read', async () => {
+    const folder = auditFolder();
+    await storing(folder);
+    for (const name of ['audit.jsonl', 'anchor.json', 'key.pem']) {
+      expect(readFileSync(join(folder, name), 'utf8')).not.toContain(secret);
+      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    }
+    expect(statSync(folder).mode & 0o077).toBe(0);
+  });
+
+  test('records a denied call of any tool, and nothing that a fork copied', async () => {
+    const folder = auditFolder();
+    const denied: EventBody = {
+      type: 'tool_result',
+      ...read,
+      content: text,
+      isError: true,
+      denied: true,
+      durationMs: 0,
+    };
+    const [first, ...copied] = eventsOf('session-1', [denied, ...bodies]);
+    const inherited = copied.map((event) => ({ ...event, inherited: true as const }));
+    await storing(folder, first === undefined ? [] : [first, ...inherited]);
+    const calls = recordsAt(folder).filter(({ session }) => session !== undefined);
+    expect(calls).toMatchObject([{ kind: 'call', tool: 'read_file', status: 'denied' }]);
+  });
+
+  test('records nothing that the store has rejected', async () => {
+    const folder = auditFolder();
+    const log = openAt(folder);
+    const store = log.watch(memoryStore(), () => false);
+    const epoch = await store.claim('session-1');
+    const late = eventsOf('session-1', bodies, 5);
+    await expect((async () => store.append('session-1', late, { epoch }))()).rejects.toThrow(
+      'sequence number',
+    );
+    log.close();
+    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'stop', 'head']);
+  });
+
+  test('continues the chain in the next process, and signs every hundredth record', async () => {
+    const folder = auditFolder();
+    for (const sandbox of ['bwrap', 'off']) {
+      const log = openAt(folder);
+      for (let count = 0; count < 120; count += 1) log.note({ kind: 'sandbox', sandbox });
+      log.close();
+    }
+    const heads = recordsAt(folder).filter(({ kind }) => kind === 'head');
+    expect(heads.map(({ seq }) => seq)).toEqual([100, 124, 200, 248]);
+    expect(await verified(folder)).toMatchObject({ signed: 248, head: { seq: 248 } });
+  });
+
+  test('writes in the background, in the order of the facts', () => {
+    const folder = auditFolder();
+    let write = (): void => undefined;
+    const log = openAt(folder, { soon: (later) => (write = later) });
+    log.note({ kind: 'sandbox', sandbox: 'off' }, { kind: 'token', change: 'removed', token: 'tok_1' });
+    expect(() => linesAt(folder)).toThrow('ENOENT');
+    write();
+    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'sandbox', 'token']);
+    log.close();
+    expect(recordsAt(folder)).toHaveLength(5);
+  });
+});
+
+describe('after a crash', () => {
+  test('keeps and marks an incomplete last line', async () => {
+    const folder = auditFolder();
+    openAt(folder).close();
+    const [whole = ''] = linesAt(folder).slice(-1);
+    appendFileSync(auditFile(folder), whole.slice(0, 40));
+    expect((await verified(folder)).problem).toEqual({ line: 4, message: 'is not a record and incomplete' });
+    openAt(folder).close();
+    expect(linesAt(folder)[3]).toBe(whole.slice(0, 40));
+    expect(recordsAt(folder)[3]).toMatchObject({ kind: 'torn', seq: 4 });
+    expect(await verified(folder)).not.toHaveProperty('problem');
+  });
+
+  test('continues after a last line that lacks only its end', async () => {
+    const folder = auditFolder();
+    openAt(folder).close();
+    truncateSync(auditFile(folder), statSync(auditFile(folder)).size - 1);
+    openAt(folder).close();
+    expect(recordsAt(folder).map(({ kind }) => kind)).not.toContain('torn');
+    expect(await verified(folder)).toMatchObject({ lines: 6, signed: 6 });
+  });
+
+  test('a process that was killed leaves a log without its end, which the next one signs', async () => {
+    const folder = auditFolder();
+    openAt(folder);
+    expect(await verified(folder)).toMatchObject({ lines: 1, signed: 0 });
+    openAt(folder).close();
+    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'start', 'stop', 'head']);
+    expect(await verified(folder)).toMatchObject({ signed: 4 });
+  });
+});
+
+describe('a log that cannot be written', () => {
+  test('says so once, keeps the records, and writes them later', async () => {
+    const folder = auditFolder();
+    const messages: string[] = [];
+    mkdirSync(auditFile(folder));
+    const log = openAt(folder, { onTrouble: (message) => messages.push(message) });
+    log.note({ kind: 'sandbox', sandbox: 'off' });
+    rmdirSync(auditFile(folder));
+    log.close();
+    expect(messages).toEqual([expect.stringContaining('EISDIR')]);
+    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'sandbox', 'stop', 'head']);
+    expect(await verified(folder)).not.toHaveProperty('problem');
+  });
+
+  test('marks a gap for records that it could not keep', async () => {
+    const folder = auditFolder();
+    mkdirSync(auditFile(folder));
+    const log = openAt(folder, { onTrouble: () => undefined });
+    const facts = Array.from({ length: 10_000 }, () => ({ kind: 'sandbox', sandbox: 'off' }) as const);
+    log.note(...facts);
+    rmdirSync(auditFile(folder));
+    log.close();
+    expect(recordsAt(folder)[0]).toMatchObject({ kind: 'gap', lost: 1 });
+    expect((await verified(folder)).problem).toEqual({
+      line: 1,
+      message: 'marks a gap: 1 records could not be written',
+    });
+  });
+
+  test('marks the loss of a signed head, although the next process continues', async () => {
+    const folder = auditFolder();
+    openAt(folder).close();
+    rmSync(auditFile(folder));
+    openAt(folder).close();
+    openAt(folder).close();
+    expect((await verified(folder)).problem).toEqual({
+      line: 1,
+      message: 'marks a gap: the signed head 3 was missing when it was written',
+    });
+    expect(recordsAt(folder).filter(({ kind }) => kind === 'gap')).toHaveLength(1);
+  });
+});

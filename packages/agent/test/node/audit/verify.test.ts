@@ -1,0 +1,115 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuditReport } from '../../../src/node/audit/index.ts';
+import { auditExpectation, auditLines, verifyAudit } from '../../../src/node/audit/index.ts';
+import { auditFolder, linesAt, openAt } from './audit-rig.ts';
+
+/** The lines of a log that ends with a signed head, and what it must contain. */
+let lines: readonly string[] = [];
+let expected: ReturnType<typeof auditExpectation> = {};
+
+const count = 25;
+
+beforeAll(() => {
+  const folder = auditFolder(afterAll);
+  const log = openAt(folder);
+  for (let index = 0; index < count - 3; index += 1)
+    log.note({ kind: 'token', change: 'created', token: `${index}` });
+  log.close();
+  lines = linesAt(folder);
+  expected = auditExpectation(folder);
+});
+
+async function problemOf(changed: readonly string[], rest = expected): Promise<AuditReport['problem']> {
+  return (await verifyAudit(changed, rest)).problem;
+}
+
+const place = fc.nat({ max: count - 1 });
+
+describe('the check of an audit log', () => {
+  test('accepts what was written, in chunks of any size', async () => {
+    const text = lines.map((line) => `${line}\n`).join('');
+    const chunks = text.match(/.{1,7}|\n/gs) ?? [];
+    expect(await verifyAudit(auditLines(chunks), expected)).toMatchObject({ lines: count, signed: count });
+    expect(await problemOf(lines)).toBeUndefined();
+  });
+
+  test('finds a removed line, and names the one that took its place', async () => {
+    await fc.assert(
+      fc.asyncProperty(place, async (at) => {
+        expect((await problemOf(lines.toSpliced(at, 1)))?.line).toBe(at + 1);
+      }),
+    );
+  });
+
+  test('finds a removed end', async () => {
+    await fc.assert(
+      fc.asyncProperty(place, async (at) => {
+        expect((await problemOf(lines.slice(0, at)))?.line).toBe(at + 1);
+      }),
+    );
+  });
+
+  test('finds any changed character, and names its line', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        place,
+        fc.nat(),
+        fc.constantFrom('0', 'a', '}', ' '),
+        async (at, position, character) => {
+          const line = lines[at] ?? '';
+          const index = position % line.length;
+          const changed = line.slice(0, index) + character + line.slice(index + 1);
+          fc.pre(changed !== line);
+          expect((await problemOf(lines.with(at, changed)))?.line).toBe(at + 1);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('finds two swapped lines', async () => {
+    await fc.assert(
+      fc.asyncProperty(place, place, async (one, other) => {
+        fc.pre(one !== other);
+        const swapped = lines.with(one, lines[other] ?? '').with(other, lines[one] ?? '');
+        expect((await problemOf(swapped))?.line).toBe(Math.min(one, other) + 1);
+      }),
+    );
+  });
+
+  test('finds an inserted line: a copy, or a new one that follows the line before it', async () => {
+    await fc.assert(
+      fc.asyncProperty(place, place, fc.boolean(), async (at, from, isForged) => {
+        const next = JSON.parse(lines[at] ?? '');
+        const line = isForged
+          ? JSON.stringify({ ...next, kind: 'token', token: 'forged' })
+          : (lines[from] ?? '');
+        fc.pre(isForged || from !== at);
+        expect((await problemOf(lines.toSpliced(at, 0, line)))?.line).toBe(at + 1);
+      }),
+    );
+  });
+
+  test('finds the end missing with an anchor alone, and without one only the chain', async () => {
+    const head = expected.anchors?.[0] ?? '';
+    expect(await problemOf(lines.slice(0, -1), { anchors: [head] })).toEqual({
+      line: count,
+      message: `is missing: no line has the digest ${head}`,
+    });
+    expect(await verifyAudit(lines.slice(0, -1))).toMatchObject({ lines: count - 1, signed: 0 });
+  });
+
+  test('finds a head that is signed with another key', async () => {
+    const folder = auditFolder();
+    openAt(folder).close();
+    rmSync(join(folder, 'key.pem'));
+    openAt(folder).close();
+    const changed = linesAt(folder);
+    expect(await problemOf(changed, {})).toEqual({ line: 6, message: 'is signed with another key' });
+    const key = auditExpectation(folder).key ?? '';
+    expect((await problemOf(changed, { key }))?.line).toBe(3);
+  });
+});
