@@ -56,8 +56,9 @@ const headEvery = 100;
 /** Number of bytes at the end of the file that contain its last record. */
 const tailBytes = 65_536;
 
-/** Maximum time to wait for another process that writes, in milliseconds. It blocks this process. */
-const lockMs = 2000;
+/** Maximum time to wait for another process that writes, in milliseconds; longer at the end. It blocks this process. */
+const lockMs = 100;
+const lastLockMs = 2000;
 
 const noFollow = constants.O_NOFOLLOW ?? 0;
 
@@ -81,6 +82,7 @@ export class AuditFile {
   append(facts: readonly TimedFact[], own: Omit<TimedFact, 'kind'>, isLast: boolean): void {
     // A closed descriptor of the lock's file would release locks of this process, so only SQLite opens it.
     this.#lock ??= new (sqlite().DatabaseSync)(this.#path('lock'), { timeout: lockMs });
+    if (isLast) this.#lock.exec(`PRAGMA busy_timeout = ${lastLockMs}`);
     this.#lock.exec('BEGIN EXCLUSIVE');
     try {
       const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | noFollow;

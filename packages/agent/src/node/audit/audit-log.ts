@@ -4,6 +4,7 @@ import { AgentError } from '../../values/errors.ts';
 import { callable, count, read, record, text, when, withMethods } from '../../values/input.ts';
 import { isObject } from '../../values/json.ts';
 import { isoTime } from '../../values/runtime.ts';
+import { isBusy } from '../sqlite/database-error.ts';
 import type { TimedFact } from './audit-file.ts';
 import { AuditFile } from './audit-file.ts';
 import { auditFacts } from './facts.ts';
@@ -154,6 +155,8 @@ class FileAuditLog implements AuditLog {
     } catch (error) {
       this.#waiting = facts.slice(-maxWaiting);
       this.#lost += facts.length - this.#waiting.length;
+      // Another process writes now: the next attempt is with the next record, or at the end.
+      if (isBusy(error) && !isLast) return;
       if (!this.#hasReported) this.#options.onTrouble(AgentError.from(error).message);
       this.#hasReported = true;
     }
