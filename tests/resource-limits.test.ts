@@ -66,6 +66,10 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'packages/agent/src/store/budgets/memory-budgets.ts',
     'maxPeriods',
   ],
+  'records that wait because an audit log cannot be written': [
+    'packages/agent/src/node/audit/audit-log.ts',
+    'maxWaiting',
+  ],
   'duration of an append to the store, in milliseconds': [
     'packages/agent/src/loop/executor.ts',
     'storeTimeoutMs',

@@ -40,6 +40,7 @@ const boundaries = [
   "Claude Code, Codex: Cobbler's secrets",
   'the ports of Restate, its handlers and PostgreSQL',
   'session files',
+  'audit log',
   'cassettes',
   'backup',
 ];

@@ -49,7 +49,7 @@ export const groups: readonly Group[] = [
       'docs/runners.md',
     ],
   },
-  { title: 'Command line', files: ['docs/chat.md', 'docs/editors.md'] },
+  { title: 'Command line', files: ['docs/chat.md', 'docs/editors.md', 'docs/audit.md'] },
   {
     title: 'Server and operations',
     files: [

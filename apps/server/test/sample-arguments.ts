@@ -26,6 +26,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'new TokenStore().has': () => ['tok_1'],
   'new TokenStore().cookieKey': () => ['tok_1'],
   'new TokenStore().remove': () => ['tok_1'],
+  'new TokenStore().onAdd': () => [() => {}],
   'new TokenStore().onRemove': () => [() => {}],
   tokenFile: () => [join(folder, 'tokens')],
   'tokenFile().write': () => ['{}'],
