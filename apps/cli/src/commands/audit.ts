@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import type { AuditRecord, AuditReport } from '@cobbler/agent/audit';
 import { auditExpectation, auditFile, auditLines, readAuditLine, verifyAudit } from '@cobbler/agent/audit';
 import type { RawOptions } from '../config/run-flags.ts';
@@ -134,6 +135,6 @@ function ownFile(io: Io): string {
 }
 
 /** Returns the content of a file; nothing if it does not exist. */
-function chunksOf(file: string): AsyncIterable<string> | Iterable<string> {
-  return existsSync(file) ? createReadStream(file, { encoding: 'latin1' }) : [];
+function chunksOf(file: string): AsyncIterable<string> {
+  return existsSync(file) ? createReadStream(file, { encoding: 'latin1' }) : Readable.from([]);
 }

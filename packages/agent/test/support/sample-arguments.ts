@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { memoryBlobs } from '../../src/context/index.ts';
 import { emptyItems, emptyState } from '../../src/events/index.ts';
 import type { Executor } from '../../src/index.ts';
@@ -192,23 +191,6 @@ const samples: Readonly<Record<string, Sample>> = {
   ...programSamples,
   verifyStore: () => [newDatabase()],
   openRuns: () => [newFile()],
-  auditExpectation: () => [join(folder, 'audit')],
-  auditFile: () => [folder],
-  auditLines: () => [['one\n']],
-  openAuditLog: () => [
-    {
-      folder: join(folder, 'audit'),
-      surface: 'run',
-      version: '1.2.3',
-      onTrouble: () => {},
-      now: () => 1,
-      pid: 1,
-    },
-  ],
-  'openAuditLog().note': () => [{ kind: 'token', change: 'created', token: 'tok_1', scopes: ['read'] }],
-  'openAuditLog().watch': () => [memoryStore(), () => true],
-  readAuditLine: () => ['{}'],
-  verifyAudit: () => [['{}'], { anchors: ['digest'], key: 'key' }],
   sqliteRunner: () => [
     { file: newFile(), workflow, runtime: fakeRuntime(), retention, busyMs: 10, lookMs: 10 },
   ],

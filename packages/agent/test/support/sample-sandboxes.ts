@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { auditSamples } from './sample-audit.ts';
 import type { Sample } from './sample-values.ts';
 import { folder } from './sample-values.ts';
 
@@ -13,8 +14,9 @@ function passingBwrap(): string {
   return path;
 }
 
-/** Samples of the functions that start programs, in a sandbox or without one. */
+/** Samples of the functions that start programs, in a sandbox or without one, and of the audit log about their calls. */
 export const programSamples: Readonly<Record<string, Sample>> = {
+  ...auditSamples,
   bwrapSandbox: () => [{ workspace: folder }, '/usr/bin/bwrap'],
   'bwrapSandbox().enter': () => [{ argv: ['true'], cwd: folder, env: {} }],
   'bwrapSandbox().with': () => [{ network: true, git: true }],

@@ -24,31 +24,27 @@ export interface AuditReport {
   readonly problem?: { readonly line: number; readonly message: string };
 }
 
+const readLines = when<AsyncIterable<string>>(
+  (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
+  'an async iterable of strings',
+);
+
 /** Yields the lines of a file that is read as chunks of Latin-1. */
-export async function* auditLines(
-  chunks: AsyncIterable<string> | Iterable<string>,
-): AsyncGenerator<string, void, undefined> {
+export async function* auditLines(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let rest = '';
   for await (const chunk of read(chunks, readLines, 'chunks')) {
-    const lines = (rest + chunk).split('\n');
+    const lines = (rest + read(chunk, text, 'chunk')).split('\n');
     rest = lines.pop() ?? '';
     yield* lines;
   }
   if (rest !== '') yield rest;
 }
 
-const readLines = when<AsyncIterable<string> | Iterable<string>>(
-  (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    [Symbol.asyncIterator, Symbol.iterator].some((name) => name in value),
-  'an iterable of strings',
-);
 const readExpectation = record<AuditExpectation>({ anchors: listOf(text), key: text });
 
 /** Checks the chain and the signatures of an audit log, line by line, up to the first problem. */
 export async function verifyAudit(
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: AsyncIterable<string>,
   expected: AuditExpectation = {},
 ): Promise<AuditReport> {
   const { anchors = [], key } = read(expected, readExpectation);

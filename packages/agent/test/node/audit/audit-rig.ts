@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { AuditLog, AuditLogOptions, AuditRecord, AuditReport } from '../../../src/node/audit/index.ts';
 import {
@@ -45,6 +46,6 @@ export function recordsAt(folder: string): AuditRecord[] {
 
 /** Checks the log of a directory, like `cobbler audit verify`. */
 export async function verified(folder: string): Promise<AuditReport> {
-  const chunks = [readFileSync(auditFile(folder), 'latin1')];
+  const chunks = Readable.from([readFileSync(auditFile(folder), 'latin1')]);
   return await verifyAudit(auditLines(chunks), auditExpectation(folder));
 }

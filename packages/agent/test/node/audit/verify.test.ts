@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditReport } from '../../../src/node/audit/index.ts';
@@ -23,7 +24,7 @@ beforeAll(() => {
 });
 
 async function problemOf(changed: readonly string[], rest = expected): Promise<AuditReport['problem']> {
-  return (await verifyAudit(changed, rest)).problem;
+  return (await verifyAudit(Readable.from(changed), rest)).problem;
 }
 
 const place = fc.nat({ max: count - 1 });
@@ -32,7 +33,10 @@ describe('the check of an audit log', () => {
   test('accepts what was written, in chunks of any size', async () => {
     const text = lines.map((line) => `${line}\n`).join('');
     const chunks = text.match(/.{1,7}|\n/gs) ?? [];
-    expect(await verifyAudit(auditLines(chunks), expected)).toMatchObject({ lines: count, signed: count });
+    expect(await verifyAudit(auditLines(Readable.from(chunks)), expected)).toMatchObject({
+      lines: count,
+      signed: count,
+    });
     expect(await problemOf(lines)).toBeUndefined();
   });
 
@@ -99,7 +103,10 @@ describe('the check of an audit log', () => {
       line: count,
       message: `is missing: no line has the digest ${head}`,
     });
-    expect(await verifyAudit(lines.slice(0, -1))).toMatchObject({ lines: count - 1, signed: 0 });
+    expect(await verifyAudit(Readable.from(lines.slice(0, -1)))).toMatchObject({
+      lines: count - 1,
+      signed: 0,
+    });
   });
 
   test('finds a head that is signed with another key', async () => {

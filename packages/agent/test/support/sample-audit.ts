@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { memoryStore } from '../../src/index.ts';
+import type { Sample } from './sample-values.ts';
+import { folder } from './sample-values.ts';
+
+const options = { surface: 'run', version: '1.2.3', onTrouble: () => {}, now: () => 1, pid: 1 };
+
+/** Samples of the functions of the audit log. */
+export const auditSamples: Readonly<Record<string, Sample>> = {
+  auditExpectation: () => [join(folder, 'audit')],
+  auditFile: () => [folder],
+  auditLines: () => [Readable.from(['one\n'])],
+  openAuditLog: () => [{ folder: join(folder, 'audit'), ...options }],
+  'openAuditLog().note': () => [{ kind: 'token', change: 'created', token: 'tok_1', scopes: ['read'] }],
+  'openAuditLog().watch': () => [memoryStore(), () => true],
+  readAuditLine: () => ['{}'],
+  verifyAudit: () => [Readable.from(['{}']), { anchors: ['digest'], key: 'key' }],
+};
