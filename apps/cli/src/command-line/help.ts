@@ -14,7 +14,7 @@ const examples = [
 
 /** Commands that share a line of the help with another command. */
 const besides: ReadonlySet<string> = new Set([
-  ...['help', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store', 'token'],
+  ...['help', 'audit', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store', 'token'],
 ]);
 
 /** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
@@ -24,6 +24,7 @@ export function overview(): string {
   const together: Readonly<Record<string, string>> = {
     serve: 'serve        serve sessions over HTTP; token: manage who may use them',
     approve: 'approve/deny allow or deny waiting calls on the server; with no id, list them',
+    sessions: 'sessions     list, show, export, fork, delete; audit: show approvals and calls',
     models: 'models       list models, prices and keys; costs, budgets: show what was spent',
     config: 'config       show and change settings; permissions: show and test the rules',
     backup: 'backup       back up all data; restore: restore a backup; store: find damage',

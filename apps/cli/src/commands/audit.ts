@@ -119,7 +119,7 @@ function reportLines(file: string, { lines, signed, head, key, problem }: AuditR
     `${file}: ${plural(head.seq, 'record')}, all intact.`,
     `signed   ${rest === 0 ? 'all' : `all but the last ${rest}`}${key === undefined ? '' : `, with the key ${key}`}`,
     `head     ${head.hash}`,
-    'Keep the head elsewhere, and pass it later as --anchor: whoever can write to the log can also replace the key.',
+    'Keep the head elsewhere, and pass it later as --anchor: a program that can write to the log can also replace the key.',
   ];
 }
 

@@ -80,8 +80,7 @@ export class AuditFile {
    * @throws the system's error.
    */
   append(facts: readonly TimedFact[], own: Omit<TimedFact, 'kind'>, isLast: boolean): void {
-    // A closed descriptor of the lock's file would release locks of this process, so only SQLite opens it.
-    this.#lock ??= new (sqlite().DatabaseSync)(this.#path('lock'), { timeout: lockMs });
+    this.#lock ??= openLock(this.#path('lock'));
     if (isLast) this.#lock.exec(`PRAGMA busy_timeout = ${lastLockMs}`);
     this.#lock.exec('BEGIN EXCLUSIVE');
     try {
@@ -148,6 +147,12 @@ export class AuditFile {
     const seq = readAuditLine(last)?.seq ?? 0;
     return { seq, hash: seq === 0 ? firstPrev : digestOf(last), text: isEnded ? '' : '\n', repairs };
   }
+}
+
+/** SQLite releases its lock when the process ends, however it ends. */
+function openLock(path: string): DatabaseSync {
+  closeSync(openSync(path, 'a', 0o600));
+  return new (sqlite().DatabaseSync)(path, { timeout: lockMs });
 }
 
 function readAt(file: number, start: number, end: number): string {

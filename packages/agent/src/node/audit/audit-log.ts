@@ -39,7 +39,7 @@ export interface AuditLog {
     store: Watched,
     isRead: (toolName: string) => boolean,
   ): Watched;
-  /** Writes everything that is left, and a signed head. */
+  /** Writes everything that is left, and a signed head. A program that had nothing to record except itself writes nothing. */
   close(): void;
 }
 
@@ -62,6 +62,9 @@ const readOptions = record<AuditLogOptions>(
 const kinds: ReadonlySet<unknown> = new Set<AuditFact['kind']>([
   ...(['start', 'stop', 'sandbox', 'approval', 'decision', 'call', 'rule', 'token', 'gap', 'torn'] as const),
 ]);
+/** Records that a program writes only together with others, so that one without effects leaves nothing. */
+const frame: ReadonlySet<AuditFact['kind']> = new Set(['start', 'sandbox', 'stop']);
+
 const isName = (value: unknown) => typeof value === 'string' || typeof value === 'number';
 const readFact = when<AuditFact>((value) => {
   if (!isObject(value) || !kinds.has(value['kind'])) return false;
@@ -97,7 +100,7 @@ class FileAuditLog implements AuditLog {
     const given = facts.map((fact) => ({ ...read(fact, readFact, 'fact') }));
     if (this.#isClosed) return;
     for (const fact of given) this.#waiting.push({ ...this.#own(), ...fact });
-    if (this.#isDue) return;
+    if (this.#isDue || !this.#hasEffect) return;
     this.#isDue = true;
     const { soon = setImmediate } = this.#options;
     soon(() => {
@@ -135,8 +138,13 @@ class FileAuditLog implements AuditLog {
     if (this.#isClosed) return;
     this.note({ kind: 'stop' });
     this.#isClosed = true;
-    this.#write(true);
+    if (this.#hasEffect) this.#write(true);
     this.#file?.close();
+  }
+
+  /** True once there is more to record than that the program ran. */
+  get #hasEffect(): boolean {
+    return this.#file !== undefined || this.#waiting.some(({ kind }) => !frame.has(kind));
   }
 
   #own() {

@@ -1,11 +1,20 @@
-import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { EventBody } from '../../../src/events/event.ts';
 import { auditFile } from '../../../src/node/audit/index.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import { eventsOf, said } from '../../../src/testing/stored-events.ts';
-import { auditFolder, linesAt, openAt, recordsAt, verified } from './audit-rig.ts';
+import { auditFolder, linesAt, openAt, recordsAt, verified, writeAt } from './audit-rig.ts';
 
 const secret = 'sk-secret-4711';
 const call = { turn: 0, index: 0, callId: 'call-1', toolName: 'run_command' };
@@ -73,7 +82,7 @@ describe('an audit log', () => {
   test('contains no prompt, argument, output or message, in files that only the owner can read', async () => {
     const folder = auditFolder();
     await storing(folder);
-    for (const name of ['audit.jsonl', 'anchor.json', 'key.pem']) {
+    for (const name of ['audit.jsonl', 'anchor.json', 'key.pem', 'lock.db']) {
       expect(readFileSync(join(folder, name), 'utf8')).not.toContain(secret);
       expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     }
@@ -97,7 +106,7 @@ describe('an audit log', () => {
     expect(calls).toMatchObject([{ kind: 'call', tool: 'read_file', status: 'denied' }]);
   });
 
-  test('records nothing that the store has rejected', async () => {
+  test('records nothing that the store has rejected, and leaves no file then', async () => {
     const folder = auditFolder();
     const log = openAt(folder);
     const store = log.watch(memoryStore(), () => false);
@@ -107,14 +116,14 @@ describe('an audit log', () => {
       'sequence number',
     );
     log.close();
-    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'stop', 'head']);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('continues the chain in the next process, and signs every hundredth record', async () => {
     const folder = auditFolder();
-    for (const sandbox of ['bwrap', 'off']) {
+    for (const token of ['tok_1', 'tok_2']) {
       const log = openAt(folder);
-      for (let count = 0; count < 120; count += 1) log.note({ kind: 'sandbox', sandbox });
+      for (let count = 0; count < 120; count += 1) log.note({ kind: 'token', change: 'created', token });
       log.close();
     }
     const heads = recordsAt(folder).filter(({ kind }) => kind === 'head');
@@ -138,32 +147,34 @@ describe('an audit log', () => {
 describe('after a crash', () => {
   test('keeps and marks an incomplete last line', async () => {
     const folder = auditFolder();
-    openAt(folder).close();
+    writeAt(folder);
     const [whole = ''] = linesAt(folder).slice(-1);
     appendFileSync(auditFile(folder), whole.slice(0, 40));
-    expect((await verified(folder)).problem).toEqual({ line: 4, message: 'is not a record and incomplete' });
-    openAt(folder).close();
-    expect(linesAt(folder)[3]).toBe(whole.slice(0, 40));
-    expect(recordsAt(folder)[3]).toMatchObject({ kind: 'torn', seq: 4 });
+    expect((await verified(folder)).problem).toEqual({ line: 5, message: 'is not a record and incomplete' });
+    writeAt(folder);
+    expect(linesAt(folder)[4]).toBe(whole.slice(0, 40));
+    expect(recordsAt(folder)[4]).toMatchObject({ kind: 'torn', seq: 5 });
     expect(await verified(folder)).not.toHaveProperty('problem');
   });
 
   test('continues after a last line that lacks only its end', async () => {
     const folder = auditFolder();
-    openAt(folder).close();
+    writeAt(folder);
     truncateSync(auditFile(folder), statSync(auditFile(folder)).size - 1);
-    openAt(folder).close();
+    writeAt(folder);
     expect(recordsAt(folder).map(({ kind }) => kind)).not.toContain('torn');
-    expect(await verified(folder)).toMatchObject({ lines: 6, signed: 6 });
+    expect(await verified(folder)).toMatchObject({ lines: 8, signed: 8 });
   });
 
   test('a process that was killed leaves a log without its end, which the next one signs', async () => {
     const folder = auditFolder();
-    openAt(folder);
-    expect(await verified(folder)).toMatchObject({ lines: 1, signed: 0 });
-    openAt(folder).close();
-    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'start', 'stop', 'head']);
-    expect(await verified(folder)).toMatchObject({ signed: 4 });
+    openAt(folder).note({ kind: 'token', change: 'removed', token: 'tok_1' });
+    expect(await verified(folder)).toMatchObject({ lines: 2, signed: 0 });
+    writeAt(folder);
+    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual([
+      ...['start', 'token', 'start', 'token', 'stop', 'head'],
+    ]);
+    expect(await verified(folder)).toMatchObject({ signed: 6 });
   });
 });
 
@@ -173,11 +184,12 @@ describe('a log that cannot be written', () => {
     const messages: string[] = [];
     mkdirSync(auditFile(folder));
     const log = openAt(folder, { onTrouble: (message) => messages.push(message) });
-    log.note({ kind: 'sandbox', sandbox: 'off' });
+    log.note({ kind: 'token', change: 'removed', token: 'tok_1' });
+    log.note({ kind: 'token', change: 'removed', token: 'tok_2' });
     rmdirSync(auditFile(folder));
     log.close();
     expect(messages).toEqual([expect.stringContaining('EISDIR')]);
-    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'sandbox', 'stop', 'head']);
+    expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'token', 'token', 'stop', 'head']);
     expect(await verified(folder)).not.toHaveProperty('problem');
   });
 
@@ -185,7 +197,10 @@ describe('a log that cannot be written', () => {
     const folder = auditFolder();
     mkdirSync(auditFile(folder));
     const log = openAt(folder, { onTrouble: () => undefined });
-    const facts = Array.from({ length: 10_000 }, () => ({ kind: 'sandbox', sandbox: 'off' }) as const);
+    const facts = Array.from(
+      { length: 10_000 },
+      () => ({ kind: 'token', change: 'removed', token: 'tok_1' }) as const,
+    );
     log.note(...facts);
     rmdirSync(auditFile(folder));
     log.close();
@@ -198,13 +213,13 @@ describe('a log that cannot be written', () => {
 
   test('marks the loss of a signed head, although the next process continues', async () => {
     const folder = auditFolder();
-    openAt(folder).close();
+    writeAt(folder);
     rmSync(auditFile(folder));
-    openAt(folder).close();
-    openAt(folder).close();
+    writeAt(folder);
+    writeAt(folder);
     expect((await verified(folder)).problem).toEqual({
       line: 1,
-      message: 'marks a gap: the signed head 3 was missing when it was written',
+      message: 'marks a gap: the signed head 4 was missing when it was written',
     });
     expect(recordsAt(folder).filter(({ kind }) => kind === 'gap')).toHaveLength(1);
   });

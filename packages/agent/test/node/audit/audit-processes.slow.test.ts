@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { auditFolder, openAt, recordsAt, verified } from './audit-rig.ts';
+import { auditFolder, recordsAt, verified, writeAt } from './audit-rig.ts';
 
 const patience = { timeout: 60_000 };
 const program = fileURLToPath(new URL('./audit-child.ts', import.meta.url));
@@ -43,7 +43,7 @@ test('after kill -9, the next process continues the chain', patience, async () =
     child.kill('SIGKILL');
     await ended;
   }
-  openAt(folder).close();
+  writeAt(folder);
   const kinds = recordsAt(folder).map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === 'start')).toHaveLength(3);
   expect(kinds.filter((kind) => kind === 'stop')).toHaveLength(1);

@@ -36,6 +36,13 @@ export function openAt(folder: string, rest: Partial<AuditLogOptions> = {}): Aud
   });
 }
 
+/** Writes three records and a head, as a program does. */
+export function writeAt(folder: string): void {
+  const log = openAt(folder);
+  log.note({ kind: 'token', change: 'created', token: 'tok_1' });
+  log.close();
+}
+
 export function linesAt(folder: string): string[] {
   return readFileSync(auditFile(folder), 'latin1').trimEnd().split('\n');
 }
