@@ -17,6 +17,10 @@ import {
   servesNoMore,
 } from './scenes.ts';
 
+/** Leaves a record in the audit log. */
+const removesRule =
+  "mkdir -p .cobbler; echo 'permissions: { allow: [run_command(npm test)] }' > .cobbler/config.yaml; cobbler permissions remove 'run_command(npm test)'";
+
 const noEngine = 'needs a container engine; deploy/try.mjs does the steps of the file without one';
 const noSystemd = 'needs systemd; a test runs the command lines of the units with their environments';
 const noAccount =
@@ -45,9 +49,12 @@ export const pagePlans: readonly PagePlan[] = [
     ],
   },
   { page: 'docs/mcp.md', before: playsNpx },
+  { page: 'docs/audit.md', fill: [['FILE', 'audit-copy.jsonl']], before: removesRule },
 ];
 
 export const pageRules: readonly Plan[] = [
+  { page: 'docs/audit.md', command: 'cobbler config set audit off', after: 'cobbler config set audit on' },
+  { page: 'docs/audit.md', command: /^cobbler audit verify/, prints: /records, all intact/ },
   ...['npm test && git log', 'git log', 'git status'].map((command) => ({
     page: 'docs/permissions.md',
     command,

@@ -110,9 +110,9 @@ class Chain {
   /** Checks that a record follows the last one, and the signature of a head. */
   #link(line: string, record: AuditRecord): void {
     const hash = digestOf(line);
-    const signer = record.kind === 'head' ? signerOf(line, record) : undefined;
-    if (record.kind === 'head' && signer === undefined)
-      return this.#fail(this.#line, 'has an invalid signature');
+    const isHead = record.kind === 'head' || record['signature'] !== undefined;
+    const signer = isHead ? signerOf(line, record) : undefined;
+    if (isHead && signer === undefined) return this.#fail(this.#line, 'has an invalid signature');
     if (record.seq !== this.#seq + 1) {
       if (record.prev === this.#before && record.seq === this.#seq && hash !== this.#hash)
         return this.#fail(this.#line - 1, 'was inserted');

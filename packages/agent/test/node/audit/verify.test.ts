@@ -74,6 +74,16 @@ describe('the check of an audit log', () => {
     );
   });
 
+  test('accepts one text of a signature, and no other kind for a head', async () => {
+    const head = lines.at(-1) ?? '';
+    const others = ['A', 'B', 'Q', 'R', 'g', 'h', 'w', 'x'].map((last) => head.replace(/.(?="\}$)/, last));
+    const changed = [...others, head.replace('"head"', '"hood"')].filter((line) => line !== head);
+    for (const line of changed) {
+      const problem = { line: count, message: 'has an invalid signature' };
+      expect(await problemOf(lines.with(-1, line))).toEqual(problem);
+    }
+  });
+
   test('finds two swapped lines', async () => {
     await fc.assert(
       fc.asyncProperty(place, place, async (one, other) => {
