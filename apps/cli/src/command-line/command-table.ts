@@ -237,7 +237,7 @@ cobbler assistant --local           chat here with a scripted model and real mem
 cobbler assistant                   run the bot until Ctrl-C; a restart resumes unfinished work
 cobbler assistant set-webhook URL   receive updates by webhook; delete-webhook removes it
 cobbler assistant status            show the bot and its running turns
-cobbler assistant audit             show model requests and calls of the chats; for a signed log: cobbler audit
+cobbler assistant audit             show requests and calls of the chats; a signed log: cobbler audit
 cobbler assistant outbox            show messages that are waiting, have failed or may have been sent
 TELEGRAM_BOT_TOKEN            from @BotFather
 TELEGRAM_ALLOWED_USERS        comma-separated user ids; when unset, everyone is ignored
@@ -318,24 +318,20 @@ Options
   ),
   command(
     'audit [action] [file]',
-    'show and check the signed log of approvals and tool calls',
+    'show and check the signed log of approvals and calls',
     `
-cobbler audit                 show the latest records of all commands on this machine
-cobbler audit verify [FILE]   check the chain and the signatures of the log, or of an exported FILE
-cobbler audit export          print the log, to keep a copy elsewhere
-The log contains names and digests, and no arguments, output or prompts. Each record contains the digest of the
-one before it. To turn it off: cobbler config set audit off. The exit code of verify is 1 if a line is bad.
-For the turns of the assistant with their costs: cobbler assistant audit. See docs/audit.md.
+cobbler audit                 show the latest records
+cobbler audit verify [FILE]   check the log, or an export; the exit code is 1 if a line is bad
+cobbler audit export          print the log
+Records contain digests, no contents. For an assistant's chats and costs: cobbler assistant audit. See docs/audit.md.
 
-With show
+Options
   --since <time>           only records this recent, such as 7d or 12h
-  --session <id>           only records of this session; a prefix of the id is enough
-  --kind <kind>            only approval, decision, call, rule, token, sandbox, start, stop, head or gap
-  -n, --limit <n>          maximum number of records in the table (default 50)
-  --json                   print the records as JSON, or the report of verify
-
-With verify
-  --anchor <digest>        the log must contain the line with this digest, such as an earlier head
+  --session <id>           only records of this session
+  --kind <kind>            only approval, decision, call, rule, token or another kind
+  -n, --limit <n>          maximum number of records (default 50)
+  --json                   print JSON
+  --anchor <digest>        with verify: the log must contain this line, such as an earlier head
 `,
     { words: ['show', 'verify', 'export'] },
   ),

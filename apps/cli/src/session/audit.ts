@@ -29,7 +29,7 @@ export async function openAudit(
 ): Promise<AuditLog> {
   const folder = auditFolder(env);
   if (folder === undefined || setting === 'off') return noAudit;
-  const { openAuditLog } = await import('@cobbler/agent/audit');
+  const { openAuditLog } = await import('./open-audit-log.ts');
   const onTrouble = (reason: string) =>
     report(`The audit log is incomplete, because it cannot be written: ${reason} (${folder})`);
   return openAuditLog({ folder, surface, version: ownVersion(), onTrouble });
