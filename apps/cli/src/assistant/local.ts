@@ -57,7 +57,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   const early: string[] = [];
   const print = (text: string) => (chat === undefined ? early.push(text) : chat.print(text));
   const channel = terminalChannel(terminalView(io, print));
-  const audit = await openAudit('assistant', file.values, io);
+  const audit = openAudit('assistant', file.values, io);
   audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const opened = openAssistant(home, sql, {
     agent,

@@ -1,5 +1,4 @@
 import type { AgentError } from '@cobbler/agent';
-import type { AuditLog } from '@cobbler/agent/audit';
 import type { OnWrite } from '@cobbler/agent/node';
 import type { Runner, Workflow } from '@cobbler/agent/runner';
 import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
@@ -15,6 +14,7 @@ import type {
 import { createAssistant, sqlChats, sqlEvents, sqlMessages, sqlOutbox } from '@cobbler/assistant';
 import type { SqliteSql } from '@cobbler/assistant/sqlite';
 import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
+import type { Audit } from '../session/audit.ts';
 import { noAudit, readsOnly } from '../session/audit.ts';
 import type { AssistantHome } from './assistant-home.ts';
 
@@ -30,7 +30,7 @@ export interface AssistantParts extends Omit<AssistantOptions, OwnParts> {
   /** Wraps the workflow, to observe the outcome of each run. */
   readonly around?: (workflow: Workflow) => Workflow;
   /** Default: calls are not audited. */
-  readonly audit?: AuditLog;
+  readonly audit?: Audit;
   /** Called before and after every database write, for tests that end the process at that point. */
   readonly onWrite?: OnWrite;
 }
@@ -90,7 +90,7 @@ export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: Assist
     },
     async close() {
       await runner.close();
-      audit.close();
+      await audit.close();
       sql.close();
     },
   };

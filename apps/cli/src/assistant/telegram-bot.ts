@@ -100,7 +100,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
       'Stop it first, or set COBBLER_HOME to another directory.',
     );
   }
-  const audit = await openAudit('assistant', file.values, io, (why) =>
+  const audit = openAudit('assistant', file.values, io, (why) =>
     log.note('warn', 'failed', { where: 'audit', why }),
   );
   audit.note({ kind: 'sandbox', sandbox: sandbox.kind });

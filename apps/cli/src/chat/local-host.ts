@@ -1,13 +1,13 @@
 import { dirname, join } from 'node:path';
 import type { ContextPolicy, Event, Store, Tool } from '@cobbler/agent';
 import { isStored, memoryStore } from '@cobbler/agent';
-import type { AuditLog } from '@cobbler/agent/audit';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { shortPath } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
 import type { Task } from '../run/task.ts';
+import type { Audit } from '../session/audit.ts';
 import { noAudit, readsOnly } from '../session/audit.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
@@ -41,7 +41,7 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   /** More facts about the location, for the header. */
   readonly facts: readonly string[];
   /** Default: conversations are not audited. */
-  readonly audit?: AuditLog;
+  readonly audit?: Audit;
   /** The stored sessions; if absent, conversations are not stored. */
   readonly sessions?: CliSessions;
 }

@@ -42,7 +42,7 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
     return opened;
   };
   const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
-  const audit = await openAudit('acp', file.values, io);
+  const audit = openAudit('acp', file.values, io);
   const server = acpServer({
     version: ownVersion(),
     open: async (dir) => {
@@ -58,7 +58,7 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
   const stops = [io.onInterrupt(() => connection.close()), io.onBrokenPipe(() => connection.close())];
   await connection.closed;
   await server.close();
-  audit.close();
+  await audit.close();
   await budgets.close();
   await Promise.all([...servers.values()].map(async (opened) => (await opened).close()));
   await sessions?.store.close();

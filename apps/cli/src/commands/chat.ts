@@ -137,9 +137,9 @@ async function hostWithServers(
   let tell = (line: string): void => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const mcp = await openMcp(flags, values, workFolder(flags.dir, io), (line) => tell(line), io);
   const budgets = new Budgets({ env: io.env, values, ...defined({ chosen: flags.budget }) });
-  const audit = await openAudit('chat', values, io, (line) => tell(line));
+  const audit = openAudit('chat', values, io, (line) => tell(line));
   const close = async () => {
-    audit.close();
+    await audit.close();
     await budgets.close();
     await mcp.close();
   };

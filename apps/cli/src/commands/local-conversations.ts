@@ -1,4 +1,3 @@
-import type { AuditLog } from '@cobbler/agent/audit';
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
 import type { ModelChoice } from '../chat/host.ts';
@@ -14,6 +13,7 @@ import type { RunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { Budgets } from '../run/budgets/budgets.ts';
+import type { Audit } from '../session/audit.ts';
 import { noAudit, noteRule } from '../session/audit.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
@@ -26,7 +26,7 @@ interface ConversationParts {
   readonly mcp: McpTools;
   readonly budgets: Budgets;
   /** Default: the conversations are not audited. */
-  readonly audit?: AuditLog;
+  readonly audit?: Audit;
 }
 
 /**

@@ -37,7 +37,7 @@ export async function mcp(options: RawOptions, io: Io): Promise<number> {
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const servers = await openMcp(flags, file.values, folder, report, io);
   const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
-  const audit = await openAudit('mcp', file.values, io);
+  const audit = openAudit('mcp', file.values, io);
   try {
     const host = await localConversations(flags, sessions, { mcp: servers, budgets, audit }, io);
     const controller = mcpController({
@@ -49,7 +49,7 @@ export async function mcp(options: RawOptions, io: Io): Promise<number> {
     await waitForHangUp(controller.server, io);
     await controller.close();
   } finally {
-    audit.close();
+    await audit.close();
     await budgets.close();
     await servers.close();
     await sessions?.store.close();

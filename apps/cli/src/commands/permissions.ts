@@ -65,9 +65,9 @@ async function list(folder: string, io: Io): Promise<number> {
 async function remove(folder: string, rule: string, io: Io): Promise<number> {
   if (!(await removeRule(folder, rule, io.env)))
     throw new UsageError(`There is no allow rule ${rule}.`, 'List the rules: cobbler permissions');
-  const audit = await openAudit('permissions', (await readSettings(io.env)).file.values, io);
+  const audit = openAudit('permissions', (await readSettings(io.env)).file.values, io);
   noteRule(audit, 'removed', rule);
-  audit.close();
+  await audit.close();
   io.stdout.write(`removed ${oneLine(rule)}\n`);
   return 0;
 }

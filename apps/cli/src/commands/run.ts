@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { AuditLog } from '@cobbler/agent/audit';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import type { Sandbox } from '@cobbler/agent/sandbox';
@@ -38,6 +37,7 @@ import { runBudget, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { runTask } from '../run/task.ts';
+import type { Audit } from '../session/audit.ts';
 import { noAudit, openAudit } from '../session/audit.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
@@ -92,11 +92,11 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
     });
     const surface = flags.resumes ? 'resume' : 'run';
     // A replay runs only recorded calls.
-    const audit = recordReplay.isReplay ? noAudit : await openAudit(surface, settled.file.values, io);
+    const audit = recordReplay.isReplay ? noAudit : openAudit(surface, settled.file.values, io);
     try {
       return await work({ ...order, budgets, audit, ...defined({ mcp }) }, io);
     } finally {
-      audit.close();
+      await audit.close();
       await budgets.close();
       await mcp?.close();
     }
@@ -114,7 +114,7 @@ interface ParsedRun {
   readonly chosen?: ChosenSession;
   readonly mcp?: McpTools;
   readonly budgets: Budgets;
-  readonly audit: AuditLog;
+  readonly audit: Audit;
 }
 
 async function work(

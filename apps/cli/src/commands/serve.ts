@@ -1,6 +1,5 @@
 import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { AuditLog } from '@cobbler/agent/audit';
 import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
@@ -22,6 +21,7 @@ import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
 import { servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
+import type { Audit } from '../session/audit.ts';
 import { openAudit, readsOnly } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
@@ -45,11 +45,11 @@ export async function serve(options: RawOptions, io: Io): Promise<number> {
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   // Changes to the tools of the MCP servers are logged.
   const mcp = await openMcp(flags.work, values, folder, report, io);
-  const audit = await openAudit('serve', values, io, report);
+  const audit = openAudit('serve', values, io, report);
   try {
     return await serveFrom(folder, flags, { mcp, audit }, home, io);
   } finally {
-    audit.close();
+    await audit.close();
     await mcp.close();
   }
 }
@@ -68,7 +68,7 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
 async function serveFrom(
   folder: string,
   flags: ServeFlags,
-  { mcp, audit }: { readonly mcp: McpTools; readonly audit: AuditLog },
+  { mcp, audit }: { readonly mcp: McpTools; readonly audit: Audit },
   home: ServerHome,
   io: Io,
 ): Promise<number> {

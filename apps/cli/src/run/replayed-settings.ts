@@ -1,7 +1,7 @@
+import type { Audit } from '../session/audit.ts';
 // The settings of a run that a replay takes from its recording.
 
 import { Budget } from '@cobbler/agent';
-import type { AuditLog } from '@cobbler/agent/audit';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import type { RunFlags } from '../config/run-flags.ts';
@@ -25,7 +25,7 @@ export async function runBudget(
 interface SandboxedRun {
   readonly flags: RunFlags;
   readonly recordReplay: RecordReplay;
-  readonly audit: AuditLog;
+  readonly audit: Audit;
 }
 
 /** Returns the sandbox of a run. A replay runs no commands, but its tools must look the same as in the recorded run. */

@@ -12,10 +12,10 @@ import type {
   UserPart,
 } from '@cobbler/agent';
 import { Executor, memoryStore } from '@cobbler/agent';
-import type { AuditLog } from '@cobbler/agent/audit';
 import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
 import { defined } from '@cobbler/agent/values';
 import type { Permission } from '../permissions/permission.ts';
+import type { Audit } from '../session/audit.ts';
 import { noAudit, noteRule, readsOnly } from '../session/audit.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { visible } from '../terminal/escape.ts';
@@ -48,7 +48,7 @@ export interface Task
   /** If absent, the run is not stored. */
   readonly session?: TaskSession;
   /** Default: the run is not audited. */
-  readonly audit?: AuditLog;
+  readonly audit?: Audit;
   readonly permission: Permission;
   /** The keyboard of the user who answers approval requests. It is closed when the run ends. */
   readonly keyboard?: Keyboard;

@@ -1,12 +1,35 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Tool } from '@cobbler/agent';
-import type { AuditLog } from '@cobbler/agent/audit';
+import type { Event, Store, Tool } from '@cobbler/agent';
+import type { AuditFact, AuditLog } from '@cobbler/agent/audit';
 import type { FileConfig } from '@cobbler/agent/node';
+import type { Writer } from '@cobbler/agent/store';
 import { visible } from '../terminal/escape.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { homeToKeep } from './session-home.ts';
+
+/** The audit log of a command. */
+export interface Audit {
+  note(fact: AuditFact): void;
+  /**
+   * Returns the store, and records what happens in its sessions once the store has accepted it.
+   * @param isRead true for the name of a tool with the effect `read`.
+   */
+  watch<Watched extends Pick<Store, 'append'>>(
+    store: Watched,
+    isRead: (toolName: string) => boolean,
+  ): Watched;
+  /** Writes everything that is left. */
+  close(): Promise<void>;
+}
+
+/** An audit log that records nothing. */
+export const noAudit: Audit = {
+  note: () => undefined,
+  watch: (store) => store,
+  close: async () => undefined,
+};
 
 /** Returns the directory of the audit log; undefined if there is no home directory. */
 export function auditFolder(env: Environment): string | undefined {
@@ -14,25 +37,84 @@ export function auditFolder(env: Environment): string | undefined {
   return home && join(home, 'audit');
 }
 
-/** An audit log that records nothing. */
-export const noAudit: AuditLog = { note: () => undefined, watch: (store) => store, close: () => undefined };
-
 /**
  * Opens the audit log for a command, unless the user's configuration turns it off.
  * @param report receives one line if records cannot be written. Default: standard error.
  */
-export async function openAudit(
+export function openAudit(
   surface: string,
   { audit: setting }: Pick<FileConfig, 'audit'>,
   { env, stderr }: Pick<Io, 'env' | 'stderr'>,
   report = (line: string): void => stderr.write(`cobbler: ${visible(line)}\n`),
-): Promise<AuditLog> {
+): Audit {
   const folder = auditFolder(env);
   if (folder === undefined || setting === 'off') return noAudit;
-  const { openAuditLog } = await import('./open-audit-log.ts');
+  const startedAt = Date.now();
   const onTrouble = (reason: string) =>
     report(`The audit log is incomplete, because it cannot be written: ${reason} (${folder})`);
-  return openAuditLog({ folder, surface, version: ownVersion(), onTrouble });
+  return new CommandAudit(async () => {
+    const { openAuditLog } = await import('./open-audit-log.ts');
+    return openAuditLog({ folder, surface, version: ownVersion(), onTrouble, startedAt });
+  });
+}
+
+/** The events that can be recorded. */
+const audited: ReadonlySet<Event['type']> = new Set([
+  ...(['approval_requested', 'approval_decided', 'tool_started', 'tool_result'] as const),
+]);
+
+/** Loads the log with the first effect, because many runs have none. Everything is recorded in order. */
+class CommandAudit implements Audit {
+  readonly #open: () => Promise<AuditLog>;
+  readonly #early: AuditFact[] = [];
+  #log: Promise<AuditLog> | undefined;
+
+  constructor(open: () => Promise<AuditLog>) {
+    this.#open = open;
+  }
+
+  note(fact: AuditFact): void {
+    if (this.#log === undefined && fact.kind === 'sandbox') this.#early.push(fact);
+    else this.#with((log) => log.note(fact));
+  }
+
+  watch<Watched extends Pick<Store, 'append'>>(
+    store: Watched,
+    isRead: (toolName: string) => boolean,
+  ): Watched {
+    const record = (sessionId: string, events: readonly Event[]) => {
+      if (events.some(({ type }) => audited.has(type)))
+        this.#with((log) => log.record(sessionId, events, isRead));
+    };
+    const append = (sessionId: string, events: readonly Event[], writer: Writer) => {
+      const pending = store.append(sessionId, events, writer);
+      if (pending !== undefined) return pending.then(() => record(sessionId, events));
+      record(sessionId, events);
+      return undefined;
+    };
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === 'append') return append;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+
+  async close(): Promise<void> {
+    (await this.#log)?.close();
+  }
+
+  #with(act: (log: AuditLog) => void): void {
+    this.#log ??= this.#open().then((log) => {
+      log.note(...this.#early);
+      return log;
+    });
+    this.#log = this.#log.then((log) => {
+      act(log);
+      return log;
+    });
+  }
 }
 
 /** Returns a function that returns true for the name of a tool with the effect `read`. */
@@ -41,7 +123,7 @@ export function readsOnly(tools: () => readonly Tool[]): (toolName: string) => b
 }
 
 /** Records a change of the permission rules: the tool, and the digest of the rule. */
-export function noteRule(audit: AuditLog, change: 'added' | 'removed', rule: string): void {
+export function noteRule(audit: Audit, change: 'added' | 'removed', rule: string): void {
   const [tool = ''] = rule.split('(');
   audit.note({ kind: 'rule', change, tool, hash: hash('sha256', rule) });
 }

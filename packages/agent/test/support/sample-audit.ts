@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { memoryStore } from '../../src/index.ts';
 import type { Sample } from './sample-values.ts';
-import { folder } from './sample-values.ts';
+import { events, folder } from './sample-values.ts';
 
-const options = { surface: 'run', version: '1.2.3', onTrouble: () => {}, now: () => 1, pid: 1 };
+const options = { surface: 'run', version: '1.2.3', onTrouble: () => {}, now: () => 1, startedAt: 1, pid: 1 };
 
 /** Samples of the functions of the audit log. */
 export const auditSamples: Readonly<Record<string, Sample>> = {
@@ -13,7 +12,7 @@ export const auditSamples: Readonly<Record<string, Sample>> = {
   auditLines: () => [Readable.from(['one\n'])],
   openAuditLog: () => [{ folder: join(folder, 'audit'), ...options }],
   'openAuditLog().note': () => [{ kind: 'token', change: 'created', token: 'tok_1', scopes: ['read'] }],
-  'openAuditLog().watch': () => [memoryStore(), () => true],
+  'openAuditLog().record': () => ['session-1', events, () => true],
   readAuditLine: () => ['{}'],
   verifyAudit: () => [Readable.from(['{}']), { anchors: ['digest'], key: 'key' }],
 };

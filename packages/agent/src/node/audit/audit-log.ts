@@ -1,7 +1,6 @@
 import type { Event } from '../../events/event.ts';
-import type { Store, Writer } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
-import { callable, count, read, record, text, when, withMethods } from '../../values/input.ts';
+import { amount, callable, count, listOf, read, record, text, when } from '../../values/input.ts';
 import { isObject } from '../../values/json.ts';
 import { isoTime } from '../../values/runtime.ts';
 import { isBusy } from '../sqlite/database-error.ts';
@@ -19,6 +18,8 @@ export interface AuditLogOptions {
   readonly version: string;
   /** Called once, when records cannot be written. */
   readonly onTrouble: (message: string) => void;
+  /** The time when the program started, in milliseconds since 1970. Default: now. */
+  readonly startedAt?: number;
   /** Returns milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
   /** Calls the function soon, after other work. Default: `setImmediate`. */
@@ -32,13 +33,10 @@ export interface AuditLog {
   /** Records facts that no stored event contains. They are written soon, in order. */
   note(...facts: readonly AuditFact[]): void;
   /**
-   * Returns the store, and records what happens in its sessions once the store has accepted it.
-   * @param isRead true for the name of a tool with the effect `read`: its calls are not recorded.
+   * Records events that a store has accepted.
+   * @param isRead true for the name of a tool with the effect `read`: its calls are recorded only if they are denied.
    */
-  watch<Watched extends Pick<Store, 'append'>>(
-    store: Watched,
-    isRead: (toolName: string) => boolean,
-  ): Watched;
+  record(sessionId: string, events: readonly Event[], isRead: (toolName: string) => boolean): void;
   /** Writes everything that is left, and a signed head. A program that had nothing to record except itself writes nothing. */
   close(): void;
 }
@@ -53,6 +51,7 @@ const readOptions = record<AuditLogOptions>(
     version: text,
     onTrouble: callable,
     now: callable,
+    startedAt: amount,
     soon: callable,
     pid: count,
   },
@@ -72,7 +71,9 @@ const readFact = when<AuditFact>((value) => {
     (field) => isName(field) || (Array.isArray(field) && field.every(isName)),
   );
 }, 'a fact with a known kind, names and digests');
-const readStore = withMethods<Pick<Store, 'append'>>('append');
+const readEvents = listOf(
+  when<Event>((event) => isObject(event) && typeof event['type'] === 'string', 'an event'),
+);
 
 /**
  * Opens the audit log of a directory and records the start of a program. Other processes can write to it at the same time.
@@ -93,7 +94,8 @@ class FileAuditLog implements AuditLog {
 
   constructor(options: AuditLogOptions) {
     this.#options = options;
-    this.note({ kind: 'start', version: options.version });
+    const { version, startedAt, now = Date.now } = options;
+    this.note({ kind: 'start', version, time: isoTime(startedAt ?? now()) });
   }
 
   note(...facts: readonly AuditFact[]): void {
@@ -109,29 +111,10 @@ class FileAuditLog implements AuditLog {
     });
   }
 
-  watch<Watched extends Pick<Store, 'append'>>(
-    given: Watched,
-    isRead: (toolName: string) => boolean,
-  ): Watched {
-    const store = read(given, readStore, 'store') && given;
+  record(sessionId: string, events: readonly Event[], isRead: (toolName: string) => boolean): void {
+    const given = { session: read(sessionId, text, 'sessionId'), events: read(events, readEvents, 'events') };
     read(isRead, callable, 'isRead');
-    const record = (sessionId: string, events: readonly Event[]) => {
-      const facts = events.flatMap((event) => auditFacts(sessionId, event, isRead));
-      if (facts.length > 0) this.note(...facts);
-    };
-    const append = (sessionId: string, events: readonly Event[], writer: Writer) => {
-      const pending = store.append(sessionId, events, writer);
-      if (pending !== undefined) return pending.then(() => record(sessionId, events));
-      record(sessionId, events);
-      return undefined;
-    };
-    return new Proxy(store, {
-      get(target, name) {
-        if (name === 'append') return append;
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
+    this.note(...given.events.flatMap((event) => auditFacts(given.session, event, isRead)));
   }
 
   close(): void {

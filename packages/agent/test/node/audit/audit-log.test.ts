@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { EventBody } from '../../../src/events/event.ts';
 import { auditFile } from '../../../src/node/audit/index.ts';
-import { memoryStore } from '../../../src/store/memory-store.ts';
 import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import { auditFolder, linesAt, openAt, recordsAt, verified, writeAt } from './audit-rig.ts';
 
@@ -46,20 +45,17 @@ const bodies: readonly EventBody[] = [
   { type: 'tool_result', ...read, content: text, isError: false, durationMs: 5 },
 ];
 
-/** Stores the events of a session with a watched store. */
-async function storing(folder: string, events = eventsOf('session-1', bodies)): Promise<void> {
+/** Records the events of a session. */
+async function recording(folder: string, events = eventsOf('session-1', bodies)): Promise<void> {
   const log = openAt(folder);
-  const store = log.watch(memoryStore(), (name) => name === 'read_file');
-  const epoch = await store.claim('session-1');
-  await store.append('session-1', events, { epoch });
-  expect(await store.read('session-1')).toHaveLength(events.length);
+  log.record('session-1', events, (name) => name === 'read_file');
   log.close();
 }
 
 describe('an audit log', () => {
   test('records questions, decisions and calls of tools that are not read, in the order of the events', async () => {
     const folder = auditFolder();
-    await storing(folder);
+    await recording(folder);
     const place = { session: 'session-1', run: 'run-1', surface: 'test', pid: 7, v: 1 };
     const records = recordsAt(folder);
     expect(records.map(({ kind }) => kind)).toEqual([
@@ -81,7 +77,7 @@ describe('an audit log', () => {
 
   test('contains no prompt, argument, output or message, in files that only the owner can read', async () => {
     const folder = auditFolder();
-    await storing(folder);
+    await recording(folder);
     for (const name of ['audit.jsonl', 'anchor.json', 'key.pem', 'lock.db']) {
       expect(readFileSync(join(folder, name), 'utf8')).not.toContain(secret);
       expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
@@ -101,22 +97,21 @@ describe('an audit log', () => {
     };
     const [first, ...copied] = eventsOf('session-1', [denied, ...bodies]);
     const inherited = copied.map((event) => ({ ...event, inherited: true as const }));
-    await storing(folder, first === undefined ? [] : [first, ...inherited]);
+    await recording(folder, first === undefined ? [] : [first, ...inherited]);
     const calls = recordsAt(folder).filter(({ session }) => session !== undefined);
     expect(calls).toMatchObject([{ kind: 'call', tool: 'read_file', status: 'denied' }]);
   });
 
-  test('records nothing that the store has rejected, and leaves no file then', async () => {
+  test('leaves no file if there is nothing to record, and has the time of the start otherwise', async () => {
     const folder = auditFolder();
-    const log = openAt(folder);
-    const store = log.watch(memoryStore(), () => false);
-    const epoch = await store.claim('session-1');
-    const late = eventsOf('session-1', bodies, 5);
-    await expect((async () => store.append('session-1', late, { epoch }))()).rejects.toThrow(
-      'sequence number',
-    );
-    log.close();
-    expect(readdirSync(folder)).toEqual([]);
+    const log = openAt(folder, { startedAt: 0 });
+    log.record('session-1', eventsOf('session-1', bodies), () => true);
+    expect(recordsAt(folder)[0]).toMatchObject({ kind: 'start', time: '1970-01-01T00:00:00.000Z' });
+    const empty = auditFolder();
+    const quiet = openAt(empty);
+    quiet.record('session-1', eventsOf('session-1', [said(secret)]), () => true);
+    quiet.close();
+    expect(readdirSync(empty)).toEqual([]);
   });
 
   test('continues the chain in the next process, and signs every hundredth record', async () => {
