@@ -109,10 +109,7 @@ async function verify(given: string | undefined, options: RawOptions, io: Io): P
 
 function reportLines(file: string, { lines, signed, head, key, problem }: AuditReport): string[] {
   if (problem !== undefined)
-    return [
-      `${file}: line ${problem.line} ${problem.message}.`,
-      `The ${plural(head.seq, 'record')} before it are intact.`,
-    ];
+    return [`${file}: line ${problem.line} ${problem.message}. The lines before it are intact.`];
   if (lines === 0) return [`${file}: there are no records yet.`];
   const rest = head.seq - signed;
   return [

@@ -16,7 +16,7 @@ export interface AuditReport {
   readonly lines: number;
   /** Number of records up to and including the last signed head. */
   readonly signed: number;
-  /** Position and digest of the last record. Keep the digest elsewhere as an anchor. */
+  /** Position and digest of the last record that was read. If there is no problem, keep the digest elsewhere as an anchor. */
   readonly head: { readonly seq: number; readonly hash: string };
   /** The public key of the heads; absent if there are none. */
   readonly key?: string;
