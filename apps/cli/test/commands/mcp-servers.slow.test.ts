@@ -182,7 +182,7 @@ test('announces a changed tool list and applies it from the next conversation [S
   await expect.poll(() => mcp.tools().length, { timeout: 60_000 }).toBe(3);
   expect(before).toHaveLength(2);
   expect(told).toEqual([
-    'The MCP server greeter has changed its tools: +mcp__greeter__more. The changes will apply from the next conversation on.',
+    'The MCP server greeter has changed its tools: +mcp__greeter__more. The changes will apply starting with the next conversation.',
   ]);
 });
 

@@ -21,7 +21,7 @@ import type { CliAdapter } from './cli-adapter.ts';
 import type { CliProcess, RunningCliProcess } from './cli-process.ts';
 import { runCliProcess, silentFailure } from './cli-process.ts';
 import { programEnvironment, secretsIn } from './environment.ts';
-import { KeyRelay } from './key-relay.ts';
+import type { KeyRelay } from './key-relay.ts';
 import { findProgram, notFound, realFolder } from './program.ts';
 import { TaskBudget } from './task-budget.ts';
 
@@ -200,7 +200,7 @@ class CliJob {
       throw this.#problem ?? notFound(this.#adapter.program);
     const { sandbox } = this.#options;
     // Outside a sandbox, the program could read the key from the memory of this process.
-    if (sandbox !== undefined) this.#relay = await KeyRelay.open(this.#adapter.service, this.#environment());
+    if (sandbox !== undefined) this.#relay = await openRelay(this.#adapter, this.#environment());
     let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
     if (request.resumeId !== undefined && !this.#adapter.isSessionId(request.resumeId))
       request = this.#withoutContext(request);
@@ -401,4 +401,13 @@ class CliJob {
 /** Returns the final text. A result without text does not replace the model's earlier text. */
 function finalText({ end, lastText }: CliProcess): string {
   return end?.text === undefined || end.text.trim() === '' ? lastText : end.text;
+}
+
+/** Loads the relay, which most programs never need. */
+async function openRelay(
+  { service }: CliAdapter,
+  env: Record<string, string>,
+): Promise<KeyRelay | undefined> {
+  const { KeyRelay: Relay } = await import('./key-relay.ts');
+  return await Relay.open(service, env);
 }
