@@ -102,8 +102,8 @@ describe('the parts that only some commands load', () => {
 describe('a start', () => {
   test.each([
     [['--version'], 12],
-    [['--help'], 33],
-    [['run', '-h'], 33],
+    [['--help'], 34],
+    [['run', '-h'], 34],
   ])('%j loads less than %i kilobytes and no package', async (args, kilobytes) => {
     const { code, files, parts, builtins } = await cli.run(args);
     expect(code).toBe(0);
