@@ -218,7 +218,7 @@ async function readHidden(question: string, io: Io): Promise<string> {
   const keyboard = io.openKeyboard();
   if (keyboard === undefined) {
     throw new UsageError(
-      'The key cannot be typed, because there is no terminal.',
+      'The key cannot be entered, because there is no terminal.',
       'Pass it in a file: cobbler config set-key PROVIDER < FILE',
     );
   }

@@ -84,7 +84,7 @@ export function frontRoutes(services: Services): Route[] {
       path: '/v1/ag-ui',
       name: 'agUi',
       summary:
-        'Runs the agent on an AG-UI 1.0 input: the thread of the input is the session, which is created if needed.',
+        'Runs the agent on an AG-UI 1.0 input. The thread id of the input is the id of the session, which is created if needed.',
       scope: 'prompt',
       body: agUiBody,
       answers: { 200: { text: 'AG-UI 1.0 events.', type }, 409: busy, 503: full },

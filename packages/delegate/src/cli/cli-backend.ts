@@ -20,7 +20,7 @@ import { limitText } from '../events/final-text.ts';
 import type { CliAdapter } from './cli-adapter.ts';
 import type { CliProcess, RunningCliProcess } from './cli-process.ts';
 import { runCliProcess, silentFailure } from './cli-process.ts';
-import { programEnvironment, secretsIn } from './environment.ts';
+import { openRelay, programEnvironment, secretsIn } from './environment.ts';
 import type { KeyRelay } from './key-relay.ts';
 import { findProgram, notFound, realFolder } from './program.ts';
 import { TaskBudget } from './task-budget.ts';
@@ -401,13 +401,4 @@ class CliJob {
 /** Returns the final text. A result without text does not replace the model's earlier text. */
 function finalText({ end, lastText }: CliProcess): string {
   return end?.text === undefined || end.text.trim() === '' ? lastText : end.text;
-}
-
-/** Loads the relay, which most programs never need. */
-async function openRelay(
-  { service }: CliAdapter,
-  env: Record<string, string>,
-): Promise<KeyRelay | undefined> {
-  const { KeyRelay: Relay } = await import('./key-relay.ts');
-  return await Relay.open(service, env);
 }

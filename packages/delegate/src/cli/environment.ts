@@ -1,6 +1,7 @@
 import type { Environment } from '@cobbler/agent';
 import { childEnvironment } from '@cobbler/agent/node';
 import type { CliAdapter } from './cli-adapter.ts';
+import type { KeyRelay } from './key-relay.ts';
 
 /**
  * Returns the environment of a program: safe variables, and those that it needs for its own service. No other key
@@ -25,4 +26,13 @@ export function programEnvironment(
 export function secretsIn(env: Readonly<Record<string, string>>): string[] {
   const named = Object.entries(env).filter(([name]) => /KEY|TOKEN|SECRET|PASSWORD/i.test(name));
   return named.map(([, value]) => value).filter((value) => value.length >= 8);
+}
+
+/** Opens the relay of a program that has a key. Loads it only then, because most programs never need it. */
+async function openRelay(
+  { service }: CliAdapter,
+  env: Record<string, string>,
+): Promise<KeyRelay | undefined> {
+  const { KeyRelay: Relay } = await import('./key-relay.ts');
+  return await Relay.open(service, env);
 }
