@@ -29,7 +29,7 @@ export function secretsIn(env: Readonly<Record<string, string>>): string[] {
 }
 
 /** Opens the relay of a program that has a key. Loads it only then, because most programs never need it. */
-async function openRelay(
+export async function openRelay(
   { service }: CliAdapter,
   env: Record<string, string>,
 ): Promise<KeyRelay | undefined> {
