@@ -124,6 +124,7 @@ describe('the gate of the agent tool [P21]', () => {
     ['command_execution', 'deny', 'web_search'],
     ['WebFetch', 'deny', 'WebFetch'],
     ['mcp__mail__send', 'deny', 'WebFetch'],
+    ['Bash', 'deny', 'Task'],
     ['Bash', 'allow', 'Read'],
     ['Bash', 'allow', 'Bash'],
     ['Edit', 'allow', 'WebSearch'],

@@ -104,7 +104,7 @@ describe('the relay between a program and its service [P19]', () => {
     expect(requests).toBe(0);
   });
 
-  it.each(['http://evil.example/v1', '//evil.example/v1', '@evil.example/v1', '/../../v1'])(
+  it.each(['http://evil.example/v1', '//evil.example/v1', '@evil.example/v1', '/../../v1', '/v1/%2e%2E/x'])(
     'sends the key to no other service for the target %s',
     async (path) => {
       const targets: unknown[] = [];
@@ -113,7 +113,7 @@ describe('the relay between a program and its service [P19]', () => {
         response.end();
       });
       const status = await statusOf(relay, path, { 'x-api-key': relay.env['SERVICE_KEY'] ?? '' });
-      if (path.startsWith('/')) expect(targets).toEqual([[true, path]]);
+      if (path.startsWith('//')) expect(targets).toEqual([[true, path]]);
       else expect([status === 400 || status === 401, targets]).toEqual([true, []]);
     },
   );
@@ -130,6 +130,40 @@ describe('the relay between a program and its service [P19]', () => {
     const placeholder = gone?.env['SERVICE_KEY'] ?? '';
     expect((await fetch(gone?.address ?? '', { headers: { 'x-api-key': placeholder } })).status).toBe(502);
     gone?.close();
+  });
+
+  it.each([
+    ['a trailer', { trailer: 'x' }],
+    ['an expectation', { expect: '100-continue' }],
+    ['an upgrade', { connection: 'upgrade', upgrade: 'x' }],
+    ['a transfer coding', { te: 'trailers' }],
+  ])('survives a request with %s', async (_what, more) => {
+    const relay = await open((_incoming, response) => response.end('ok'));
+    const headers = { 'x-api-key': relay.env['SERVICE_KEY'] ?? '' };
+    await statusOf(relay, '/v1', { ...headers, ...more }).catch(() => undefined);
+    expect(await statusOf(relay, '/v1', headers)).toBe(200);
+  });
+
+  it.each([
+    ['SERVICE_KEY', 'key\r'],
+    ['SERVICE_KEY', 'k\u{e9}y'],
+    ['SERVICE_URL', 'ftp://127.0.0.1'],
+    ['SERVICE_URL', 'nowhere'],
+  ])('rejects %s with the value %j before the program starts', async (name, value) => {
+    const service = {
+      keys: ['SERVICE_KEY'],
+      address: 'SERVICE_URL',
+      defaultAddress: 'https://unused.example',
+    };
+    const opened = KeyRelay.open(service, { SERVICE_KEY: key, [name]: value });
+    await expect(opened).rejects.toMatchObject({ kind: 'invalid', code: 'bad_option' });
+  });
+
+  it('removes keys that the program does not need', async () => {
+    const service = { keys: ['SERVICE_KEY'], unneeded: ['SPARE'], defaultAddress: 'https://unused.example' };
+    const relay = await KeyRelay.open(service, { SERVICE_KEY: key, SPARE: key });
+    relay?.close();
+    expect(Object.keys(relay?.env ?? {})).toEqual(['SERVICE_KEY']);
   });
 
   it('is not opened without a key', async () => {

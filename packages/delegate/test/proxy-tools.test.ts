@@ -120,7 +120,8 @@ describe('untrusted output of a program [P21]', () => {
     ['Bash', { untrusted: false, sends: true }],
     ['Read', { untrusted: false, sends: false }],
     ['Write', { untrusted: false, sends: false }],
-    ['Task', { untrusted: false, sends: false }],
+    ['Task', { untrusted: true, sends: false }],
+    ['TodoWrite', { untrusted: false, sends: false }],
   ])('%s is %j', (name, expected) => {
     expect(flags()(name)).toEqual(expected);
     expect(flags([name])(name)).toEqual({ untrusted: false, sends: false });

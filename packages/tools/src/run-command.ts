@@ -156,8 +156,8 @@ async function run(
   });
   const end = await ended;
   const output = commandOutput(both.text(), both.total);
-  // With more rights, a command can read the web.
-  const untrusted = args.needs !== undefined;
+  // With more rights, or with allowed hosts, a command can read the web.
+  const untrusted = args.needs !== undefined || sandbox?.hosts !== undefined;
   return report(end, output + sandboxNotes(sandbox, end, output), timeoutMs, untrusted);
 }
 

@@ -80,7 +80,7 @@ export function callFacts(name: string, given: Record<string, unknown>, place: (
   const isFileTool = readers.has(name) || writers.has(name);
   return {
     effect: readers.has(name) ? 'read' : 'once',
-    untrusted: !isFileTool && !commands.has(name) && !inner.has(name),
+    untrusted: agents.has(name) || (!isFileTool && !commands.has(name) && !inner.has(name)),
     sends: !isFileTool && !inner.has(name),
     subject: subjectOf(given),
     mustAsk: () => (isFileTool ? concernOf(place(), name, given) : undefined),
@@ -125,6 +125,9 @@ const writers: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'NotebookEdit
 
 /** Tools that run command lines. Most commands read the working directory, so their output is trusted. */
 const commands: ReadonlySet<string> = new Set(['Bash', 'BashOutput', 'KillShell', 'command_execution']);
+
+/** Tools that return what other agents of the program have read. */
+const agents: ReadonlySet<string> = new Set(['Agent', 'Task', 'TaskOutput', 'collab_tool_call']);
 
 /** Tools that affect only the program itself, or start agents whose calls are checked on their own. */
 const inner: ReadonlySet<string> = new Set([

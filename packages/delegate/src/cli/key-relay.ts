@@ -3,11 +3,14 @@ import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } fro
 import { createServer, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { AgentError } from '@cobbler/agent';
 
 /** The variables with which a program finds its service. */
 export interface ServiceVariables {
   /** Variables with keys that the program sends as `x-api-key` or as a bearer token. */
   readonly keys: readonly string[];
+  /** Variables with keys that the program does not need if it has one of these. */
+  readonly unneeded?: readonly string[];
   /** The variable with the address of the service; absent if the program receives it as an argument. */
   readonly address?: string;
   /** The address if there is no such variable. */
@@ -15,7 +18,10 @@ export interface ServiceVariables {
 }
 
 /** Headers that concern one connection, not the request. */
-const hopHeaders: readonly string[] = ['connection', 'host', 'keep-alive', 'proxy-connection', 'upgrade'];
+const hopHeaders: readonly string[] = [
+  ...['connection', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te'],
+  ...['trailer', 'transfer-encoding', 'upgrade'],
+];
 
 /**
  * A server on this machine between a program and its service. The program has only placeholders, which the relay
@@ -35,7 +41,10 @@ export class KeyRelay {
     this.env = env;
   }
 
-  /** Opens a relay. Returns undefined if the environment contains no key. */
+  /**
+   * Opens a relay. Returns undefined if the environment contains no key.
+   * @throws AgentError `invalid` for an address that is not http or https, or a key that no header can contain.
+   */
   static async open(
     service: ServiceVariables,
     env: Readonly<Record<string, string>>,
@@ -46,12 +55,15 @@ export class KeyRelay {
     const placeholders: Record<string, string> = {};
     for (const name of names) {
       const placeholder = `cobbler-${randomBytes(24).toString('hex')}`;
+      if (!isHeaderText(env[name] ?? '')) throw unusable(`${name} contains characters that no key has`);
       keys.set(placeholder, env[name] ?? '');
       placeholders[name] = placeholder;
     }
     const variable = service.address;
     const given = variable === undefined ? undefined : env[variable];
-    const upstream = new URL(given || service.defaultAddress);
+    const upstream = URL.parse(given || service.defaultAddress);
+    if (upstream === null || !/^https?:$/.test(upstream.protocol))
+      throw unusable('The address of the service is not an http or https URL');
     const server = createServer((incoming, outgoing) => forward(incoming, outgoing, upstream, keys));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -59,7 +71,9 @@ export class KeyRelay {
     });
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const own = variable === undefined ? {} : { [variable]: address };
-    return new KeyRelay(server, address, { ...env, ...placeholders, ...own });
+    const forProgram = { ...env, ...placeholders, ...own };
+    for (const name of service.unneeded ?? []) delete forProgram[name];
+    return new KeyRelay(server, address, forProgram);
   }
 
   close(): void {
@@ -76,19 +90,54 @@ function forward(
 ): void {
   const { method, url = '' } = incoming;
   const headers = withKey(incoming.headers, keys);
-  if (headers === undefined || !url.startsWith('/')) return refuse(outgoing, 401);
-  const { protocol, hostname, port, pathname } = upstream;
+  if (headers === undefined || !url.startsWith('/') || leavesBase(url)) return refuse(outgoing, 401);
+  const { protocol, port, pathname } = upstream;
+  const hostname = upstream.hostname.replace(/^\[|\]$/g, '');
   const request = protocol === 'https:' ? requestHttps : requestHttp;
   const path = pathname.replace(/\/$/, '') + url;
-  const sent = request({ protocol, hostname, port, path, method, headers }, (response) => {
-    outgoing.writeHead(response.statusCode ?? 502, withoutHops(response.headers));
-    response.pipe(outgoing);
-    response.on('error', () => outgoing.destroy());
-  });
+  // Whatever the program or the service sends must not end this process.
+  const guarded = (act: () => void) => {
+    try {
+      act();
+    } catch {
+      fail();
+    }
+  };
   // A cut connection must look like one, so that the program retries.
-  sent.on('error', () => (outgoing.headersSent ? outgoing.destroy() : refuse(outgoing, 502)));
-  outgoing.on('close', () => sent.destroy());
-  incoming.pipe(sent);
+  const fail = () => (outgoing.headersSent ? outgoing.destroy() : refuse(outgoing, 502));
+  guarded(() => {
+    const sent = request({ protocol, hostname, port, path, method, headers }, (response) => {
+      response.on('error', () => outgoing.destroy());
+      guarded(() => {
+        outgoing.writeHead(response.statusCode ?? 502, withoutHops(response.headers));
+        response.pipe(outgoing);
+      });
+    });
+    sent.on('error', fail);
+    outgoing.on('close', () => sent.destroy());
+    incoming.on('data', (chunk: Buffer) => {
+      if (sent.write(chunk)) return;
+      incoming.pause();
+      sent.once('drain', () => incoming.resume());
+    });
+    incoming.on('end', () => guarded(() => sent.end()));
+    incoming.on('error', () => sent.destroy());
+  });
+}
+
+/** True if a path could lead out of the path of the service. */
+function leavesBase(url: string): boolean {
+  const [path = ''] = url.split('?');
+  return path.split(/[/\\]/).some((part) => /^(\.|%2e){1,2}$/i.test(part));
+}
+
+/** True if a header can contain a text. */
+function isHeaderText(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}
+
+function unusable(problem: string): AgentError {
+  return new AgentError({ kind: 'invalid', code: 'bad_option', message: `${problem}.` });
 }
 
 /** Replaces the placeholder with its key; undefined if there is none. */

@@ -58,7 +58,11 @@ export function codexBasics(
     tellsCost: false,
     variables: ['OPENAI_API_KEY', 'CODEX_API_KEY', 'OPENAI_BASE_URL', 'CODEX_HOME'],
     // A provider of the user's own has an address of its own.
-    service: { keys: ownProvider ? [] : ['OPENAI_API_KEY'], defaultAddress: baseUrl },
+    service: {
+      keys: ownProvider ? [] : ['OPENAI_API_KEY'],
+      unneeded: ['CODEX_API_KEY'],
+      defaultAddress: baseUrl,
+    },
     settings: {},
     // With an unknown id, Codex would start a new thread without an error.
     isSessionId: (id) => uuid.test(id),

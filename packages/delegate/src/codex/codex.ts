@@ -56,7 +56,7 @@ export function codex(options: CodexOptions = {}): Backend {
 function withKey(options: CodexOptions): CodexOptions {
   const env = options.env ?? process.env;
   if (options.baseUrl !== undefined || env['OPENAI_API_KEY'] === undefined) return options;
-  return { ...options, baseUrl: env['OPENAI_BASE_URL'] ?? openAiAddress };
+  return { ...options, baseUrl: env['OPENAI_BASE_URL'] || openAiAddress };
 }
 
 /** The exit code of a program that does not support its arguments. */

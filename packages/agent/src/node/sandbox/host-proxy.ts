@@ -181,7 +181,7 @@ export class HostProxy {
     const isListed = this.#hosts.some((one) => allowsHost(one, host, port));
     const found = isListed ? await resolve(host).catch(() => []) : [];
     // The check and the connection use the same addresses, so a name cannot get another one in between.
-    const addresses = found.filter(isPublicAddress);
+    const addresses = found.filter((address) => isPublicAddress(address));
     const allowed = isListed && (found.length === 0 || addresses.length > 0);
     onConnection?.({ host, port, allowed });
     if (!allowed) return { status: 403, text: this.#note(refusalText(target, isListed)) };

@@ -120,6 +120,24 @@ describe('a public address', () => {
     ],
     ...['3fff::1', 'good.example', ''],
   ])('is not %j [P21]', (address) => expect(isPublicAddress(address)).toBe(false));
+
+  it.each([
+    ['8.8.8.8', false],
+    ['8.8.8.9', true],
+    ['2606:4700::1', false],
+    ['2606:4700::2', false],
+    ['2606:4701::1', true],
+    ['168.63.129.16', false],
+  ])('of this machine or its IPv6 network is not public: %s is %s [P21]', (address, expected) => {
+    const common = { netmask: '', mac: '', internal: false } as const;
+    const interfaces = {
+      eth0: [
+        { ...common, family: 'IPv4', address: '8.8.8.8', cidr: '8.8.8.8/24' },
+        { ...common, family: 'IPv6', address: '2606:4700::1', cidr: '2606:4700::1/64', scopeid: 0 },
+      ],
+    } as const;
+    expect(isPublicAddress(address, interfaces)).toBe(expected);
+  });
 });
 
 describe('the proxy of a sandbox', () => {
