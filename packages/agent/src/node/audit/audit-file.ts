@@ -65,12 +65,17 @@ const noFollow = constants.O_NOFOLLOW ?? 0;
 /** The file of an audit log. Several processes can append to it: one at a time, each after the last record. */
 export class AuditFile {
   readonly #folder: string;
+  readonly #onUnsynced: (error: unknown) => void;
   #lock: DatabaseSync | undefined;
   #key: KeyObject | undefined;
   #tail: Tail | undefined;
+  /** A head in the file that `anchor.json` does not contain yet. */
+  #unnoted: LastHead | undefined;
 
-  constructor(folder: string) {
+  /** @param onUnsynced called if records were written, but could not be synced. The next append tries again. */
+  constructor(folder: string, onUnsynced: (error: unknown) => void) {
     this.#folder = folder;
+    this.#onUnsynced = onUnsynced;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
@@ -126,9 +131,19 @@ export class AuditFile {
     if (isLast || found.repairs.length > 0) add({}, true);
     writeAll(file, size, text);
     this.#tail = { size: size + text.length, seq, hash };
-    if (head === undefined) return;
+    this.#unnoted = head ?? this.#unnoted;
+    try {
+      this.#sync(file);
+    } catch (error) {
+      this.#onUnsynced(error);
+    }
+  }
+
+  #sync(file: number): void {
+    if (this.#unnoted === undefined) return;
     fsyncSync(file);
-    noteHead(this.#path('anchor'), head);
+    noteHead(this.#path('anchor'), this.#unnoted);
+    this.#unnoted = undefined;
   }
 
   /** Finds the last record, what is missing at the end of the file, and what must be written before another record. */
@@ -139,7 +154,11 @@ export class AuditFile {
     const found = lines.findLastIndex((line) => readAuditLine(line) !== undefined);
     const last = lines[found] ?? '';
     const torn = found < lines.length - 1 ? lines.at(-1) : '';
-    const head = lastHead(this.#path('anchor'));
+    const noted = lastHead(this.#path('anchor'));
+    // Another process may have noted a later head.
+    if (this.#unnoted !== undefined && noted !== undefined && noted.seq > this.#unnoted.seq)
+      this.#unnoted = undefined;
+    const head = this.#unnoted ?? noted;
     const repairs: AuditFact[] = [];
     if (torn) repairs.push({ kind: 'torn', hash: digestOf(torn) });
     if (head !== undefined && digestOf(readAt(file, head.start, head.end)) !== head.hash)

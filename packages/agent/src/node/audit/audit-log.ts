@@ -140,7 +140,7 @@ class FileAuditLog implements AuditLog {
     const own = this.#own();
     const gap: TimedFact[] = this.#lost > 0 ? [{ ...own, kind: 'gap', lost: this.#lost }] : [];
     try {
-      this.#file ??= new AuditFile(this.#options.folder);
+      this.#file ??= new AuditFile(this.#options.folder, (error) => this.#report(error));
       this.#file.append([...gap, ...facts], own, isLast);
       this.#lost = 0;
     } catch (error) {
@@ -148,8 +148,12 @@ class FileAuditLog implements AuditLog {
       this.#lost += facts.length - this.#waiting.length;
       // Another process writes now: the next attempt is with the next record, or at the end.
       if (isBusy(error) && !isLast) return;
-      if (!this.#hasReported) this.#options.onTrouble(AgentError.from(error).message);
-      this.#hasReported = true;
+      this.#report(error);
     }
+  }
+
+  #report(error: unknown): void {
+    if (!this.#hasReported) this.#options.onTrouble(AgentError.from(error).message);
+    this.#hasReported = true;
   }
 }

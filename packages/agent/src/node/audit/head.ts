@@ -17,8 +17,7 @@ export function ownKey(path: string): KeyObject {
   } catch (error) {
     if (!isMissing(error)) throw unusableKey(path);
     const { privateKey } = generateKeyPairSync('ed25519');
-    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
-    writeFileSync(path, pem, { mode: 0o600, flag: 'wx', flush: true });
+    replaceFile(path, String(privateKey.export({ type: 'pkcs8', format: 'pem' })));
     return privateKey;
   }
 }
@@ -82,6 +81,11 @@ export function lastHead(path: string): LastHead | undefined {
 }
 
 export function noteHead(path: string, head: LastHead): void {
-  writeFileSync(`${path}.new`, `${JSON.stringify(head)}\n`, { mode: 0o600, flush: true });
+  replaceFile(path, `${JSON.stringify(head)}\n`);
+}
+
+/** Writes a file that only its owner can read, all or nothing. The caller holds the lock. */
+function replaceFile(path: string, content: string): void {
+  writeFileSync(`${path}.new`, content, { mode: 0o600, flush: true });
   renameSync(`${path}.new`, path);
 }

@@ -1,4 +1,4 @@
-import {
+import fs, {
   appendFileSync,
   mkdirSync,
   readdirSync,
@@ -8,10 +8,12 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { EventBody } from '../../../src/events/event.ts';
-import { auditFile } from '../../../src/node/audit/index.ts';
+import { auditExpectation, auditFile } from '../../../src/node/audit/index.ts';
+import { digestOf } from '../../../src/node/audit/record.ts';
 import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import { auditFolder, linesAt, openAt, recordsAt, verified, writeAt } from './audit-rig.ts';
 
@@ -186,6 +188,60 @@ describe('a log that cannot be written', () => {
     expect(messages).toEqual([expect.stringContaining('EISDIR')]);
     expect(recordsAt(folder).map(({ kind }) => kind)).toEqual(['start', 'token', 'token', 'stop', 'head']);
     expect(await verified(folder)).not.toHaveProperty('problem');
+  });
+
+  test('creates its key later if the disk was full', async () => {
+    const folder = auditFolder();
+    const messages: string[] = [];
+    const { writeFileSync } = fs;
+    const writes = vi.spyOn(fs, 'writeFileSync').mockImplementationOnce((path, _, options) => {
+      writeFileSync(path, '', options);
+      throw new Error('ENOSPC: no space left on device');
+    });
+    onTestFinished(() => {
+      writes.mockRestore();
+      syncBuiltinESMExports();
+    });
+    syncBuiltinESMExports();
+    const log = openAt(folder, { onTrouble: (message) => messages.push(message) });
+    log.note({ kind: 'token', change: 'created', token: 'tok_1' });
+    log.close();
+    expect(messages).toEqual([expect.stringContaining('ENOSPC')]);
+    writeAt(folder);
+    expect(statSync(join(folder, 'key.pem')).mode & 0o777).toBe(0o600);
+    expect(await verified(folder)).toMatchObject({ lines: 7, signed: 7 });
+  });
+
+  test('writes nothing twice if a head cannot be noted, and notes it with the next record', async () => {
+    const folder = auditFolder();
+    const messages: string[] = [];
+    const blocked = join(folder, 'anchor.json.new');
+    mkdirSync(blocked);
+    const log = openAt(folder, { onTrouble: (message) => messages.push(message) });
+    const token = { kind: 'token', change: 'removed', token: 'tok_1' } as const;
+    log.note(...Array.from({ length: 98 }, () => token));
+    log.note(token);
+    expect([messages.length, recordsAt(folder).length]).toEqual([1, 101]);
+    rmdirSync(blocked);
+    log.note(token);
+    expect(auditExpectation(folder).anchors).toEqual([digestOf(linesAt(folder)[99] ?? '')]);
+    log.close();
+    expect(recordsAt(folder).filter(({ kind }) => kind === 'token')).toHaveLength(100);
+    expect(await verified(folder)).toMatchObject({ lines: 104, signed: 104 });
+  });
+
+  test('does not replace the note about a later head of another process', () => {
+    const folder = auditFolder();
+    const blocked = join(folder, 'anchor.json.new');
+    mkdirSync(blocked);
+    const log = openAt(folder, { onTrouble: () => undefined });
+    const token = { kind: 'token', change: 'removed', token: 'tok_1' } as const;
+    log.note(...Array.from({ length: 98 }, () => token));
+    rmdirSync(blocked);
+    writeAt(folder);
+    const { anchors } = auditExpectation(folder);
+    log.note(token);
+    expect(auditExpectation(folder).anchors).toEqual(anchors);
   });
 
   test('marks a gap for records that it could not keep', async () => {
