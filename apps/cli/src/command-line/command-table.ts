@@ -329,7 +329,7 @@ Options
   --since <time>           only records this recent, such as 7d or 12h
   --session <id>           only records of this session
   --kind <kind>            only approval, decision, call, rule, token or another kind
-  -n, --limit <n>          maximum number of records (default 50)
+  -n, --limit <n>          maximum number of records (default 50; with --json all)
   --json                   print JSON
   --anchor <digest>        with verify: the log must contain this line, such as an earlier head
 `,

@@ -43,25 +43,32 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
   };
   const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
   const audit = openAudit('acp', file.values, io);
-  const server = acpServer({
-    version: ownVersion(),
-    open: async (dir) => {
-      const mcp = await mcpIn(workFolder(dir, io));
-      return localConversations({ ...flags, dir }, sessions, { mcp, budgets, audit }, io);
-    },
-    report,
-    ...defined({ sessions }),
-  });
-  const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
-  const stream = ndJsonStream(Writable.toWeb(process.stdout), input);
-  const connection = server.app.connect(stream);
-  const stops = [io.onInterrupt(() => connection.close()), io.onBrokenPipe(() => connection.close())];
-  await connection.closed;
-  await server.close();
-  await audit.close();
-  await budgets.close();
-  await Promise.all([...servers.values()].map(async (opened) => (await opened).close()));
-  await sessions?.store.close();
-  for (const stop of stops) stop();
+  const stops: (() => void)[] = [];
+  try {
+    const server = acpServer({
+      version: ownVersion(),
+      open: async (dir) => {
+        const mcp = await mcpIn(workFolder(dir, io));
+        return localConversations({ ...flags, dir }, sessions, { mcp, budgets, audit }, io);
+      },
+      report,
+      ...defined({ sessions }),
+    });
+    const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
+    const stream = ndJsonStream(Writable.toWeb(process.stdout), input);
+    const connection = server.app.connect(stream);
+    stops.push(
+      io.onInterrupt(() => connection.close()),
+      io.onBrokenPipe(() => connection.close()),
+    );
+    await connection.closed;
+    await server.close();
+  } finally {
+    await audit.close();
+    await budgets.close();
+    await Promise.all([...servers.values()].map(async (opened) => (await opened).close()));
+    await sessions?.store.close();
+    for (const stop of stops) stop();
+  }
   return 0;
 }

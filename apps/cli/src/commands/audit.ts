@@ -38,22 +38,25 @@ export async function audit(
 
 async function show(options: RawOptions, io: Io, now: number): Promise<number> {
   const age = optionValue(options['since'], '--since', parseAge, 'For example: --since 7d');
-  const limit = optionValue(options['limit'], '--limit', parseCount, 'For example: --limit 20') ?? 50;
+  const limit = optionValue(options['limit'], '--limit', parseCount, 'For example: --limit 20');
   const since = age === undefined ? '' : new Date(now - age).toISOString();
   const { session, kind } = options;
-  const found: AuditRecord[] = [];
+  const isJson = options['json'] === true;
+  const write = (line: string) => io.stdout.write(`${visibleJson(line)}\n`);
+  const found: { line: string; record: AuditRecord }[] = [];
   for await (const line of auditLines(chunksOf(ownFile(io)))) {
     const record = readAuditLine(line);
     if (record === undefined || record.time < since) continue;
     if (kind !== undefined && record.kind !== kind) continue;
     if (session !== undefined && !String(record['session'] ?? '').startsWith(String(session))) continue;
-    if (options['json'] === true) io.stdout.write(`${visibleJson(line)}\n`);
-    else found.push(record);
-    if (found.length > limit) found.shift();
+    if (isJson && limit === undefined) write(line);
+    else found.push({ line, record });
+    if (found.length > (limit ?? 50)) found.shift();
   }
-  if (options['json'] === true) return 0;
-  if (found.length === 0) io.stderr.write('The audit log has no such records.\n');
-  else io.stdout.write(`${auditTable(found, styleFor(screenFor(io.stdout, io.env))).join('\n')}\n`);
+  const records = found.map(({ record }) => record);
+  if (isJson) for (const { line } of found) write(line);
+  else if (found.length === 0) io.stderr.write('The audit log has no such records.\n');
+  else io.stdout.write(`${auditTable(records, styleFor(screenFor(io.stdout, io.env))).join('\n')}\n`);
   return 0;
 }
 
@@ -121,7 +124,8 @@ function reportLines(file: string, { lines, signed, head, key, problem }: AuditR
 }
 
 async function exportLines(io: Io): Promise<number> {
-  for await (const chunk of chunksOf(ownFile(io))) io.stdout.write(chunk);
+  const file = ownFile(io);
+  if (existsSync(file)) for await (const chunk of createReadStream(file)) await io.stdout.send(chunk);
   return 0;
 }
 

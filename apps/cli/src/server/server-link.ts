@@ -30,7 +30,7 @@ export function linkToServer(env: Environment, given: unknown): ServerLink {
       'Start one with cobbler serve, or pass the URL of a running server: --url http://HOST:PORT',
     );
   }
-  const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();
+  const token = env['COBBLER_SERVER_TOKEN'] ?? ownerToken(home.tokens);
   return async (method, path, body) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -42,6 +42,17 @@ export function linkToServer(env: Environment, given: unknown): ServerLink {
       throw new UsageError(`The server at ${url} did not respond.`, 'Start it: cobbler serve');
     }
   };
+}
+
+/** Returns the owner's token. Only the server creates one, because it records that. */
+function ownerToken(path: string): string {
+  const write = () => {
+    throw new UsageError(
+      'There is no owner token on this machine.',
+      'Set COBBLER_SERVER_TOKEN to a token of the server, or start one here: cobbler serve',
+    );
+  };
+  return new TokenStore({ ...tokenFile(path), write }).own();
 }
 
 /** Returns the error for a response that refuses a request. */

@@ -8,6 +8,8 @@ export interface Output {
   /** Returns the width in cells, if the terminal reports it. */
   columns(): number | undefined;
   write(text: string): void;
+  /** Writes bytes, and resolves when there is room for more. */
+  send(bytes: Uint8Array): Promise<void>;
   /** Calls the listener when the terminal's size changes. Returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
 }

@@ -74,6 +74,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
       return stream.columns || undefined;
     },
     write: (text) => void stream.write(text),
+    send: (bytes) => new Promise((resolve) => void stream.write(bytes, () => resolve())),
     onResize(listener) {
       // Reading the width can emit the event in the middle of a redraw.
       const afterwards = () => queueMicrotask(listener);

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { AuditRecord } from '@cobbler/agent/audit';
 import { readAuditLine } from '@cobbler/agent/audit';
 import { describe, expect, test } from 'vitest';
+import { audit } from '../../src/commands/audit.ts';
+import { fakeIo } from '../support/fake-io.ts';
 import { cobbler, invoke } from '../support/in-process.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -99,10 +101,31 @@ describe('cobbler audit', () => {
     const session = String(call?.['session']);
     const found = await at('audit', 'show', '--session', session.slice(0, 8), '--kind', 'call', '--json');
     expect(JSON.parse(found.stdout)).toEqual(call);
+    expect(JSON.parse((await at('audit', '--json', '-n', '1')).stdout)).toEqual(records().at(-1));
+    expect((await at('audit', '--json')).stdout.trimEnd().split('\n')).toHaveLength(records().length);
     expect(
       (await at('audit', '--since', '1h', '--kind', 'start', '-n', '1')).stdout.split('\n'),
     ).toHaveLength(3);
     expect((await at('audit', 'check')).stderr).toContain('audit has no action "check"');
+  });
+
+  test('exports the bytes of the log, one chunk at a time', async () => {
+    const { env, cwd, home, file } = await place();
+    mkdirSync(join(home, 'audit'));
+    writeFileSync(file, 'é\n'.repeat(60_000));
+    const io = fakeIo({ env, cwd, outTty: false });
+    const chunks: Uint8Array[] = [];
+    let waiting = 0;
+    io.stdout.send = async (bytes) => {
+      waiting += 1;
+      expect(waiting).toBe(1);
+      await new Promise(setImmediate);
+      waiting -= 1;
+      chunks.push(bytes);
+    };
+    expect(await audit(['export'], {}, io)).toBe(0);
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(Buffer.concat(chunks).equals(readFileSync(file))).toBe(true);
   });
 
   test('verifies the log, an export of it, and an anchor', patience, async () => {

@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { memoryStore } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { startServer, TokenStore } from '@cobbler/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { cobbler } from '../support/in-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Starts a server and returns a function that runs `cobbler token` for it. */
 async function served() {
@@ -53,4 +55,11 @@ test.each([
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain(words);
   expect(tokens.list()).toHaveLength(1);
+});
+
+test('cobbler token creates no owner token, and says what to do instead', async () => {
+  const home = temporaryFolder();
+  const end = await cobbler(['token', 'list', '--url', 'http://127.0.0.1:9'], { env: { COBBLER_HOME: home } });
+  expect([end.code, end.stderr]).toEqual([2, expect.stringContaining('Set COBBLER_SERVER_TOKEN')]);
+  expect(readdirSync(home)).toEqual([]);
 });

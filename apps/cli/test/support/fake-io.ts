@@ -19,6 +19,9 @@ export function fakeOutput(tty: boolean, columns: number, all: string[] = []): F
       written.push(text);
       all.push(text);
     },
+    async send(bytes) {
+      this.write(Buffer.from(bytes).toString());
+    },
     text: () => written.join(''),
     resize(value) {
       width = value;
