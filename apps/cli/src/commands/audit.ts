@@ -110,9 +110,12 @@ async function verify(given: string | undefined, options: RawOptions, io: Io): P
   return report.problem === undefined ? 0 : 1;
 }
 
-function reportLines(file: string, { lines, signed, head, key, problem }: AuditReport): string[] {
-  if (problem !== undefined)
-    return [`${file}: line ${problem.line} ${problem.message}. The lines before it are intact.`];
+function reportLines(file: string, { lines, signed, head, key, problem, gap }: AuditReport): string[] {
+  if (problem !== undefined) {
+    const intact = `The ${problem === gap ? 'other lines' : 'lines before it'} are intact.`;
+    const rest = gap === undefined || problem === gap ? [] : [`Line ${gap.line} ${gap.message}.`];
+    return [`${file}: line ${problem.line} ${problem.message}. ${intact}`, ...rest];
+  }
   if (lines === 0) return [`${file}: there are no records yet.`];
   const rest = head.seq - signed;
   return [

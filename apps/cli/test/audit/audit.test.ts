@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '@cobbler/agent/audit';
-import { readAuditLine } from '@cobbler/agent/audit';
+import { openAuditLog, readAuditLine } from '@cobbler/agent/audit';
 import { describe, expect, test } from 'vitest';
 import { audit } from '../../src/commands/audit.ts';
 import { fakeIo } from '../support/fake-io.ts';
@@ -129,7 +129,7 @@ describe('cobbler audit', () => {
   });
 
   test('verifies the log, an export of it, and an anchor', patience, async () => {
-    const { at, cwd, file, records } = await place();
+    const { at, cwd, home, file, records } = await place();
     expect((await at('audit', 'verify')).stdout).toContain('there are no records yet');
     await at('go');
     const good = await at('audit', 'verify');
@@ -148,5 +148,18 @@ describe('cobbler audit', () => {
     const line = records().findIndex(({ kind }) => kind === 'call') + 1;
     expect([bad.code, JSON.parse(bad.stdout).problem.line]).toEqual([1, line]);
     expect((await at('audit', 'verify', 'missing.jsonl')).code).toBe(2);
+    rmSync(file);
+    const log = openAuditLog({
+      folder: join(home, 'audit'),
+      surface: 'run',
+      version: '1.2.3',
+      onTrouble: () => undefined,
+    });
+    log.note({ kind: 'token', change: 'removed', token: 'tok_1' });
+    log.close();
+    const gap = await at('audit', 'verify');
+    expect([gap.code, gap.stdout]).toEqual([1, expect.stringContaining('written. The other lines are')]);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('tok_1', 'tok_2'));
+    expect((await at('audit', 'verify')).stdout).toMatch(/before it are intact\.\nLine 1 marks a gap/);
   });
 });

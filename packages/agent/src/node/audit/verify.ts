@@ -20,8 +20,10 @@ export interface AuditReport {
   readonly head: { readonly seq: number; readonly hash: string };
   /** The public key of the heads; absent if there are none. */
   readonly key?: string;
-  /** The first bad line, counted from 1, and what is wrong. Absent if the log is complete. */
+  /** The first bad line, counted from 1, and what is wrong; otherwise the gap. Absent if the log is complete. */
   readonly problem?: { readonly line: number; readonly message: string };
+  /** The first record that marks a gap. The lines after it are checked, too. */
+  readonly gap?: { readonly line: number; readonly message: string };
 }
 
 const readLines = when<AsyncIterable<string>>(
@@ -42,7 +44,7 @@ export async function* auditLines(chunks: AsyncIterable<string>): AsyncGenerator
 
 const readExpectation = record<AuditExpectation>({ anchors: listOf(text), key: text });
 
-/** Checks the chain and the signatures of an audit log, line by line, up to the first problem. */
+/** Checks the chain and the signatures of an audit log, line by line, up to the first bad line. */
 export async function verifyAudit(
   lines: AsyncIterable<string>,
   expected: AuditExpectation = {},
@@ -59,6 +61,7 @@ export async function verifyAudit(
 
 class Chain {
   problem: AuditReport['problem'];
+  #gap: AuditReport['gap'];
   readonly #missing: Set<string>;
   #key: string | undefined;
   #line = 0;
@@ -79,13 +82,14 @@ class Chain {
 
   get report(): AuditReport {
     const head = { seq: this.#seq, hash: this.#hash };
-    const [key, problem] = [this.#key, this.problem];
+    const [key, gap, problem] = [this.#key, this.#gap, this.problem ?? this.#gap];
     return {
       lines: this.#line,
       signed: this.#signed,
       head,
       ...(key && { key }),
       ...(problem && { problem }),
+      ...(gap && { gap }),
     };
   }
 
@@ -125,7 +129,8 @@ class Chain {
       this.#suspect = hash;
       return;
     }
-    if (record.kind === 'gap') return this.#fail(this.#line, `marks a gap: ${gapText(record)}`);
+    if (record.kind === 'gap')
+      this.#gap ??= { line: this.#line, message: `marks a gap: ${gapText(record)}` };
     this.#key ??= signer;
     if (signer !== undefined && signer !== this.#key)
       return this.#fail(this.#line, 'is signed with another key');

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditReport } from '../../../src/node/audit/index.ts';
-import { auditExpectation, auditLines, verifyAudit } from '../../../src/node/audit/index.ts';
+import { auditExpectation, auditFile, auditLines, verifyAudit } from '../../../src/node/audit/index.ts';
 import { auditFolder, linesAt, openAt, writeAt } from './audit-rig.ts';
 
 /** The lines of a log that ends with a signed head, and what it must contain. */
@@ -128,5 +128,24 @@ describe('the check of an audit log', () => {
     expect(await problemOf(changed, {})).toEqual({ line: 8, message: 'is signed with another key' });
     const key = auditExpectation(folder).key ?? '';
     expect((await problemOf(changed, { key }))?.line).toBe(4);
+  });
+
+  test('finds what was changed after a gap, and reports the gap too', async () => {
+    const folder = auditFolder();
+    writeAt(folder);
+    rmSync(auditFile(folder));
+    writeAt(folder);
+    const written = linesAt(folder);
+    const gap = { line: 1, message: 'marks a gap: the signed head 4 was missing when it was written' };
+    const rest = auditExpectation(folder);
+    const report = await verifyAudit(Readable.from(written), rest);
+    expect(report).toMatchObject({ lines: written.length, signed: written.length, problem: gap, gap });
+    const changed = written.with(2, (written[2] ?? '').replace('created', 'removed'));
+    expect(changed).not.toEqual(written);
+    expect(await verifyAudit(Readable.from(changed), rest)).toMatchObject({
+      problem: { line: 3, message: 'was changed after it was written' },
+      gap,
+    });
+    expect(await problemOf(written.slice(0, -1), rest)).toMatchObject({ line: written.length });
   });
 });
