@@ -59,7 +59,9 @@ test.each([
 
 test('cobbler token creates no owner token, and says what to do instead', async () => {
   const home = temporaryFolder();
-  const end = await cobbler(['token', 'list', '--url', 'http://127.0.0.1:9'], { env: { COBBLER_HOME: home } });
+  const end = await cobbler(['token', 'list', '--url', 'http://127.0.0.1:9'], {
+    env: { COBBLER_HOME: home },
+  });
   expect([end.code, end.stderr]).toEqual([2, expect.stringContaining('Set COBBLER_SERVER_TOKEN')]);
   expect(readdirSync(home)).toEqual([]);
 });

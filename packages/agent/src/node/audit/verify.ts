@@ -129,8 +129,7 @@ class Chain {
       this.#suspect = hash;
       return;
     }
-    if (record.kind === 'gap')
-      this.#gap ??= { line: this.#line, message: `marks a gap: ${gapText(record)}` };
+    if (record.kind === 'gap') this.#gap ??= { line: this.#line, message: `marks a gap: ${gapText(record)}` };
     this.#key ??= signer;
     if (signer !== undefined && signer !== this.#key)
       return this.#fail(this.#line, 'is signed with another key');
