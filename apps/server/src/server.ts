@@ -172,6 +172,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     limits,
     logger,
     meters,
+    onCreate: (sessionId) => approvals.forget(sessionId),
     onEvent: (sessionId, event) => {
       approvals.handle(sessionId, event);
       if (event.type !== 'finished') return;

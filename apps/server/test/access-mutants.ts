@@ -17,18 +17,33 @@ export const access: readonly Mutant[] = [
   ]),
   ...planted('sessions/session-service', 'auth/access', [
     {
-      find: 'const sessions = page.sessions.filter((info) => mayAccess(token, this.#owned(info)));',
-      replace: 'const { sessions } = page;',
+      find: 'if (mayAccess(token, info) || mayAccess(token, await this.#owned(info))) sessions.push(info);',
+      replace: 'sessions.push(info);',
       why: 'the list contains the sessions of other users',
     },
     {
-      find: 'return items.filter((item) => open.has(sessionOf(item)));',
-      replace: 'return items;',
+      find: 'if (!mayAccess(token, (await this.#find(id)) ?? {})) continue;',
+      replace: '',
       why: 'the list of approvals contains those of other users',
     },
     {
-      find: 'return info.events > 0 ? info : (this.#created.get(info.id) ?? info);',
-      replace: 'return this.#created.get(info.id) ?? info;',
+      find: '(begun.get(sessionId) ?? Infinity)',
+      replace: '(begun.has(sessionId) ? 0 : Infinity)',
+      why: 'who creates a deleted session again sees the approvals of its earlier user',
+    },
+    {
+      find: "if (allows(token?.scopes ?? [], 'prompt')) await this.create(id, token);",
+      replace: 'await this.create(id, token);',
+      why: 'a token that only reads creates a session',
+    },
+    {
+      find: 'this.#read.set(key, first?.user);',
+      replace: 'this.#read.set(key, first && undefined);',
+      why: 'a session of an earlier version is unknown to its user',
+    },
+    {
+      find: 'if (events === 0) return this.#created.get(id) ?? info;',
+      replace: 'if (events === 0 || this.#created.has(id)) return this.#created.get(id) ?? info;',
       why: 'who created a session under the same id can use the one that another process has started',
     },
   ]),

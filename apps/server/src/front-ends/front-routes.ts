@@ -116,7 +116,7 @@ export async function beginFront(
   if (content === undefined && !allows(token?.scopes ?? [], 'approve')) {
     throw new Problem(403, 'scope', 'This token lacks the "approve" scope.');
   }
-  const subscription = new RunSubscription(session);
+  const subscription = new RunSubscription(session, token);
   try {
     const accepted =
       content === undefined

@@ -19,7 +19,7 @@ export function approvalRoutes({ approvals, sessionService }: Services): Route[]
       handle: async ({ query, token }) => {
         await approvals.refresh();
         const waiting = approvals.list(query.session);
-        const items = await sessionService.visible(waiting, ({ sessionId }) => sessionId, token);
+        const items = await sessionService.visible(waiting, token);
         return { status: 200, json: { items } };
       },
     }),

@@ -28,6 +28,7 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
           text: 'Server-sent events of the types user, text, tool_call, tool_result, reasoning and status.',
           type: eventStream,
         },
+        404: { text: 'There is no such session, and the token may not create one.' },
       },
       handle: async (call) => {
         const session = await sessionService.openOrCreate(plainSessionId, call.token);

@@ -29,7 +29,7 @@ const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
-  const { sessionService, approvals } = services;
+  const { sessionService } = services;
   return [
     route({
       method: 'GET',
@@ -68,7 +68,6 @@ export function sessionRoutes(services: Services): Route[] {
       },
       handle: async ({ body, token }) => {
         const created = await sessionService.create(body?.id, token);
-        if (created.isNew) approvals.forget(created.id);
         const json = await readSessionJson(services, created.id);
         return {
           status: created.isNew ? 201 : 200,

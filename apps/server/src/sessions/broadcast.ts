@@ -185,12 +185,12 @@ export class Broadcast {
     this.#readers.delete(stream);
   }
 
-  /** Ends the streams of a token that may not read it anymore, or all streams. */
-  end(tokenId?: string): void {
+  /** Ends the streams of all tokens but those that may still read it, or all streams. */
+  end(mayRead?: (tokenId: string) => boolean): void {
     while (this.#next()) this.#writeRound(Infinity);
-    for (const stream of this.#arriving) if (stream.tokenId === tokenId) stream.end();
+    for (const stream of this.#arriving) if (mayRead?.(stream.tokenId) === false) stream.end();
     for (const stream of this.#readers.keys()) {
-      if (tokenId !== undefined && stream.tokenId !== tokenId) continue;
+      if (mayRead?.(stream.tokenId) === true) continue;
       stream.end();
       this.#readers.delete(stream);
     }

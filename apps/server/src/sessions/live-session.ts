@@ -104,7 +104,9 @@ export class LiveSession {
     this.usage = new SessionUsageCounter();
     this.#known = undefined;
     this.#reading = undefined;
-    for (const token of this.#tokens.list()) if (!mayAccess(token, { user })) this.broadcast.end(token.id);
+    // The list lacks tokens that have just expired, whose streams are still open.
+    const may = this.#tokens.list().filter((token) => mayAccess(token, { user }));
+    this.broadcast.end((tokenId) => may.some(({ id }) => id === tokenId));
   }
 
   /** Returns the active run. */

@@ -1,10 +1,13 @@
 import type { RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
+import { mayAccess } from '../auth/access.ts';
+import type { TokenInfo } from '../auth/token-store.ts';
 import type { LiveSession } from './live-session.ts';
 
 /**
  * Subscribes to a session from before a run starts until one has ended, so that no event of the run is missed. Its
- * first text may arrive while its start is still being committed.
+ * first text may arrive while its start is still being committed. It also ends when the session belongs to another
+ * user.
  */
 export class RunSubscription implements AsyncIterable<RunEvent> {
   /** Ends the subscription before a run has ended. */
@@ -13,10 +16,11 @@ export class RunSubscription implements AsyncIterable<RunEvent> {
   #isOver = false;
   #wake: () => void = () => undefined;
 
-  constructor(session: LiveSession) {
+  constructor(session: LiveSession, token: TokenInfo | undefined) {
     this.stop = session.listen((event) => {
-      this.#received.push(event);
-      if (event.type === 'finished') {
+      const isOpen = mayAccess(token, session);
+      if (isOpen) this.#received.push(event);
+      if (!isOpen || event.type === 'finished') {
         this.#isOver = true;
         this.stop();
       }

@@ -11,6 +11,7 @@ import { mayAccess, seesAll, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
+import { allows } from '../requests/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 import { RunSpans } from '../telemetry/run-spans.ts';
@@ -26,6 +27,9 @@ const maxPages = 20;
 
 /** Maximum number of remembered sessions without events for each user. */
 const maxMade = 10_000;
+
+/** Maximum number of remembered sessions without a user in the store. */
+const maxRead = 10_000;
 
 /** A runner whose runs outlive this process. */
 export interface Elsewhere {
@@ -47,6 +51,8 @@ export interface SessionServiceOptions {
   readonly budgets: TokenBudgets;
   readonly logger: Logger;
   readonly meters: Meters;
+  /** Receives the id of a session that begins here, possibly after another process deleted one with this id. */
+  readonly onCreate: (sessionId: string) => void;
   /** Receives every event of every session. */
   readonly onEvent: (sessionId: string, event: RunEvent) => void;
 }
@@ -57,6 +63,8 @@ export class SessionService {
   readonly #live = new Map<string, LiveSession>();
   /** Sessions that were created but have no messages yet, which stores do not list, and their creators. */
   readonly #created = new Map<string, OwnedSession>();
+  /** The users in the first events of sessions whose entry in the store names none, by id and creation time. */
+  readonly #read = new Map<string, string | undefined>();
   #clock = 0;
   #isClosing = false;
 
@@ -106,27 +114,42 @@ export class SessionService {
     throw new Problem(404, 'no_session', `There is no session ${id}.`);
   }
 
-  /** Returns the items whose sessions a token may use. */
-  async visible<Item>(
+  /**
+   * Returns the items whose sessions a token may use. An item older than its session is from a deleted one with the
+   * same id, which may have belonged to another user.
+   */
+  async visible<Item extends { readonly sessionId: string; readonly askedAt: string }>(
     items: readonly Item[],
-    sessionOf: (item: Item) => string,
     token: TokenInfo | undefined,
   ): Promise<readonly Item[]> {
     if (token !== undefined && seesAll(token)) return items;
-    const ids = new Set(items.map(sessionOf));
-    const open = new Set<string>();
-    for (const id of ids) if (mayAccess(token, (await this.#find(id)) ?? {})) open.add(id);
-    return items.filter((item) => open.has(sessionOf(item)));
+    const begun = new Map<string, number>();
+    for (const id of new Set(items.map(({ sessionId }) => sessionId))) {
+      if (!mayAccess(token, (await this.#find(id)) ?? {})) continue;
+      // A store that imported the session has a later creation time.
+      const [first] = await this.#options.store.read(id, 0, 1);
+      if (first !== undefined) begun.set(id, Date.parse(first.time));
+    }
+    return items.filter(
+      ({ sessionId, askedAt }) => Date.parse(askedAt) >= (begun.get(sessionId) ?? Infinity),
+    );
   }
 
-  /** Returns the next page with a session that a token may use; an empty one after many other sessions. */
+  /** Returns the next sessions that a token may use: at most `limit`, and fewer after many other sessions. */
   async list(token: TokenInfo | undefined, limit: number, cursor: string | undefined): Promise<SessionPage> {
-    let after = cursor;
+    const sessions: SessionInfo[] = [];
+    let next = cursor;
     for (let pages = 1; ; pages += 1) {
-      const page = await this.#options.store.list({ limit, ...defined({ after }) });
-      const sessions = page.sessions.filter((info) => mayAccess(token, this.#owned(info)));
-      if (sessions.length > 0 || page.next === undefined || pages === maxPages) return { ...page, sessions };
-      after = page.next;
+      // Never more than are missing, so that the cursor is that of the last session returned.
+      const page = await this.#options.store.list({
+        limit: limit - sessions.length,
+        ...defined({ after: next }),
+      });
+      for (const info of page.sessions)
+        if (mayAccess(token, info) || mayAccess(token, await this.#owned(info))) sessions.push(info);
+      ({ next } = page);
+      if (next === undefined || sessions.length >= limit || pages === maxPages)
+        return { sessions, ...defined({ next }) };
     }
   }
 
@@ -143,19 +166,22 @@ export class SessionService {
     // Another request may have created it since.
     const found = (stored?.events ?? 0) > 0 ? stored : (this.#created.get(id) ?? stored);
     if (found === undefined) {
-      await this.#make(id, token && userOf(token));
+      await this.#make(id, token, () => this.#claim(id));
     } else if (found.events === 0) {
-      // An earlier process has created it, and it contains nothing.
-      this.#created.set(id, { user: token && userOf(token) });
+      // An earlier process has created it. It contains nothing but perhaps a title, which its creator has chosen.
+      await this.#make(id, token, () => this.#options.store.rename(id, ''));
     } else if (!mayAccess(token, found)) {
       throw new Problem(409, 'id_taken', `The id ${id} is not available. Use another one.`);
     }
     return { id, isNew: found === undefined };
   }
 
-  /** Returns a session that is created on the first request. Throws the same problems as `create`. */
+  /**
+   * Returns a session that is created on the first request. Throws the same problems as `create`, or as `session` for a
+   * token that only reads.
+   */
   async openOrCreate(id: string, token: TokenInfo | undefined): Promise<LiveSession> {
-    await this.create(id, token);
+    if (allows(token?.scopes ?? [], 'prompt')) await this.create(id, token);
     return await this.session(id, token);
   }
 
@@ -182,7 +208,7 @@ export class SessionService {
     for (const info of await sessionsWithStatus(store, 'interrupted')) {
       const { id } = info;
       try {
-        const accepted = await this.#open(id, info).resume();
+        const accepted = await this.#open(id, await this.#owned(info)).resume();
         resumed.push(accepted);
         logger.note('info', 'continued a run that was cut off', { ...accepted });
       } catch (error) {
@@ -209,7 +235,8 @@ export class SessionService {
 
   /** Ends the streams of a token. */
   endStreams(tokenId?: string): void {
-    for (const { broadcast } of this.#live.values()) broadcast.end(tokenId);
+    const isOther = tokenId === undefined ? undefined : (id: string) => id !== tokenId;
+    for (const { broadcast } of this.#live.values()) broadcast.end(isOther);
   }
 
   /** Waits for runs to end, and cancels those that do not end in time. */
@@ -228,15 +255,15 @@ export class SessionService {
     this.endStreams();
   }
 
-  /** Creates a session by claiming it. Without an event, it remains only in stores that keep such sessions. */
-  async #make(id: string, user: string | undefined): Promise<void> {
-    const { store } = this.#options;
-    // Registered before it is claimed, so that a concurrent request uses this one instead of claiming it again.
+  /** Creates a session. */
+  async #make(id: string, token: TokenInfo | undefined, prepare: () => Promise<unknown>): Promise<void> {
+    const user = token && userOf(token);
+    // Registered before it is stored, so that a concurrent request uses this one instead of creating it again.
     this.#created.set(id, { user });
     this.#forgetOldest(user);
+    this.#options.onCreate(id);
     try {
-      const epoch = await store.claim(id);
-      await store.append(id, [], { epoch, release: true });
+      await prepare();
     } catch (error) {
       const code = AgentError.is(error) ? error.code : undefined;
       if (code === 'fenced') return;
@@ -245,6 +272,12 @@ export class SessionService {
       const headers = { 'retry-after': '5' };
       throw new Problem(503, 'store', 'The session could not be stored. Try again.', { headers });
     }
+  }
+
+  /** Without an event, a session remains only in stores that keep such sessions. */
+  async #claim(id: string): Promise<void> {
+    const epoch = await this.#options.store.claim(id);
+    await this.#options.store.append(id, [], { epoch, release: true });
   }
 
   /** Each user loses only their own sessions. */
@@ -260,12 +293,23 @@ export class SessionService {
     // While it runs here, no other process can delete it.
     if (live?.run !== undefined) return live;
     const info = await this.#options.store.info(id);
-    return info === undefined ? this.#created.get(id) : this.#owned(info);
+    return info === undefined ? this.#created.get(id) : await this.#owned(info);
   }
 
   /** An empty session belongs to its creator; another process may have started one that was created here. */
-  #owned(info: SessionInfo): OwnedSession {
-    return info.events > 0 ? info : (this.#created.get(info.id) ?? info);
+  async #owned(info: SessionInfo): Promise<OwnedSession> {
+    const { id, events, createdAt } = info;
+    if (events === 0) return this.#created.get(id) ?? info;
+    if (info.user !== undefined) return info;
+    // Stores of earlier versions kept the user only in the events.
+    const key = `${createdAt} ${id}`;
+    if (!this.#read.has(key)) {
+      const [first] = await this.#options.store.read(id, 0, 1);
+      this.#read.set(key, first?.user);
+      const [oldest = key] = this.#read.keys();
+      if (this.#read.size > maxRead) this.#read.delete(oldest);
+    }
+    return { user: this.#read.get(key), events };
   }
 
   async #joinRun(session: LiveSession): Promise<LiveSession> {

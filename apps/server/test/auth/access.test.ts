@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SessionStore } from '@cobbler/agent';
+import type { RunEvent, SessionInfo, SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { wholeRun, write } from '@cobbler/agent/testing';
@@ -9,12 +9,13 @@ import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../src/index.ts';
 import { defaultLimits, TokenStore } from '../../src/index.ts';
+import { RunSubscription } from '../../src/sessions/run-subscription.ts';
 import { SessionService } from '../../src/sessions/session-service.ts';
 import { TokenBudgets } from '../../src/sessions/token-budgets.ts';
 import { Logger } from '../../src/telemetry/logger.ts';
 import { Meters } from '../../src/telemetry/meters.ts';
 import type { Answered, Rig } from '../support/rig.ts';
-import { rig } from '../support/rig.ts';
+import { moment, rig } from '../support/rig.ts';
 
 /** A server as one user sees it. */
 interface Guest {
@@ -39,6 +40,20 @@ async function begun(one: Rig, user: Guest, id: string, content = 'say Hi.'): Pr
   expect((await user.ask('POST', '/v1/sessions', { id })).status).toBe(201);
   expect((await user.ask('POST', `/v1/sessions/${id}/prompt`, { content })).status).toBe(202);
   await one.idle(id);
+}
+
+function serviceOf(store: SessionStore): SessionService {
+  return new SessionService({
+    store,
+    settings: () => harnessFixture(),
+    limits: defaultLimits,
+    budgets: new TokenBudgets(undefined, () => 0),
+    tokens: new TokenStore(),
+    logger: new Logger(() => undefined),
+    meters: new Meters(),
+    onCreate: () => undefined,
+    onEvent: () => undefined,
+  });
 }
 
 const idsIn = ({ json }: Answered, name = 'id') =>
@@ -147,6 +162,43 @@ describe('a session of another user [P15]', () => {
     expect(json['next']).toBeUndefined();
   });
 
+  test('does not shorten the pages of the list', async () => {
+    const one = await rig();
+    const [ann, bob] = [guest(one, 'ann'), guest(one, 'bob')];
+    for (const id of ['a', 'b', 'c']) await begun(one, ann, id);
+    await begun(one, bob, 'x');
+    await begun(one, ann, 'd');
+    for (const id of ['y', 'z']) await begun(one, bob, id);
+    const first = await ann.ask('GET', '/v1/sessions?limit=3');
+    expect(idsIn(first)).toEqual(['d', 'c', 'b']);
+    expect(idsIn(await ann.ask('GET', `/v1/sessions?limit=3&cursor=${first.json['next']}`))).toEqual(['a']);
+  });
+
+  test('does not pass its approvals on to who creates its id again', async () => {
+    const store = memoryStore();
+    const [first, second] = [await rig({ store }), await rig({ store })];
+    const ann = guest(first, 'ann');
+    await begun(first, ann, 's', 'use write');
+    const { json } = await ann.ask('GET', '/v1/approvals');
+    const asked = Date.parse((json['items'] as { askedAt: string }[])[0]?.askedAt ?? '');
+    while (Date.now() <= asked) await moment();
+    await store.delete('s');
+    await begun(second, guest(second, 'eve'), 's');
+    const eve = guest(first, 'eve');
+    expect((await eve.ask('GET', '/v1/sessions/s')).status).toBe(200);
+    expect((await eve.ask('GET', '/v1/approvals')).json['items']).toEqual([]);
+  });
+
+  test('leaves no approvals when any route creates its id again', async () => {
+    const one = await rig();
+    expect((await guest(one, 'ann').ask('POST', '/prompt', { content: 'use write' })).status).toBe(200);
+    await one.idle('default');
+    expect(idsIn(await one.ask('GET', '/v1/approvals'), 'sessionId')).toEqual(['default']);
+    await one.store.delete('default');
+    await one.watch('/events', guest(one, 'eve').headers);
+    expect((await one.ask('GET', '/v1/approvals')).json['items']).toEqual([]);
+  });
+
   test('cannot be created, opened or replaced under its id', async () => {
     const one = await rig();
     const [ann, eve] = [guest(one, 'ann'), guest(one, 'eve')];
@@ -186,6 +238,58 @@ describe('a session of another user [P15]', () => {
 });
 
 describe('a session', () => {
+  test('of an earlier version, whose store names no user, belongs to the user of its first event', async () => {
+    const store = memoryStore();
+    const before = await rig({ store });
+    await begun(before, guest(before, 'ann'), 's');
+    const firstReads: string[] = [];
+    const withoutUser = (info: SessionInfo): SessionInfo => ({ ...info, user: undefined }) as never;
+    const one = await rig({
+      store: {
+        ...store,
+        info: async (id) => {
+          const info = await store.info(id);
+          return info && withoutUser(info);
+        },
+        list: async (options) => {
+          const page = await store.list(options);
+          return { ...page, sessions: page.sessions.map(withoutUser) };
+        },
+        read: async (id, after = 0, limit = undefined) => {
+          if (limit === 1) firstReads.push(id);
+          return await store.read(id, after, limit);
+        },
+      },
+    });
+    const [ann, eve] = [guest(one, 'ann'), guest(one, 'eve')];
+    for (const path of ['s', 's/messages'])
+      expect((await ann.ask('GET', `/v1/sessions/${path}`)).status).toBe(200);
+    expect(idsIn(await ann.ask('GET', '/v1/sessions'))).toEqual(['s']);
+    expect((await ann.ask('POST', '/v1/sessions', { id: 's' })).status).toBe(200);
+    expect((await eve.ask('GET', '/v1/sessions/s')).status).toBe(404);
+    expect(idsIn(await eve.ask('GET', '/v1/sessions'))).toEqual([]);
+    expect((await eve.ask('POST', '/v1/sessions', { id: 's' })).status).toBe(409);
+    expect(firstReads).toEqual(['s']);
+    const stream = await one.watch('/v1/sessions/s/events', ann.headers);
+    await stream.until(({ json }) => json['type'] === 'finished');
+    // An admin who uses it does not change to whom it belongs.
+    expect((await one.ask('GET', '/v1/sessions/s')).status).toBe(200);
+    const prompt = { content: 'use write' };
+    expect((await ann.ask('POST', '/v1/sessions/s/prompt', prompt)).status).toBe(202);
+    await stream.until(({ json }) => json['type'] === 'approval_requested');
+    await one.idle('s');
+    expect(idsIn(await ann.ask('GET', '/v1/approvals'), 'sessionId')).toEqual(['s']);
+    expect(idsIn(await eve.ask('GET', '/v1/approvals'), 'sessionId')).toEqual([]);
+  });
+
+  test('is not created by a token that only reads', async () => {
+    const one = await rig();
+    const reader = guest(one, 'eve', ['read']);
+    expect(await reader.ask('GET', '/events')).toMatchObject({ status: 404, json: { code: 'no_session' } });
+    expect((await guest(one, 'ann').ask('POST', '/prompt', { content: 'say Hi.' })).status).toBe(200);
+    expect((await reader.ask('GET', '/events')).status).toBe(404);
+  });
+
   test('belongs to all tokens of its user, and admins can use it', async () => {
     const one = await rig();
     const [laptop, phone] = [guest(one, 'ann'), guest(one, 'ann')];
@@ -228,7 +332,7 @@ describe('a session', () => {
     const ann = guest(before, 'ann');
     await begun(before, ann, 's');
     await ann.ask('POST', '/v1/sessions', { id: 'empty' });
-    expect((await ann.ask('GET', '/v1/sessions/empty')).status).toBe(200);
+    expect((await ann.ask('PATCH', '/v1/sessions/empty', { title: 'Secret' })).status).toBe(200);
     expect(idsIn(await ann.ask('GET', '/v1/sessions')).sort()).toEqual(['empty', 's']);
     await before.server.close();
     await store.close();
@@ -239,8 +343,10 @@ describe('a session', () => {
     const eve = guest(after, 'eve');
     expect((await eve.ask('GET', '/v1/sessions/s')).status).toBe(404);
     expect((await eve.ask('GET', '/v1/sessions/empty')).status).toBe(404);
+    const reader = guest(after, 'eve', ['read']);
+    expect((await reader.ask('GET', '/v1/sessions/empty')).status).toBe(404);
     expect((await eve.ask('POST', '/v1/sessions', { id: 'empty' })).status).toBe(200);
-    expect((await eve.ask('GET', '/v1/sessions/empty')).status).toBe(200);
+    expect((await eve.ask('GET', '/v1/sessions/empty')).json).toMatchObject({ id: 'empty', title: '' });
     expect((await after.ask('GET', '/v1/sessions/empty', undefined, ann.headers)).status).toBe(404);
   });
 
@@ -283,6 +389,41 @@ describe('a session', () => {
     expect(JSON.stringify(stream.frames)).not.toContain('Secret');
   });
 
+  test('that another user starts ends the stream of a token that has just expired', async () => {
+    let now = Date.now();
+    const tokens = new TokenStore(undefined, () => now);
+    const store = memoryStore();
+    const first = await rig({ store });
+    const second = await rig({ store, tokens, limits: { othersMs: 20 } });
+    const { token } = tokens.add({ name: 'eve', scopes: ['read', 'prompt'], expiresInMs: 60_000 });
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await second.ask('POST', '/v1/sessions', { id: 's' }, headers)).status).toBe(201);
+    const stream = await second.watch('/v1/sessions/s/events', headers);
+    await stream.until(({ json }) => json['type'] === 'hello');
+    now += 60_001;
+    await begun(first, guest(first, 'ann'), 's', 'say Secret.');
+    await stream.over;
+    expect(JSON.stringify(stream.frames)).not.toContain('Secret');
+  });
+
+  test('that another user starts ends the subscriptions to it', async () => {
+    const store = memoryStore();
+    const service = serviceOf(store);
+    const eve = new TokenStore().add({ name: 'eve', scopes: ['prompt'] });
+    const session = await service.openOrCreate('s', eve);
+    session.broadcast.begin(0);
+    const subscription = new RunSubscription(session, eve);
+    await write(
+      store,
+      's',
+      wholeRun().map((event) => ({ ...event, user: 'ann' })),
+    );
+    await session.publishOthers();
+    const events: RunEvent[] = [];
+    for await (const event of subscription) events.push(event);
+    expect(events).toEqual([]);
+  });
+
   test('that another user starts while a client opens its stream is not sent to this client', async () => {
     const store = memoryStore();
     const opened = Promise.withResolvers<void>();
@@ -306,16 +447,7 @@ describe('a session', () => {
   });
 
   test('that is empty is not displaced by those of other users', async () => {
-    const service = new SessionService({
-      store: memoryStore(),
-      settings: () => harnessFixture(),
-      limits: defaultLimits,
-      budgets: new TokenBudgets(undefined, () => 0),
-      tokens: new TokenStore(),
-      logger: new Logger(() => undefined),
-      meters: new Meters(),
-      onEvent: () => undefined,
-    });
+    const service = serviceOf(memoryStore());
     const [ann, eve] = ['ann', 'eve'].map((name) => new TokenStore().add({ name, scopes: ['prompt'] }));
     await service.create('a', ann);
     for (let count = 0; count <= 10_000; count += 1) await service.create(`e-${count}`, eve);
