@@ -98,6 +98,7 @@ describe('tokens', () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const { ask, watch } = await rig({ tokens: new TokenStore(undefined, () => now) });
     await ask('POST', '/v1/sessions', { id: 's' });
+    await ask('POST', '/v1/sessions', { id: 'default' });
     const { json } = await ask('POST', '/v1/tokens', { name: 'owner', scopes: ['read'], expiresInMs: 1000 });
     const headers = { authorization: `Bearer ${json['token']}` };
     await ask('POST', '/v1/sessions/s/prompt', { content: 'hang' });
