@@ -9,6 +9,8 @@ export const access: readonly Mutant[] = [
       replace: 'return true;',
       why: 'a token can use the sessions of other users',
     },
+  ]),
+  ...planted('auth/access', 'auth/owner', [
     {
       find: 'return seesAll(token) || userOf(token) === user;',
       replace: 'return seesAll(token) || user === undefined || userOf(token) === user;',
@@ -31,6 +33,8 @@ export const access: readonly Mutant[] = [
       replace: '(begun.has(sessionId) ? 0 : Infinity)',
       why: 'who creates a deleted session again sees the approvals of its earlier user',
     },
+  ]),
+  ...planted('sessions/session-service', 'auth/owner', [
     {
       find: "if (allows(token?.scopes ?? [], 'prompt')) await this.create(id, token);",
       replace: 'await this.create(id, token);',
@@ -47,7 +51,7 @@ export const access: readonly Mutant[] = [
       why: 'who created a session under the same id can use the one that another process has started',
     },
   ]),
-  ...planted('sessions/live-session', 'auth/access', [
+  ...planted('sessions/live-session', 'auth/owner', [
     {
       find: '    this.belongTo(first?.user);\n',
       replace: '',
