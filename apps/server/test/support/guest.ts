@@ -28,5 +28,5 @@ export async function begun(one: Rig, user: Guest, id: string, content = 'say Hi
 }
 
 /** Returns a field of the items of a list, which is by default their id. */
-export const idsIn = ({ json }: Answered, name = 'id') =>
+export const idsIn = ({ json }: Answered, name = 'id'): unknown[] =>
   (json['items'] as Record<string, unknown>[]).map((item) => item[name]);
