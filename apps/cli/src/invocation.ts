@@ -64,7 +64,7 @@ async function commandOf(io: Io): Promise<number> {
     case 'assistant':
       return await (await import('./commands/assistant.ts')).assistant(operands, options, io);
     case 'audit':
-      return await (await import('./commands/audit.ts')).audit(operands, options, io);
+      return await (await import('./doctor/audit-command.ts')).audit(operands, options, io);
     case 'approve':
     case 'deny': {
       const decision = command === 'approve' ? 'allow' : 'deny';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AuditRecord } from '@cobbler/agent/audit';
 import { openAuditLog, readAuditLine } from '@cobbler/agent/audit';
 import { describe, expect, test } from 'vitest';
-import { audit } from '../../src/commands/audit.ts';
+import { audit } from '../../src/doctor/audit-command.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { cobbler, invoke } from '../support/in-process.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
