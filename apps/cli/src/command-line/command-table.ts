@@ -331,7 +331,7 @@ Options
   --kind <kind>            only approval, decision, call, rule, token or another kind
   -n, --limit <n>          maximum number of records (default 50; with --json all)
   --json                   print JSON
-  --anchor <digest>        with verify: the log must contain this line, such as an earlier head
+  --anchor <digest>        with verify: the log must contain this line
 `,
     { words: ['show', 'verify', 'export'] },
   ),

@@ -12,7 +12,7 @@ test('a server records its tokens, and which token decided', { timeout: 120_000 
   const env = { ...claudeAt(service), COBBLER_HOME: home, COBBLER_SANDBOX: 'off' };
   const cwd = temporaryFolder();
   const server = await serving(env, cwd);
-  const { json: token } = await server.ask('POST', '/v1/tokens', { name: 'phone', scopes: ['approve'] });
+  const { json: token } = await server.ask('POST', '/v1/tokens', { name: 'phone', scopes: ['admin'] });
   await server.ask('POST', '/v1/sessions', { id: 'work' });
   await server.ask('POST', '/v1/sessions/work/prompt', { content: 'go' });
   await until(server, 'work', 'waiting');
@@ -50,7 +50,7 @@ test('a server records its tokens, and which token decided', { timeout: 120_000 
     ],
   ]);
   expect(records[2]).toMatchObject({ change: 'created', name: 'owner', surface: 'serve' });
-  expect(records[3]).toMatchObject({ change: 'created', name: 'phone', scopes: ['approve'] });
+  expect(records[3]).toMatchObject({ change: 'created', name: 'phone', scopes: ['admin'] });
   expect(records[5]).toMatchObject({ approvalId, decision: 'allow', by: 'phone' });
   expect(records[8]).toMatchObject({ change: 'removed', token: token['id'] });
   expect((await cobbler(['audit', 'verify'], { env, cwd })).code).toBe(0);
