@@ -82,7 +82,7 @@ function operation(route: Route, components: Components): OpenApiNode {
     status,
     answerOf(Number(status), answer, components),
   ]);
-  const problems = Object.entries({ ...always, ...(route.scope !== undefined && { 401: 'No valid token.' }) })
+  const problems = Object.entries({ ...always, ...(route.scope && { 401: 'No valid token.' }) })
     .filter(([status]) => !(status in route.answers))
     .map(([status, text]) => [status, answerOf(Number(status), { text }, components)]);
   return {
@@ -95,7 +95,7 @@ function operation(route: Route, components: Components): OpenApiNode {
           'x-scope': route.scope,
         }),
     parameters: parametersOf(route, components),
-    ...(route.body !== undefined && {
+    ...(route.body && {
       requestBody: {
         required: route.bodyOptional !== true,
         content: { 'application/json': { schema: components.use(route.body, 'input') } },

@@ -4,7 +4,7 @@ import type { JsonObject } from '../values/json.ts';
 import type { Redaction } from './redaction.ts';
 
 /** Delivers an input from outside. `more` is true if it is not the last one of its operation. */
-export type Put = (data: JsonObject, more?: boolean) => void;
+export type PutEntry = (data: JsonObject, more?: boolean) => void;
 
 /** The handlers and settings of a port. */
 export interface PortPlan {
@@ -18,7 +18,7 @@ export interface PortPlan {
    */
   awaited?(): boolean;
   /** Starts the source of the inputs. During a replay it is called only if the port is `live`. */
-  start?(put: Put, redaction: Redaction): void;
+  start?(put: PutEntry, redaction: Redaction): void;
   /**
    * True if the real operation also runs during a replay; the recording then determines only when its input arrives.
    */
@@ -30,7 +30,7 @@ export interface PortPlan {
 /** An open port, through which inputs arrive. */
 export interface Port {
   /** Delivers a value from the code that opened the port. */
-  readonly put: Put;
+  readonly put: PutEntry;
   /** Closes the port: later inputs are dropped. */
   close(): void;
 }

@@ -2,7 +2,7 @@ import { secretsInHeaders } from '../provider/http/redact.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/wire/transport.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject, parsedObject } from '../values/json.ts';
-import type { Port, Ports, Put } from './ports.ts';
+import type { Port, Ports, PutEntry } from './ports.ts';
 import type { Redaction } from './redaction.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
@@ -30,7 +30,7 @@ export function recordedTransport(
 /** The real response during a recording. */
 interface LiveResponse {
   readonly response: RawResponse;
-  readonly put: Put;
+  readonly put: PutEntry;
   readonly redaction: Redaction;
 }
 
