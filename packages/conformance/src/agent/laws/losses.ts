@@ -353,8 +353,12 @@ export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}
       async (subject) =>
         print(report(subject, 'streams with a frame sent twice', await damageAll(subject, seeds, repeated))),
     ),
-    the('a field of another name or type gives the same response or an error [P27]', async (subject) =>
-      print(report(subject, 'streams with changed fields', await damageAll(subject, seeds, changed))),
+    ...halvesOf(seeds).map((half, at) =>
+      the(
+        `a field of another name or type gives the same response or an error${at === 0 ? '' : ', with more responses'} [P27]`,
+        async (subject) =>
+          print(report(subject, 'streams with changed fields', await damageAll(subject, half, changed))),
+      ),
     ),
     the(
       'data of an unknown kind at any place before the end makes the response invalid [P27]',
@@ -362,6 +366,17 @@ export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}
         print(report(subject, 'streams with unknown data', await damageAll(subject, seeds, inserted))),
     ),
   ];
+}
+
+/** Many seeds take two cases, so that none of them comes near the time limit of a case on a busy machine. */
+function halvesOf({ first = 1, count = 100 }: Seeds): readonly Seeds[] {
+  const half = Math.ceil(count / 2);
+  return count < 10
+    ? [{ first, count }]
+    : [
+        { first, count: half },
+        { first: first + half, count: count - half },
+      ];
 }
 
 function report({ name }: ContractSubject, what: string, counts: LossCounts): string {
