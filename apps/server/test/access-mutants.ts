@@ -29,8 +29,8 @@ export const access: readonly Mutant[] = [
       why: 'the list of approvals contains those of other users',
     },
     {
-      find: '(begun.get(sessionId) ?? Infinity)',
-      replace: '(begun.has(sessionId) ? 0 : Infinity)',
+      find: '(firstAt.get(sessionId) ?? Infinity)',
+      replace: '(firstAt.has(sessionId) ? 0 : Infinity)',
       why: 'who creates a deleted session again sees the approvals of its earlier user',
     },
   ]),

@@ -188,7 +188,7 @@ function readHost(value: string): string {
   if (parseAllowedHost(value) !== undefined) return value;
   throw new UsageError(
     `--allow-host ${JSON.stringify(value)} is not a host that can be allowed.`,
-    'Use a name, such as registry.npmjs.org, github.com:443 or *.example.com. Addresses are not accepted.',
+    'Use a name, such as api.example.org, github.com:443 or *.example.com. Addresses are not accepted.',
   );
 }
 

@@ -15,7 +15,7 @@ import { screenFor } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
 import { styleFor } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
-import { padEnd, widthOf } from '../terminal/text-width.ts';
+import { table } from '../terminal/table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 const actions = ['show', 'verify', 'export'];
@@ -64,14 +64,7 @@ const titles = ['time', 'command', 'kind', 'session', 'what'];
 
 /** Returns one line for each record. */
 function auditTable(records: readonly AuditRecord[], style: Style): string[] {
-  const lines = [titles, ...records.map(cellsOf)];
-  const widths = titles.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
-  const text = (line: readonly string[]) =>
-    line
-      .map((cell, column) => padEnd(cell, widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return lines.map((line, index) => (index === 0 ? style.dim(text(line)) : text(line)));
+  return table(titles, records.map(cellsOf), style);
 }
 
 /** The fields of a record that its row shows. */

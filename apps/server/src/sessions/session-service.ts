@@ -123,15 +123,15 @@ export class SessionService {
     token: TokenInfo | undefined,
   ): Promise<readonly Item[]> {
     if (token !== undefined && seesAll(token)) return items;
-    const begun = new Map<string, number>();
+    const firstAt = new Map<string, number>();
     for (const id of new Set(items.map(({ sessionId }) => sessionId))) {
       if (!mayAccess(token, (await this.#find(id)) ?? {})) continue;
       // A store that imported the session has a later creation time.
       const [first] = await this.#options.store.read(id, 0, 1);
-      if (first !== undefined) begun.set(id, Date.parse(first.time));
+      if (first !== undefined) firstAt.set(id, Date.parse(first.time));
     }
     return items.filter(
-      ({ sessionId, askedAt }) => Date.parse(askedAt) >= (begun.get(sessionId) ?? Infinity),
+      ({ sessionId, askedAt }) => Date.parse(askedAt) >= (firstAt.get(sessionId) ?? Infinity),
     );
   }
 

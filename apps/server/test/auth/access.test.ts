@@ -1,6 +1,6 @@
 import { memoryStore } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import { begun, guest, idsIn } from '../support/guest.ts';
+import { guest, idsIn, startSession } from '../support/guest.ts';
 import type { Answered, Rig } from '../support/rig.ts';
 import { moment, rig } from '../support/rig.ts';
 
@@ -25,7 +25,7 @@ describe('a session of another user [P15]', () => {
   test('is answered like one that does not exist, by every route and method', async () => {
     const one = await rig();
     const [ann, eve] = [guest(one, 'ann'), guest(one, 'eve')];
-    await begun(one, ann, 'known-1', 'use write');
+    await startSession(one, ann, 'known-1', 'use write');
     const [approvalId] = idsIn(await ann.ask('GET', '/v1/approvals'), 'approvalId');
     const before = await one.store.read('known-1');
     const { paths } = (await one.ask('GET', '/openapi.json')).json as { paths: Record<string, object> };
@@ -54,7 +54,7 @@ describe('a session of another user [P15]', () => {
   test('is answered like one that does not exist, by the routes that name it elsewhere', async () => {
     const one = await rig();
     const [ann, eve] = [guest(one, 'ann'), guest(one, 'eve')];
-    await begun(one, ann, 'known-1', 'use write');
+    await startSession(one, ann, 'known-1', 'use write');
     const [approvalId] = idsIn(await ann.ask('GET', '/v1/approvals'), 'approvalId');
     const asks: ((id: string) => Promise<Answered>)[] = [
       (id) => eve.ask('GET', `/v1/approvals?session=${id}`),
@@ -83,9 +83,9 @@ describe('a session of another user [P15]', () => {
   test('is in no list, and its costs are not counted', async () => {
     const one = await rig();
     const [ann, bob] = [guest(one, 'ann'), guest(one, 'bob')];
-    await begun(one, ann, 'a1', 'use write');
-    await begun(one, bob, 'b1');
-    await begun(one, ann, 'a2');
+    await startSession(one, ann, 'a1', 'use write');
+    await startSession(one, bob, 'b1');
+    await startSession(one, ann, 'a2');
     const seenBy = async (user: Pick<Rig, 'ask'>) => [
       idsIn(await user.ask('GET', '/v1/sessions')).sort(),
       idsIn(await user.ask('GET', '/v1/approvals'), 'sessionId'),
@@ -100,8 +100,8 @@ describe('a session of another user [P15]', () => {
   test('does not hide the sessions of a user on later pages of the list', async () => {
     const one = await rig();
     const [ann, bob] = [guest(one, 'ann'), guest(one, 'bob')];
-    await begun(one, ann, 'a');
-    for (const id of ['b', 'c', 'd']) await begun(one, bob, id);
+    await startSession(one, ann, 'a');
+    for (const id of ['b', 'c', 'd']) await startSession(one, bob, id);
     const { json } = await ann.ask('GET', '/v1/sessions?limit=1');
     expect(json).toMatchObject({ items: [{ id: 'a' }] });
     expect(json['next']).toBeUndefined();
@@ -110,10 +110,10 @@ describe('a session of another user [P15]', () => {
   test('does not shorten the pages of the list', async () => {
     const one = await rig();
     const [ann, bob] = [guest(one, 'ann'), guest(one, 'bob')];
-    for (const id of ['a', 'b', 'c']) await begun(one, ann, id);
-    await begun(one, bob, 'x');
-    await begun(one, ann, 'd');
-    for (const id of ['y', 'z']) await begun(one, bob, id);
+    for (const id of ['a', 'b', 'c']) await startSession(one, ann, id);
+    await startSession(one, bob, 'x');
+    await startSession(one, ann, 'd');
+    for (const id of ['y', 'z']) await startSession(one, bob, id);
     const first = await ann.ask('GET', '/v1/sessions?limit=3');
     expect(idsIn(first)).toEqual(['d', 'c', 'b']);
     expect(idsIn(await ann.ask('GET', `/v1/sessions?limit=3&cursor=${first.json['next']}`))).toEqual(['a']);
@@ -123,12 +123,12 @@ describe('a session of another user [P15]', () => {
     const store = memoryStore();
     const [first, second] = [await rig({ store }), await rig({ store })];
     const ann = guest(first, 'ann');
-    await begun(first, ann, 's', 'use write');
+    await startSession(first, ann, 's', 'use write');
     const { json } = await ann.ask('GET', '/v1/approvals');
     const asked = Date.parse((json['items'] as { askedAt: string }[])[0]?.askedAt ?? '');
     while (Date.now() <= asked) await moment();
     await store.delete('s');
-    await begun(second, guest(second, 'eve'), 's');
+    await startSession(second, guest(second, 'eve'), 's');
     const eve = guest(first, 'eve');
     expect((await eve.ask('GET', '/v1/sessions/s')).status).toBe(200);
     expect((await eve.ask('GET', '/v1/approvals')).json['items']).toEqual([]);
@@ -147,7 +147,7 @@ describe('a session of another user [P15]', () => {
   test('cannot be created, opened or replaced under its id', async () => {
     const one = await rig();
     const [ann, eve] = [guest(one, 'ann'), guest(one, 'eve')];
-    await begun(one, ann, 's');
+    await startSession(one, ann, 's');
     expect((await ann.ask('POST', '/v1/sessions', { id: 'new' })).status).toBe(201);
     expect((await ann.ask('POST', '/prompt', { content: 'say Hi.' })).status).toBe(200);
     const messages = [{ id: 'm', role: 'user', content: 'say Hi.' }];

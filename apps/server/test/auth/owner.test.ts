@@ -13,7 +13,7 @@ import { SessionService } from '../../src/sessions/session-service.ts';
 import { TokenBudgets } from '../../src/sessions/token-budgets.ts';
 import { Logger } from '../../src/telemetry/logger.ts';
 import { Meters } from '../../src/telemetry/meters.ts';
-import { begun, guest, idsIn } from '../support/guest.ts';
+import { guest, idsIn, startSession } from '../support/guest.ts';
 import { rig } from '../support/rig.ts';
 
 function serviceOf(store: SessionStore): SessionService {
@@ -34,7 +34,7 @@ describe('a session', () => {
   test('of an earlier version, whose store names no user, belongs to the user of its first event', async () => {
     const store = memoryStore();
     const before = await rig({ store });
-    await begun(before, guest(before, 'ann'), 's');
+    await startSession(before, guest(before, 'ann'), 's');
     const firstReads: string[] = [];
     const withoutUser = (info: SessionInfo): SessionInfo => ({ ...info, user: undefined }) as never;
     const one = await rig({
@@ -87,7 +87,7 @@ describe('a session', () => {
   test('belongs to all tokens of its user, and admins can use it', async () => {
     const one = await rig();
     const [laptop, phone] = [guest(one, 'ann'), guest(one, 'ann')];
-    await begun(one, laptop, 's');
+    await startSession(one, laptop, 's');
     for (const user of [phone, guest(one, 'root', ['admin'])])
       expect((await user.ask('GET', '/v1/sessions/s/messages')).status).toBe(200);
     // Another user who continues it does not become its owner.
@@ -109,7 +109,7 @@ describe('a session', () => {
   test('belongs to the user who forked it', async () => {
     const one = await rig();
     const ann = guest(one, 'ann');
-    await begun(one, ann, 's');
+    await startSession(one, ann, 's');
     const mine = await ann.ask('POST', '/v1/sessions/s/fork');
     const other = await one.ask('POST', '/v1/sessions/s/fork');
     expect([mine.json['user'], other.json['user']]).toEqual(['ann', 'owner']);
@@ -124,7 +124,7 @@ describe('a session', () => {
     const store = open();
     const before = await rig({ store });
     const ann = guest(before, 'ann');
-    await begun(before, ann, 's');
+    await startSession(before, ann, 's');
     await ann.ask('POST', '/v1/sessions', { id: 'empty' });
     expect((await ann.ask('PATCH', '/v1/sessions/empty', { title: 'Secret' })).status).toBe(200);
     expect(idsIn(await ann.ask('GET', '/v1/sessions')).sort()).toEqual(['empty', 's']);
@@ -152,7 +152,7 @@ describe('a session', () => {
     expect((await eve.ask('POST', '/v1/sessions', { id: 's' })).status).toBe(201);
     const stream = await second.watch('/v1/sessions/s/events', eve.headers);
     await stream.until(({ json }) => json['type'] === 'hello');
-    await begun(first, ann, 's', 'say Secret.');
+    await startSession(first, ann, 's', 'say Secret.');
     await stream.over;
     expect(JSON.stringify(stream.frames)).not.toContain('Secret');
     expect((await eve.ask('GET', '/v1/sessions/s')).status).toBe(404);
@@ -164,7 +164,7 @@ describe('a session', () => {
     const second = await rig({ store });
     const [ann, eve] = [guest(first, 'ann'), guest(second, 'eve')];
     expect((await eve.ask('POST', '/v1/sessions', { id: 's' })).status).toBe(201);
-    await begun(first, ann, 's');
+    await startSession(first, ann, 's');
     expect((await eve.ask('GET', '/v1/sessions/s/messages')).status).toBe(404);
   });
 
@@ -173,11 +173,11 @@ describe('a session', () => {
     const first = await rig({ store });
     const second = await rig({ store, limits: { othersMs: 20 } });
     const [ann, eve] = [guest(first, 'ann'), guest(second, 'eve')];
-    await begun(second, eve, 's');
+    await startSession(second, eve, 's');
     const stream = await second.watch('/v1/sessions/s/events', eve.headers);
     await stream.until(({ json }) => json['type'] === 'finished');
     await store.delete('s');
-    await begun(first, ann, 's');
+    await startSession(first, ann, 's');
     expect((await ann.ask('POST', '/v1/sessions/s/prompt', { content: 'say Secret.' })).status).toBe(202);
     await stream.over;
     expect(JSON.stringify(stream.frames)).not.toContain('Secret');
@@ -195,7 +195,7 @@ describe('a session', () => {
     const stream = await second.watch('/v1/sessions/s/events', headers);
     await stream.until(({ json }) => json['type'] === 'hello');
     now += 60_001;
-    await begun(first, guest(first, 'ann'), 's', 'say Secret.');
+    await startSession(first, guest(first, 'ann'), 's', 'say Secret.');
     await stream.over;
     expect(JSON.stringify(stream.frames)).not.toContain('Secret');
   });
@@ -234,7 +234,7 @@ describe('a session', () => {
     expect((await eve.ask('POST', '/v1/sessions', { id: 's' })).status).toBe(201);
     const stream = await second.watch('/v1/sessions/s/events', eve.headers);
     await stream.until(({ json }) => json['type'] === 'hello');
-    await begun(first, ann, 's', 'say Secret.');
+    await startSession(first, ann, 's', 'say Secret.');
     opened.resolve();
     await stream.over;
     expect(JSON.stringify(stream.frames)).not.toContain('Secret');

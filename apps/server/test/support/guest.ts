@@ -21,7 +21,7 @@ export function guest(
 }
 
 /** Creates a session of a user and sends a prompt to it. */
-export async function begun(one: Rig, user: Guest, id: string, content = 'say Hi.'): Promise<void> {
+export async function startSession(one: Rig, user: Guest, id: string, content = 'say Hi.'): Promise<void> {
   expect((await user.ask('POST', '/v1/sessions', { id })).status).toBe(201);
   expect((await user.ask('POST', `/v1/sessions/${id}/prompt`, { content })).status).toBe(202);
   await one.idle(id);

@@ -9,7 +9,7 @@ import { oneLine } from '../../terminal/one-line.ts';
 import { screenFor } from '../../terminal/screen.ts';
 import type { Style } from '../../terminal/style.ts';
 import { styleFor } from '../../terminal/style.ts';
-import { padEnd, widthOf } from '../../terminal/text-width.ts';
+import { table } from '../../terminal/table.ts';
 import { Budgets, budgetFile } from './budgets.ts';
 
 /** Runs `cobbler budgets`: prints what is spent and reserved of each budget. Returns the exit code. */
@@ -62,14 +62,7 @@ const amounts: Readonly<Record<keyof Amounts, (value: number) => string>> = {
 
 /** Returns one line for each limit, and for a budget without limits one with what it has cost. */
 export function budgetTable(balances: readonly BudgetBalance[], style: Style): readonly string[] {
-  const lines = [titles, ...balances.flatMap(linesOf)];
-  const widths = titles.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
-  const text = (line: readonly string[]) =>
-    line
-      .map((cell, column) => padEnd(cell, widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return lines.map((line, index) => (index === 0 ? style.dim(text(line)) : text(line)));
+  return table(titles, balances.flatMap(linesOf), style);
 }
 
 function linesOf({
