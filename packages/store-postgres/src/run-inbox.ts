@@ -227,8 +227,11 @@ export class PostgresInbox implements Inbox {
   }
 
   async #endedRun(runId: string): Promise<Freed> {
-    const sameKey = `AND t.queue = (SELECT queue FROM ${this.#s}.runs WHERE id = $2)`;
-    const next = await this.#claimFirst(sameKey, runId);
+    // Only the first due run of a key can be free. Comparing all with one another takes 200 ms if 1,000 of them wait.
+    const runs = `${this.#s}.runs`;
+    const first = `AND t.number = (SELECT min(number) FROM ${runs}
+      WHERE state = 'open' AND queue = (SELECT queue FROM ${runs} WHERE id = $2) AND due <= $1)`;
+    const next = await this.#claimFirst(first, runId);
     return { isOver: true, ...defined({ next }) };
   }
 

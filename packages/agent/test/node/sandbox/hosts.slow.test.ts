@@ -107,7 +107,7 @@ async function run(script: string, options: { readonly timeoutMs?: number; reado
     { workspace: base, env: { HOME: base, PATH: '/usr/bin:/bin' }, network },
     status.works ? status.program : 'bwrap',
   );
-  const more = { NODE: process.execPath, PORT: String(port), MARK: options.mark ?? '' };
+  const more = { HOME: base, NODE: process.execPath, PORT: String(port), MARK: options.mark ?? '' };
   const { timeoutMs = 60_000 } = options;
   const end = await superviseProcess({
     argv: ['/bin/sh', '-c', `exec 2>&1; ${script}`],
