@@ -82,7 +82,7 @@ export function approvalContent(
   // Use the editor's diff only if it can display the diff and every character in it is visible.
   const isClear = native.length > 0 && diff !== undefined && visibleText(diff) === diff;
   const { diff: _, ...bare } = request;
-  const text = diff === undefined || isClear ? [] : visibleText(diff).trimEnd().split('\n');
+  const text = diff === undefined || isClear ? [] : visibleText(diff, 'diff').trimEnd().split('\n');
   const lines = [...argumentLines(isClear ? request : bare), ...text];
   return {
     content: [...(isClear ? native : []), ...(lines.length === 0 ? [] : [textContent(codeBlock(lines))])],

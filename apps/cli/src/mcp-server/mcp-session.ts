@@ -178,7 +178,7 @@ function waitingCall(request: ApprovalRequestedEvent): WaitingCall {
     arguments: request.arguments,
     ...defined({
       subject: subject && visibleText(subject, 'name'),
-      diff: diff && visibleText(diff),
+      diff: diff && visibleText(diff, 'diff'),
       reason: mustAsk && visibleText(mustAsk, 'name'),
       after: after?.map((line) => visibleText(line, 'name')),
       is_repeated: isRepeated,

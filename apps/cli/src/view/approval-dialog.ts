@@ -43,11 +43,14 @@ interface RuleOffer {
 const offerKeys = ['a', 'p'];
 
 /**
- * A call of up to this many lines is shown completely; a longer one this many lines at a time, until the user has
- * seen all of it.
+ * A call of up to this many lines is shown completely, because they fit on a screen of 24 rows together with the
+ * question. A longer one is shown in parts, until the user has seen all of it.
  */
-const maxWhole = 32;
+const maxWhole = 18;
 const firstLines = 16;
+
+/** Maximum number of rows of a subject in the question. A longer subject is shown among the lines of the call. */
+const subjectRows = 3;
 
 /** Maximum number of lines per key press; terminals keep about as many in their scrollback. */
 const pageLines = 1000;
@@ -227,13 +230,17 @@ export class ApprovalDialog {
     const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
     const call = {
       toolName: visibleText(request.toolName, 'name'),
-      subject: visibleText(subjectOf(request), 'name'),
+      subject: clip(visibleText(subjectOf(request), 'name'), this.#subjectWidth, style.marks.ellipsis),
     };
     const view = { style, columns, verbose: false };
     const line = askLine({ ...call, summary }, view);
     const why = request.mustAsk === undefined ? [] : [`      ${style.yellow(oneLine(request.mustAsk))}`];
     if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line, ...why];
     return [askLine(call, view), `      ${style.dim(oneLine(summary))}`, ...why];
+  }
+
+  get #subjectWidth(): number {
+    return subjectRows * this.#ports.columns();
   }
 
   /** Shows some lines of a call, and how many remain. */
@@ -254,10 +261,11 @@ export class ApprovalDialog {
     const width = this.#ports.columns() - 7;
     const diff = request.diff === undefined ? [] : wholeDiffLines(request.diff, style, width);
     if (isInQuestion(request)) return diff;
-    const given = argumentLines(
-      request,
-      [verbatimText(request.subject ?? '')].filter((text) => text !== ''),
-    );
+    const { subject = '' } = request;
+    const isCut = widthOf(visibleText(subject, 'name')) > this.#subjectWidth;
+    const given = argumentLines(request, isCut || verbatimText(subject) === '' ? [] : [subject]);
+    if (isCut && !Object.values(request.arguments).includes(subject))
+      given.unshift(visibleText(subject, 'name'));
     const room = Math.max(8, width);
     return [
       ...diff,

@@ -64,7 +64,7 @@ export function diffLines(diff: string, style: Style, columns: number, maxLines?
 
 /** Formats a diff for a user who decides on it: nothing is cut, and every character is visible. */
 export function wholeDiffLines(diff: string, style: Style, columns: number): string[] {
-  const lines = parseDiff(visibleText(diff));
+  const lines = parseDiff(visibleText(diff, 'diff'));
   const digits = Math.max(1, ...lines.slice(-1).map((line) => String(line?.number ?? '').length));
   return lines.flatMap((line) => {
     if (line?.sign !== ' ') return renderLine(line, digits, style, columns);

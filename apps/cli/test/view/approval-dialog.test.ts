@@ -169,7 +169,25 @@ describe('an approval', () => {
     const { dialog, shown } = dialogOf(40);
     const subject = `echo ${'x'.repeat(100)}\x1b[2K\r; rm -rf /`;
     dialog.ask(request('1', { subject }));
-    expect(shown[0]).toContain(`${'x'.repeat(100)}\\u{1b}[2K\\u{d}; rm -rf /`);
+    const text = shown.map((line) => line.trimStart()).join('');
+    expect(text).toContain(`${'x'.repeat(100)}\\u{1b}[2K\\u{d}; rm -rf /`);
+  });
+
+  test('does not accept yes while the start of a long command is off the screen [P21]', () => {
+    const { dialog, shown, answers, press } = dialogOf();
+    const command = `rm -rf /; echo ${'x'.repeat(20_000)}`;
+    dialog.ask(request('1', { subject: command, arguments: { command } }));
+    press('y', 'a');
+    expect({ answers, rows: Math.ceil(shown.join('').length / 100) < 24 }).toEqual({
+      answers: [],
+      rows: true,
+    });
+    shown.length = 0;
+    press('d');
+    const text = shown.map((line) => line.trim()).join('');
+    expect(text).toBe(`command | ${command}`);
+    press('y');
+    expect(answers).toEqual([['1', { decision: 'allow' }]]);
   });
 
   test('shows all arguments of a tool without a subject', () => {

@@ -56,7 +56,7 @@ export function approvalText(call: ShownCall): string {
     const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary, 'name')}`;
     const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk, 'name')];
     const lines = [`${visibleText(call.toolName, 'name')}${summary}`, ...why, ...argumentLines(call)];
-    const diff = call.diff === undefined ? [] : ['', visibleText(call.diff).trimEnd()];
+    const diff = call.diff === undefined ? [] : ['', visibleText(call.diff, 'diff').trimEnd()];
     return [...lines, ...diff].join('\n');
   });
 }

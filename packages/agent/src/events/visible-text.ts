@@ -23,16 +23,21 @@ const twin =
 /** A number of blanks that moves what follows out of sight. */
 const manyBlanks = /[ \t]{80,}/g;
 
+/** Blanks at the end of an added or removed line. A shell continues `\` on the next line, but not `\` and a blank. */
+const endBlanks = /[ \t]+$(?<=^[+-].*)/gm;
+
 /**
  * Makes every character of a text visible: one that is invisible, or looks like another in its word, is written like
  * `\u{202e}`, and a long run of blanks with its length.
  * @param use `name` for a command, path, host, title or name of a tool, where every sign outside ASCII and every word
- * that looks Latin is written so. Default: text, such as the content of a file.
+ * that looks Latin is written so; `diff` for a unified diff, where blanks at the end of a changed line are written so.
+ * Default: text, such as the content of a file.
  */
-export function visibleText(text: string, use?: 'name'): string {
+export function visibleText(text: string, use?: 'name' | 'diff'): string {
   return withArgumentErrors('visibleText', () => {
-    if (/^[\n\x20-\x7e]*$/.test(text) && !text.includes(' '.repeat(80))) return text;
-    const shown = text
+    const ended = use === 'diff' ? text.replace(endBlanks, counted) : text;
+    if (/^[\n\x20-\x7e]*$/.test(text) && !text.includes(' '.repeat(80))) return ended;
+    const shown = ended
       .replace(unseen, escaped)
       .replace(manyBlanks, counted)
       .replace(/[\p{L}\p{M}\p{N}]+/gu, (word) => {
@@ -47,9 +52,9 @@ function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
-/** Returns the runs of one blank with their lengths, such as `\u{20}×90`. */
+/** Returns the runs of one blank with their lengths, such as `\u{20}{90}`. */
 function counted(blanks: string): string {
-  return blanks.replace(/ +|\t+/g, (run) => `${escaped(run)}×${run.length}`);
+  return blanks.replace(/ +|\t+/g, (run) => `${escaped(run)}{${run.length}}`);
 }
 
 function looksLatin(word: string): boolean {

@@ -9,8 +9,8 @@ describe('text made visible [P21]', () => {
     ['a full-width letter and digit', '\uff41\uff11', '\\u{ff41}\\u{ff11}'],
     ['a Roman numeral and the Kelvin sign', '\u217cs \u212a', '\\u{217c}s \\u{212a}'],
     ['marks that cover their surroundings', 'a\u0301\u0302\u0303\u0304', 'a\u0301\u0302\\u{303}\\u{304}'],
-    ['blanks that move text out of sight', `a${' '.repeat(90)}b`, 'a\\u{20}×90b'],
-    ['blanks of two kinds', `a${' '.repeat(60)}\t${' '.repeat(60)}b`, 'a\\u{20}×60\\u{9}×1\\u{20}×60b'],
+    ['blanks that move text out of sight', `a${' '.repeat(90)}b`, 'a\\u{20}{90}b'],
+    ['blanks of two kinds', `a${' '.repeat(60)}\t${' '.repeat(60)}b`, 'a\\u{20}{60}\\u{9}{1}\\u{20}{60}b'],
     [
       'words of one script',
       'привет, о мир: Größe, λόγος, 使用React、ｅ',
@@ -28,7 +28,16 @@ describe('text made visible [P21]', () => {
     ['a mark on a letter', 'e\u0301', 'e\\u{301}'],
     ['Latin letters like others', 'lın\u0261', 'l\\u{131}n\\u{261}'],
     ['a word of another script', 'привет é 日本', 'привет é 日本'],
+    ['many blanks', `a${' '.repeat(90)}b`, 'a\\u{20}{90}b'],
   ])('in a name, escapes or keeps %s', (_what, text, shown) => {
     expect(visibleText(text, 'name')).toBe(shown);
+  });
+
+  it('in a diff, escapes blanks at the end of changed lines, such as those after a backslash', () => {
+    const diff = '@@ -1,2 +1,2 @@\n a \n-b\t\n+rm -rf x \\ \n+  c\n \n';
+    expect(visibleText(diff, 'diff')).toBe(
+      '@@ -1,2 +1,2 @@\n a \n-b\\u{9}{1}\n+rm -rf x \\\\u{20}{1}\n+  c\n \n',
+    );
+    expect(visibleText(diff)).toBe(diff);
   });
 });

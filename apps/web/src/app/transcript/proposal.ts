@@ -29,7 +29,7 @@ export function proposalOf(approval: ApprovalRequestedEvent): Proposal {
   if (approval.limit !== undefined) return { text, isWhole: true };
   if (text.length > maxCharacters) return { text: `${text.slice(0, firstCharacters)}…`, isWhole: false };
   if (approval.diff !== undefined) {
-    const diff = visibleText(approval.diff);
+    const diff = visibleText(approval.diff, 'diff');
     const isDrawn = readDiff(diff).every(({ lines }) => lines.length <= maxDiffLines);
     return isDrawn
       ? { diff, text: argumentLines(approval).join('\n'), isWhole: true }
