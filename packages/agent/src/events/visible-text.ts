@@ -10,7 +10,7 @@ const unseen =
 
 /** In a name, signs and marks outside ASCII too, and Latin letters drawn like others. */
 const unseenInName =
-  /(?![\0-\x7f])[^\p{L}\p{M}\p{N}]|(?<=[a-z])\p{M}|[\u0131\u01c0-\u01c3\u0237\u0250-\u02af\u1d00-\u1dbf\ua7af-\ua7ff]/giu;
+  /(?![\0-\x7f])[^\p{L}\p{M}\p{N}]|(?<=[a-z]\p{M}?)\p{M}|[\u0131\u01c0-\u01c3\u0237\u0250-\u02af\u1d00-\u1dbf\ua7af-\ua7ff]/giu;
 
 /** Letters of scripts that contain letters drawn like Latin ones. */
 const foreign =

@@ -25,7 +25,7 @@ describe('text made visible [P21]', () => {
     ['a word that looks Latin', '\u0441\u043e\u0440\u0443 a b', '\\u{441}\\u{43e}\\u{440}\\u{443} a b'],
     ['quotes that are none', '\u2018a; rm b\u2019', '\\u{2018}a; rm b\\u{2019}'],
     ['signs like /, -, ; and |', 'a\u2215b \u2010x\u037e \u01c0', 'a\\u{2215}b \\u{2010}x\\u{37e} \\u{1c0}'],
-    ['a mark on a letter', 'e\u0301', 'e\\u{301}'],
+    ['marks on a letter', 'e\u0301\u0302', 'e\\u{301}\\u{302}'],
     ['Latin letters like others', 'lın\u0261', 'l\\u{131}n\\u{261}'],
     ['a word of another script', 'привет é 日本', 'привет é 日本'],
     ['many blanks', `a${' '.repeat(90)}b`, 'a\\u{20}{90}b'],
