@@ -75,6 +75,24 @@ describe('approvals in the page', () => {
     expect(await page.locator('.call.done').count()).toBe(0);
   });
 
+  test('can be allowed only after all of the call was on the screen [P21]', async () => {
+    const { page, rig: one } = await scene();
+    await say(page, `run ask ${'a'.repeat(20_000)}; rm -rf src`);
+    await page.getByRole('button', { name: /^Show more, then allow/ }).waitFor();
+    const open = async () => ((await one.ask('GET', '/v1/approvals')).items as unknown[]).length;
+    await page.waitForTimeout(450);
+    await page.keyboard.press('y');
+    expect([await page.getByRole('button', { name: /Allow once/ }).count(), await open()]).toEqual([0, 1]);
+    const allow = page.getByRole('button', { name: /Allow once/ });
+    for (let presses = 0; presses < 100 && (await allow.count()) === 0; presses += 1) {
+      await page.keyboard.press('d');
+      await page.waitForTimeout(20);
+    }
+    await page.keyboard.press('y');
+    await stands(page, 'complete');
+    expect(await open()).toBe(0);
+  });
+
   test('disappear when they are decided elsewhere, and the page reports it', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'run ask me');

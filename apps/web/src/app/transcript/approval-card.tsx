@@ -1,6 +1,6 @@
 import type { CallItem } from '@cobbler/agent/events';
 import { limitQuestion, visibleText } from '@cobbler/agent/events';
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusMessage } from '../composer/composer.tsx';
 import { duration } from '../parts/format.ts';
@@ -31,8 +31,10 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
     setDenying(false);
   }, [id]);
   const proposal = useMemo(() => (approval === undefined ? undefined : proposalOf(approval)), [approval]);
+  const body = useRef<HTMLDivElement>(null);
+  const isSeen = useSeenToEnd(body, id);
   const send = async (decision: 'allow' | 'deny', message?: string) => {
-    if (isSending || isLate || (decision === 'allow' && proposal?.isWhole !== true)) return;
+    if (isSending || isLate || (decision === 'allow' && !(isSeen && proposal?.isWhole === true))) return;
     setSending(true);
     try {
       await answer(call, decision, message);
@@ -44,6 +46,7 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
   const card = useRef<HTMLElement>(null);
   useApprovalKeys(id, {
     y: () => void send('allow'),
+    d: () => showMore(body.current),
     n: () => void send('deny'),
     e: () => setDenying(approval?.limit === undefined),
   });
@@ -83,7 +86,7 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
         {others > 0 && <span class="muted small">and {others} more</span>}
         <Expiry at={approval.expiresAt} now={now} />
       </header>
-      <div class="approval-body">
+      <div class="approval-body" ref={body}>
         <ProposalView proposal={proposal} />
       </div>
       {isLate ? (
@@ -109,7 +112,12 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
               Deny with a reason <kbd>e</kbd>
             </button>
           )}
-          {proposal.isWhole && (
+          {proposal.isWhole && !isSeen && (
+            <button type="button" class="primary" onClick={() => showMore(body.current)}>
+              Show more, then allow <kbd>d</kbd>
+            </button>
+          )}
+          {proposal.isWhole && isSeen && (
             <button type="button" class="primary" disabled={isSending} onClick={() => void send('allow')}>
               {isSending ? 'Sending…' : (limit?.allow ?? 'Allow once')} <kbd>y</kbd>
             </button>
@@ -118,6 +126,32 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
       )}
     </section>
   );
+}
+
+/** True once the user has scrolled to the end of a call that is higher than its box, and always for a shorter one. */
+function useSeenToEnd(box: RefObject<HTMLElement | null>, id: string | undefined): boolean {
+  const [seen, setSeen] = useState<string>();
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return undefined;
+    // Scroll positions can be fractions.
+    const look = () => {
+      if (current.scrollTop + current.clientHeight > current.scrollHeight - 2) setSeen(id);
+    };
+    look();
+    const sizes = new ResizeObserver(look);
+    sizes.observe(current);
+    current.addEventListener('scroll', look);
+    return () => {
+      sizes.disconnect();
+      current.removeEventListener('scroll', look);
+    };
+  }, [box, id]);
+  return id !== undefined && seen === id;
+}
+
+function showMore(body: HTMLElement | null): void {
+  body?.scrollBy({ top: body.clientHeight * 0.9 });
 }
 
 /** The complete call: its diff, its command, and every other argument. */
