@@ -93,6 +93,34 @@ describe('approvals in the page', () => {
     expect(await open()).toBe(0);
   });
 
+  test.each([
+    [1280, 1],
+    [390, 40],
+  ])('show the reason and every line in full, at %d px', async (width, lines) => {
+    const { page } = await scene();
+    await page.setViewportSize({ width, height: 700 });
+    await say(page, `write ${lines}`);
+    await page
+      .locator('.approval .diff-line.added')
+      .nth(lines - 1)
+      .waitFor();
+    expect(await page.locator('.approval').innerText()).toContain('This file is protected.');
+    // Nothing inside the body is cut or has a scroll area of its own.
+    const cut = await page
+      .locator('.approval-body *')
+      .evaluateAll(
+        (all) =>
+          all.filter(
+            (one) => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1,
+          ).length,
+      );
+    expect(cut).toBe(0);
+    const end = page.locator('.approval .diff-line.added .code').nth(lines - 1);
+    await end.scrollIntoViewIfNeeded();
+    const [box, line] = [await page.locator('.approval-body').boundingBox(), await end.boundingBox()];
+    expect((line?.x ?? 0) + (line?.width ?? 0)).toBeLessThanOrEqual((box?.x ?? 0) + (box?.width ?? 0));
+  });
+
   test('disappear when they are decided elsewhere, and the page reports it', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'run ask me');

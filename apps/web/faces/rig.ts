@@ -50,6 +50,8 @@ const fix: readonly ((results: readonly Message[]) => Line)[] = [
 ];
 
 /** Returns the next response of the fixture's model to a user message. */
+const edit = { path: 'src/sum.js' };
+
 export const scenePlay: Play = (said, results, { messages }) => {
   const [word = '', ...rest] = said.split(' ');
   const text = rest.join(' ');
@@ -75,7 +77,12 @@ export const scenePlay: Play = (said, results, { messages }) => {
       };
     case 'write':
       return first
-        ? { text: 'I will write it.', calls: [{ name: 'edit_file', arguments: { path: 'src/sum.js' } }] }
+        ? {
+            text: 'I will write it.',
+            calls: [
+              { name: 'edit_file', arguments: rest[0] === 'it' ? edit : { ...edit, lines: Number(rest[0]) } },
+            ],
+          }
         : { text: results.map((result) => JSON.stringify(result.content)).join(' ') };
     case 'run':
       return first ? { calls: [{ name: 'run_command', arguments: { command: text } }] } : { text: 'It ran.' };

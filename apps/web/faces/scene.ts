@@ -150,6 +150,12 @@ not ok 1 - adds two numbers
 
 export const longOutput: string = `[exit 0]\n${Array.from({ length: 10_000 }, (_, at) => `${at + 1}  ok  case number ${at + 1} of the long list, which does what it says`).join('\n')}\n`;
 
+/** A diff whose lines are much wider than a window. */
+function wideDiff(lines: number): string {
+  const added = Array.from({ length: lines }, (_, at) => `+${'wide '.repeat(200)}${at + 1}\n`).join('');
+  return `--- src/sum.js\n+++ src/sum.js\n@@ -0,0 +1,${lines} @@\n${added}`;
+}
+
 /** Returns the tools of the fixture: they change nothing and return realistic output. */
 export function sceneTools(): Tool[] {
   const parameters = { type: 'object', additionalProperties: true } as const;
@@ -179,7 +185,11 @@ export function sceneTools(): Tool[] {
     tool('edit_file', {
       execute: () =>
         toolOutput({ content: 'Replaced 1 passage in src/sum.js (+4 -2).', summary: '+4 -2', diff }),
-      preview: async () => ({ summary: '+4 -2', diff }),
+      mustAsk: ({ lines }) => (lines === undefined ? undefined : 'This file is protected.'),
+      preview: async ({ lines = 0 }) =>
+        typeof lines === 'number' && lines > 0
+          ? { summary: `+${lines} -0`, diff: wideDiff(lines) }
+          : { summary: '+4 -2', diff },
     }),
     tool('break', {
       execute: () => {

@@ -23,7 +23,7 @@ import { failureOf } from '../view/failure.ts';
 import { approvalContent, choiceOf, permissionOptions } from './approval.ts';
 import type { UpdateView } from './session-updates.ts';
 import { SessionUpdates } from './session-updates.ts';
-import { callFacts, callId, resultContent } from './tool-view.ts';
+import { callFacts, callId } from './tool-view.ts';
 
 /** Options of a conversation with an editor. */
 export interface AcpSessionParts {
@@ -171,8 +171,6 @@ export class AcpSession {
    */
   async #answer(request: ApprovalRequestedEvent, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
     const { host, client } = this.#parts;
-    const { mustAsk } = request;
-    const why = mustAsk === undefined ? [] : resultContent([{ type: 'text', text: mustAsk }]);
     const { content, isWhole } = approvalContent(request, host.folder, this.id);
     const rules = host.local.permission.offers(ruledCall(request));
     const options = permissionOptions(rules, isWhole, request.limit);
@@ -180,7 +178,7 @@ export class AcpSession {
       toolCallId: callId(request),
       status: 'pending' as const,
       ...callFacts(request, this.#view()),
-      content: [...why, ...content],
+      content,
     };
     try {
       const asking: RequestPermissionRequest = { sessionId: this.id, toolCall, options };

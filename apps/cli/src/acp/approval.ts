@@ -83,7 +83,8 @@ export function approvalContent(
   const isClear = native.length > 0 && diff !== undefined && visibleText(diff) === diff;
   const { diff: _, ...bare } = request;
   const text = diff === undefined || isClear ? [] : visibleText(diff, 'diff').trimEnd().split('\n');
-  const lines = [...argumentLines(isClear ? request : bare), ...text];
+  const why = request.mustAsk === undefined ? [] : [visibleText(request.mustAsk, 'name')];
+  const lines = [...why, ...argumentLines(isClear ? request : bare), ...text];
   return {
     content: [...(isClear ? native : []), ...(lines.length === 0 ? [] : [textContent(codeBlock(lines))])],
     isWhole: true,

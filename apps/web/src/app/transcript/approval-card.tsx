@@ -87,6 +87,7 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
         <Expiry at={approval.expiresAt} now={now} />
       </header>
       <div class="approval-body" ref={body}>
+        {approval.mustAsk !== undefined && <p class="bad">{visibleText(approval.mustAsk, 'name')}</p>}
         <ProposalView proposal={proposal} />
       </div>
       {isLate ? (
