@@ -30,6 +30,7 @@ export {
   type ExecuteCallbacks,
   type SessionAgent,
   type ToolActivity,
+  type ToolCallContext,
   type ToolVerdict,
 } from './session-agent/session-agent.ts';
 export { type OpenHarness, toSessionAgent } from './session-agent/to-session-agent.ts';

@@ -17,6 +17,7 @@ import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
+import { CallJudge } from '../backend/call-judge.ts';
 import { claudeReaders } from '../claude/claude-adapter.ts';
 import { claudeEnvironment } from '../claude/claude-environment.ts';
 import type { ProgramOptions } from '../cli/cli-backend.ts';
@@ -49,6 +50,8 @@ export interface ClaudeCodeAgentConfig
   readonly systemPrompt?: string;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
+  /** Names of tools, such as `WebSearch`, that can send data, and whose output is trusted. Default: none. */
+  readonly trusted?: readonly string[];
   readonly model?: string;
   /** Settings of the machine to read. Default: none. */
   readonly settingSources?: readonly ('user' | 'project' | 'local')[];
@@ -66,6 +69,7 @@ const readConfig = record<ClaudeCodeAgentConfig>({
   systemPrompt: text,
   allowedTools: listOf(text),
   disallowedTools: listOf(text),
+  trusted: listOf(text),
   env: mapOf(text),
   extraEnv: mapOf(text),
   path: text,
@@ -102,6 +106,8 @@ export class ClaudeCodeAgent implements SessionAgent {
    * The cost of each conversation after its last attempts, because the SDK counts from the start of a conversation.
    */
   readonly #costs: Map<string, readonly number[]> = new Map();
+  /** The marks of sessions, for callers that create the object of a session again. */
+  readonly #untrusted: Map<string, string> = new Map();
   #isShut = false;
 
   /** @throws AgentError `invalid` for an invalid option. */
@@ -122,6 +128,7 @@ export class ClaudeCodeAgent implements SessionAgent {
   ): Promise<AgentResponse> {
     read(prompt, text, 'prompt');
     const own = { ...read(session, readSession, 'session') };
+    own.untrusted ??= this.#untrusted.get(own.sessionId) ?? null;
     const given = read(callbacks, readCallbacks, 'callbacks');
     if (this.#isShut) throw invalid('closed', 'The agent has been shut down.');
     if (this.#turns.has(own.sessionId)) throw invalid('busy', busyText);
@@ -143,6 +150,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     } finally {
       // The object may be frozen.
       if (own.claudeSessionId !== undefined) Reflect.set(session, 'claudeSessionId', own.claudeSessionId);
+      if (own.untrusted !== null) Reflect.set(session, 'untrusted', own.untrusted);
       this.#turns.delete(own.sessionId);
       over.resolve();
     }
@@ -202,7 +210,16 @@ export class ClaudeCodeAgent implements SessionAgent {
     turn: ActivePrompt,
   ): Promise<TurnResult> {
     const { query } = this.#config.sdk ?? (await loadSdk());
-    const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, () => turn.isCancelled);
+    const { env = process.env, trusted = [] } = this.#config;
+    const judge = new CallJudge({
+      workingDir: session.workingDirectory,
+      env,
+      trusted,
+      untrusted: () => session.untrusted ?? undefined,
+      mark: (toolName) => this.#mark(session, toolName),
+    });
+    const isCancelled = () => turn.isCancelled;
+    const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, isCancelled, judge);
     const promptRead = Promise.withResolvers<void>();
     const options = this.#options(session, gatekeeper, turn);
     const running = query({ prompt: oneMessage(prompt, promptRead.promise), options });
@@ -310,6 +327,11 @@ export class ClaudeCodeAgent implements SessionAgent {
     return agentResponse({ ...facts, content, isError: !end.ok });
   }
 
+  #mark(session: AgentSession, toolName: string): void {
+    session.untrusted = toolName;
+    remember(this.#untrusted, session.sessionId, toolName);
+  }
+
   /** Adds the cost of an attempt that has ended to the earlier ones. */
   #count({ end, sessionId }: TurnResult, session: AgentSession, turn: ActivePrompt): void {
     const id = sessionId ?? session.claudeSessionId ?? undefined;
@@ -318,20 +340,23 @@ export class ClaudeCodeAgent implements SessionAgent {
       earlier.map((usd) => ({ usd })),
       { ...defined({ totalUsd: end.totalUsd }) },
     );
-    if (id !== undefined && end.totalUsd !== undefined) {
-      this.#costs.delete(id);
-      this.#costs.set(id, [...earlier.slice(-2), end.totalUsd]);
-      const [oldest = ''] = this.#costs.keys();
-      if (this.#costs.size > maxConversations) this.#costs.delete(oldest);
-    }
+    if (id !== undefined && end.totalUsd !== undefined)
+      remember(this.#costs, id, [...earlier.slice(-2), end.totalUsd]);
     const since = before === undefined ? undefined : usdSince(end.totalUsd, before, true);
     turn.usd += since ?? end.usd ?? end.totalUsd ?? 0;
     if (end.usage !== undefined) turn.usage = addUsage(turn.usage ?? noUsage, end.usage);
   }
 }
 
-/** Maximum number of conversations whose costs are kept; the least recently used are dropped. */
+/** Maximum number of conversations whose costs and marks are kept; the least recently used are dropped. */
 const maxConversations = 1_000;
+
+function remember<Value>(map: Map<string, Value>, id: string, value: Value): void {
+  map.delete(id);
+  map.set(id, value);
+  const [oldest = ''] = map.keys();
+  if (map.size > maxConversations) map.delete(oldest);
+}
 
 /** Time limit for an interrupt to take effect, in milliseconds. */
 const interruptMs = 500;
