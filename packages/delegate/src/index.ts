@@ -17,6 +17,7 @@ export type { ClaudeSettings } from './claude/claude-adapter.ts';
 export { type ClaudeCodeOptions, claudeCode } from './claude/claude-code.ts';
 export type { ProgramOptions } from './cli/cli-backend.ts';
 export { findProgram } from './cli/program.ts';
+export type { ProgramSandbox } from './cli/program-sandbox.ts';
 export { type CodexOptions, codex } from './codex/codex.ts';
 export type { CodexSettings } from './codex/codex-adapter.ts';
 export type { BackendEvent, End, Totals } from './events/backend-event.ts';

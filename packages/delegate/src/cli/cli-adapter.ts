@@ -2,6 +2,7 @@ import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { ServiceVariables } from './key-relay.ts';
+import type { OwnDirectory } from './program-sandbox.ts';
 
 /** The adapter of one program: how to start it, call it and parse its output. It has no side effects. */
 export interface CliAdapter {
@@ -16,6 +17,7 @@ export interface CliAdapter {
   readonly variables: readonly string[];
   /** The variables among them with its keys and the address of its service. */
   readonly service: ServiceVariables;
+  readonly directory: OwnDirectory;
   /** Variables that are always set. */
   readonly settings: Readonly<Record<string, string>>;
   /** Returns true if a text can be an id of its conversations. */

@@ -23,6 +23,8 @@ import { runCliProcess, silentFailure } from './cli-process.ts';
 import { openRelay, programEnvironment, secretsIn } from './environment.ts';
 import type { KeyRelay } from './key-relay.ts';
 import { findProgram, notFound, realFolder } from './program.ts';
+import type { ProgramSandbox } from './program-sandbox.ts';
+import { pathInSandbox, ProgramSandboxes, readProgramSandbox } from './program-sandbox.ts';
 import { TaskBudget } from './task-budget.ts';
 
 /** Common settings of every backend that runs a local program. */
@@ -48,10 +50,11 @@ export interface ProgramOptions {
    */
   readonly sandboxed?: boolean;
   /**
-   * A sandbox in which the program starts. It must allow the network and what the program writes in its own directory.
-   * Default: none.
+   * What the program can read and change, apart from its own permissions. Your own `Sandbox` must allow the network and
+   * what the program writes in its own directory. Default: a sandbox if one works on this machine, unless `sandboxed` is
+   * set: `strict` with the permission `read-only`, otherwise `workspace`.
    */
-  readonly sandbox?: Sandbox;
+  readonly sandbox?: ProgramSandbox;
   readonly runtime?: Runtime;
 }
 
@@ -65,7 +68,7 @@ export const programReaders: Readers<ProgramOptions> = {
   retries: amount,
   retryMs: amount,
   sandboxed: flag,
-  sandbox: withMethods('enter'),
+  sandbox: readProgramSandbox,
   runtime: withMethods('monotonic', 'timer', 'random'),
 };
 
@@ -79,6 +82,7 @@ export class CliBackend implements Backend {
   readonly #adapter: CliAdapter;
   readonly #options: ProgramOptions;
   readonly #program: string | undefined;
+  readonly #sandboxes: ProgramSandboxes;
 
   constructor(adapter: CliAdapter, options: ProgramOptions) {
     this.name = adapter.name;
@@ -86,7 +90,10 @@ export class CliBackend implements Backend {
     this.tellsCost = adapter.tellsCost;
     this.#adapter = adapter;
     this.#options = options;
-    this.#program = options.path ?? findProgram(adapter.program, options.env ?? process.env);
+    const { env = process.env, extraEnv, sandboxed } = options;
+    this.#program = options.path ?? findProgram(adapter.program, env);
+    const sandbox = options.sandbox ?? (sandboxed === true ? 'external' : undefined);
+    this.#sandboxes = new ProgramSandboxes(adapter, sandbox, { ...env, ...extraEnv });
   }
 
   problem(): AgentErrorType | undefined {
@@ -106,7 +113,12 @@ export class CliBackend implements Backend {
 
   start(request: BackendRequest, context: BackendContext = {}): BackendProcess {
     const job = new CliJob(
-      { adapter: this.#adapter, path: this.#program, problem: this.problem() },
+      {
+        adapter: this.#adapter,
+        path: this.#program,
+        problem: this.problem(),
+        sandboxes: this.#sandboxes,
+      },
       this.#options,
       read(request, readRequest, 'request'),
       read(context, readContext, 'context'),
@@ -125,6 +137,7 @@ interface Subject {
   readonly adapter: CliAdapter;
   readonly path: string | undefined;
   readonly problem: AgentErrorType | undefined;
+  readonly sandboxes: ProgramSandboxes;
 }
 
 /** One task, with as many consecutive starts of the program as it needs. */
@@ -132,6 +145,7 @@ class CliJob {
   readonly #adapter: CliAdapter;
   readonly #program: string | undefined;
   readonly #problem: AgentErrorType | undefined;
+  readonly #sandboxes: ProgramSandboxes;
   readonly #options: ProgramOptions;
   readonly #request: BackendRequest;
   readonly #context: BackendContext;
@@ -148,7 +162,7 @@ class CliJob {
   #relay: KeyRelay | undefined;
 
   constructor(
-    { adapter, path, problem }: Subject,
+    { adapter, path, problem, sandboxes }: Subject,
     options: ProgramOptions,
     request: BackendRequest,
     context: BackendContext,
@@ -156,6 +170,7 @@ class CliJob {
     this.#adapter = adapter;
     this.#program = path;
     this.#problem = problem;
+    this.#sandboxes = sandboxes;
     this.#options = options;
     this.#request = request;
     this.#context = context;
@@ -198,16 +213,16 @@ class CliJob {
     const program = this.#program;
     if (program === undefined || this.#problem !== undefined)
       throw this.#problem ?? notFound(this.#adapter.program);
-    const { sandbox } = this.#options;
+    let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
+    const sandbox = this.#sandboxes.in(request.workingDir, program);
     // Outside a sandbox, the program could read the key from the memory of this process.
     if (sandbox !== undefined) this.#relay = await openRelay(this.#adapter, this.#environment());
-    let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
     if (request.resumeId !== undefined && !this.#adapter.isSessionId(request.resumeId))
       request = this.#withoutContext(request);
     const retries = this.#options.retries ?? 1;
     for (let retry = 0; ; ) {
       if (this.#isStopped) return this.#stopped(undefined);
-      const cliProcess = await this.#try(program, request);
+      const cliProcess = await this.#try(program, request, sandbox);
       if (this.#isStopped) return this.#stopped(cliProcess);
       if (request.resumeId !== undefined && this.#isStale(cliProcess)) {
         this.#account.close(cliProcess, this.#account.costOf(cliProcess, request));
@@ -239,13 +254,12 @@ class CliJob {
     }
   }
 
-  #try(program: string, request: BackendRequest): Promise<CliProcess> {
+  #try(program: string, request: BackendRequest, sandbox: Sandbox | undefined): Promise<CliProcess> {
     this.#attempts += 1;
-    const { sandbox } = this.#options;
     const given = this.#environment();
     this.#cliProcess = runCliProcess({
       adapter: this.#adapter,
-      program,
+      program: sandbox === undefined ? program : pathInSandbox(program, given),
       request,
       env: this.#relay?.env ?? given,
       address: this.#relay?.address,

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { homesOf, sealedPaths } from '../protected-paths.ts';
+import { basename, dirname, join } from 'node:path';
+import { homesOf, realAsFar, sealedPaths } from '../protected-paths.ts';
 import { gitIdentity } from './git.ts';
 import { hiddenFrom, realOf, toolchainPaths } from './home.ts';
 import type { SandboxOptions } from './options.ts';
@@ -17,6 +17,8 @@ export interface SandboxPlaces {
   readonly shown: readonly string[];
   /** Further directories that programs can write. */
   readonly write: readonly string[];
+  /** Paths in these directories that programs can only read. The last name can be that of a symbolic link. */
+  readonly locked: readonly string[];
   /** The user's home directory. */
   readonly realHome: string | undefined;
   /** What programs see as the home directory. */
@@ -49,6 +51,7 @@ export function createPlaces(options: SandboxOptions): SandboxPlaces {
     sealed: real(sealed),
     shown: [...toolchainPaths(env, { home: realHome, hidden, sealed }), ...real(options.read)],
     write: real(options.write),
+    locked: (options.locked ?? []).map((path) => join(realAsFar(dirname(path)), basename(path))),
     realHome,
     home,
     temporary,
