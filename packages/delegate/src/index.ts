@@ -15,8 +15,8 @@ export type {
 } from './backend/backend.ts';
 export type { ClaudeSettings } from './claude/claude-adapter.ts';
 export { type ClaudeCodeOptions, claudeCode } from './claude/claude-code.ts';
-export type { ProgramOptions } from './cli/cli-backend.ts';
 export { findProgram } from './cli/program.ts';
+export type { ProgramOptions } from './cli/program-options.ts';
 export type { ProgramSandbox } from './cli/program-sandbox.ts';
 export { type CodexOptions, codex } from './codex/codex.ts';
 export type { CodexSettings } from './codex/codex-adapter.ts';

@@ -331,7 +331,15 @@ const agentToolMutants: readonly Mutant[] = [
     by: 'test/key-relay.test.ts',
   },
   {
-    file: 'src/agent-tool/task-calls.ts',
+    file: 'src/sdk/gatekeeper.ts',
+    find: "if (decision.type === 'allow') this.#judge.noteOutput(toolName);",
+    replace: '',
+    why: 'a session of the Agent SDK does not remember that it has read the web',
+    breaks: ['P21'],
+    by: 'test/session-agent.test.ts',
+  },
+  {
+    file: 'src/backend/call-judge.ts',
     find: 'untrusted !== undefined && facts.sends && !this.#isTrusted(toolName)',
     replace: 'false',
     why: 'a program sends data without a decision after it has read the web',

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { probeSandboxSync } from '@cobbler/agent/sandbox';
@@ -44,7 +52,10 @@ describe('a program that a user delegates to', () => {
     const { workspace, options, read, has } = machine(leaves);
     const events: BackendEvent[] = [];
     const context = { onEvent: (event: BackendEvent) => events.push(event) };
-    await claudeCode({ ...options, permission: 'edit' }).run({ prompt: 'Go.', workingDir: workspace }, context);
+    await claudeCode({ ...options, permission: 'edit' }).run(
+      { prompt: 'Go.', workingDir: workspace },
+      context,
+    );
     const out = read('home/.claude/out');
     expect(out).toMatch(/cobbler-[0-9a-f]{48}\n\{"of":"user"\}part of it\n/);
     expect(out).not.toMatch(/a secret|sk-real/);
@@ -65,12 +76,15 @@ describe('a program that a user delegates to', () => {
     },
   );
 
-  it.skipIf(!works)('keeps its conversations, even if it has never run before (needs bubblewrap)', async () => {
-    const { home, workspace, options, read } = machine('echo kept > "$HOME/.codex/conversation"');
-    const path = join(home, 'prefix/bin/codex');
-    await codex({ ...options, path }).run({ prompt: 'Go.', workingDir: workspace });
-    expect(read('home/.codex/conversation')).toBe('kept\n');
-  });
+  it.skipIf(!works)(
+    'keeps its conversations, even if it has never run before (needs bubblewrap)',
+    async () => {
+      const { home, workspace, options, read } = machine('echo kept > "$HOME/.codex/conversation"');
+      const path = join(home, 'prefix/bin/codex');
+      await codex({ ...options, path }).run({ prompt: 'Go.', workingDir: workspace });
+      expect(read('home/.codex/conversation')).toBe('kept\n');
+    },
+  );
 
   it.each([
     [{ sandbox: 'off' }, {}],

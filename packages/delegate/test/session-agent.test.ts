@@ -240,7 +240,11 @@ describe('ClaudeCodeAgent', () => {
     };
     const script = (...calls: readonly [string, object?][]) => [
       init(),
-      ...calls.map(([name, input], at) => async (options: Options) => void (await hooked(options, `t${at}`, name, input))),
+      ...calls.map(
+        ([name, input], at) =>
+          async (options: Options) =>
+            void (await hooked(options, `t${at}`, name, input)),
+      ),
       ends(),
     ];
     const send: [string, object] = ['Bash', { command: 'curl x' }];
@@ -278,7 +282,9 @@ describe('ClaudeCodeAgent', () => {
 
   it('neither marks nor asks about tools that are trusted', async () => {
     const contexts: ToolCallContext[] = [];
-    const calls = ['WebSearch', 'Bash'].map((name) => async (o: Options) => void (await hooked(o, name, name)));
+    const calls = ['WebSearch', 'Bash'].map(
+      (name) => async (o: Options) => void (await hooked(o, name, name)),
+    );
     const sdk = fakeSdk([init(), ...calls, ends()]);
     const agent = new ClaudeCodeAgent({ sdk, env: {}, trusted: ['WebSearch'] });
     const canUseTool: ExecuteCallbacks['canUseTool'] = (_name, _input, context) => {

@@ -4,10 +4,7 @@ import type { CliAdapter } from '../cli/cli-adapter.ts';
 export const claudeName = 'claude-code';
 
 /** The environment of Claude Code. */
-export const claudeEnvironment: Pick<
-  CliAdapter,
-  'variables' | 'service' | 'directory' | 'settings'
-> = {
+export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'service' | 'directory' | 'settings'> = {
   variables: [
     'ANTHROPIC_API_KEY',
     'ANTHROPIC_AUTH_TOKEN',

@@ -1,8 +1,7 @@
-import type { AgentError as AgentErrorType, Environment, Runtime, Usage } from '@cobbler/agent';
+import type { AgentError as AgentErrorType, Runtime, Usage } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
-import type { Readers } from '@cobbler/agent/input';
-import { amount, flag, mapOf, read, text, withMethods } from '@cobbler/agent/input';
+import { read, text } from '@cobbler/agent/input';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type {
@@ -23,56 +22,10 @@ import { runCliProcess, silentFailure } from './cli-process.ts';
 import { openRelay, programEnvironment, secretsIn } from './environment.ts';
 import type { KeyRelay } from './key-relay.ts';
 import { findProgram, notFound, realFolder } from './program.ts';
-import type { ProgramSandbox } from './program-sandbox.ts';
-import { pathInSandbox, ProgramSandboxes, readProgramSandbox } from './program-sandbox.ts';
+import type { ProgramOptions } from './program-options.ts';
+import { defaultTimeoutMs } from './program-options.ts';
+import { ProgramSandboxes, pathInSandbox } from './program-sandbox.ts';
 import { TaskBudget } from './task-budget.ts';
-
-/** Common settings of every backend that runs a local program. */
-export interface ProgramOptions {
-  /**
-   * Environment for finding the program and for the variables it receives. Default: the environment of this process.
-   */
-  readonly env?: Environment;
-  /** Additional variables for the program. */
-  readonly extraEnv?: Readonly<Record<string, string>>;
-  /** Path of the program. Default: searched on the PATH once, when the backend is created. */
-  readonly path?: string;
-  /** Time limit of one task, including all attempts, in milliseconds. Default 600,000. */
-  readonly timeoutMs?: number;
-  /** Time between SIGTERM and SIGKILL, in milliseconds. Default 1,500. */
-  readonly graceMs?: number;
-  /** Maximum number of retries after transient failures. Default 1. */
-  readonly retries?: number;
-  /** Delay before a retry, in milliseconds; half of it is random. Default 2,000. */
-  readonly retryMs?: number;
-  /**
-   * True if this machine is a sandbox. A superuser can then run Claude Code with permission `bypass`. Default false.
-   */
-  readonly sandboxed?: boolean;
-  /**
-   * What the program can read and change, apart from its own permissions. Your own `Sandbox` must allow the network and
-   * what the program writes in its own directory. Default: a sandbox if one works on this machine, unless `sandboxed` is
-   * set: `strict` with the permission `read-only`, otherwise `workspace`.
-   */
-  readonly sandbox?: ProgramSandbox;
-  readonly runtime?: Runtime;
-}
-
-/** The readers of {@link ProgramOptions}. */
-export const programReaders: Readers<ProgramOptions> = {
-  env: mapOf(text),
-  extraEnv: mapOf(text),
-  path: text,
-  timeoutMs: amount,
-  graceMs: amount,
-  retries: amount,
-  retryMs: amount,
-  sandboxed: flag,
-  sandbox: readProgramSandbox,
-  runtime: withMethods('monotonic', 'timer', 'random'),
-};
-
-export const defaultTimeoutMs = 600_000;
 
 /** A backend for the program of an adapter. Searches for the program once. */
 export class CliBackend implements Backend {

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Environment } from '@cobbler/agent';
@@ -8,6 +8,7 @@ import { oneOf, withMethods } from '@cobbler/agent/input';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { createSandbox } from '@cobbler/agent/sandbox';
 import type { CliAdapter } from './cli-adapter.ts';
+import { realProgram } from './program.ts';
 
 /**
  * The restrictions of a program. `workspace`: it can write only in its working directory and in its own directory.
@@ -92,11 +93,11 @@ export class ProgramSandboxes {
  * do not exist there.
  */
 export function pathInSandbox(program: string, { PATH = '' }: Environment): string {
-  return PATH.split(delimiter).includes(dirname(program)) ? program : realpathSync(program);
+  return PATH.split(delimiter).includes(dirname(program)) ? program : realProgram(program);
 }
 
 /** Returns what a program consists of: the packages installed with it, or one file. */
 function filesOf(program: string): string {
-  const real = realpathSync(program);
+  const real = realProgram(program);
   return /^.*?\/node_modules(?=\/)/.exec(real)?.[0] ?? real;
 }

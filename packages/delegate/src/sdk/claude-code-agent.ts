@@ -20,9 +20,9 @@ import { decisionSeconds } from '../backend/call-decision.ts';
 import { CallJudge } from '../backend/call-judge.ts';
 import { claudeReaders } from '../claude/claude-adapter.ts';
 import { claudeEnvironment } from '../claude/claude-environment.ts';
-import type { ProgramOptions } from '../cli/cli-backend.ts';
 import { programEnvironment } from '../cli/environment.ts';
 import { realFolder } from '../cli/program.ts';
+import type { ProgramOptions } from '../cli/program-options.ts';
 import type { End } from '../events/backend-event.ts';
 import { earlierOf, usdSince } from '../events/backend-event.ts';
 import type {
@@ -40,6 +40,7 @@ import {
 } from '../session-agent/session-agent.ts';
 import { Gatekeeper } from './gatekeeper.ts';
 import { planInstruction } from './plan-mode.ts';
+import { RecentConversations } from './recent-conversations.ts';
 import type { TurnResult } from './turn.ts';
 import { readTurn } from './turn.ts';
 
@@ -105,9 +106,9 @@ export class ClaudeCodeAgent implements SessionAgent {
   /**
    * The cost of each conversation after its last attempts, because the SDK counts from the start of a conversation.
    */
-  readonly #costs: Map<string, readonly number[]> = new Map();
+  readonly #costs: RecentConversations<readonly number[]> = new RecentConversations();
   /** The marks of sessions, for callers that create the object of a session again. */
-  readonly #untrusted: Map<string, string> = new Map();
+  readonly #untrusted: RecentConversations<string> = new RecentConversations();
   #isShut = false;
 
   /** @throws AgentError `invalid` for an invalid option. */
@@ -329,7 +330,7 @@ export class ClaudeCodeAgent implements SessionAgent {
 
   #mark(session: AgentSession, toolName: string): void {
     session.untrusted = toolName;
-    remember(this.#untrusted, session.sessionId, toolName);
+    this.#untrusted.set(session.sessionId, toolName);
   }
 
   /** Adds the cost of an attempt that has ended to the earlier ones. */
@@ -341,21 +342,11 @@ export class ClaudeCodeAgent implements SessionAgent {
       { ...defined({ totalUsd: end.totalUsd }) },
     );
     if (id !== undefined && end.totalUsd !== undefined)
-      remember(this.#costs, id, [...earlier.slice(-2), end.totalUsd]);
+      this.#costs.set(id, [...earlier.slice(-2), end.totalUsd]);
     const since = before === undefined ? undefined : usdSince(end.totalUsd, before, true);
     turn.usd += since ?? end.usd ?? end.totalUsd ?? 0;
     if (end.usage !== undefined) turn.usage = addUsage(turn.usage ?? noUsage, end.usage);
   }
-}
-
-/** Maximum number of conversations whose costs and marks are kept; the least recently used are dropped. */
-const maxConversations = 1_000;
-
-function remember<Value>(map: Map<string, Value>, id: string, value: Value): void {
-  map.delete(id);
-  map.set(id, value);
-  const [oldest = ''] = map.keys();
-  if (map.size > maxConversations) map.delete(oldest);
 }
 
 /** Time limit for an interrupt to take effect, in milliseconds. */
