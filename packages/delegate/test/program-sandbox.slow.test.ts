@@ -86,6 +86,24 @@ describe('a program that a user delegates to', () => {
     },
   );
 
+  it.skipIf(!works)('finds its directory through a link (needs bubblewrap)', async () => {
+    const { home, workspace, options, read } = machine('echo kept > "$HOME/.codex/conversation"');
+    mkdirSync(join(home, 'dotfiles/codex'), { recursive: true });
+    symlinkSync(join(home, 'dotfiles/codex'), join(home, '.codex'));
+    const path = join(home, 'prefix/bin/codex');
+    await codex({ ...options, path }).run({ prompt: 'Go.', workingDir: workspace });
+    expect(read('home/dotfiles/codex/conversation')).toBe('kept\n');
+  });
+
+  it.skipIf(!works)('cannot create its settings at the first start (needs bubblewrap) [P21]', async () => {
+    const script = 'cd "$CLAUDE_CONFIG_DIR"; echo bad > .claude.json; mkdir plugins/bad; echo ran > out';
+    const { home, workspace, options, read, has } = machine(script);
+    const env = { ...options.env, CLAUDE_CONFIG_DIR: join(home, 'config') };
+    await claudeCode({ ...options, env }).run({ prompt: 'Go.', workingDir: workspace });
+    expect([read('home/config/out'), read('home/config/.claude.json')]).toEqual(['ran\n', '{}']);
+    expect([has('home/config/plugins/bad'), has('home/config/plugins.blocked')]).toEqual([false, false]);
+  });
+
   it.each([
     [{ sandbox: 'off' }, {}],
     [{ sandboxed: true }, {}],

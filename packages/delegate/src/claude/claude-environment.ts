@@ -21,10 +21,11 @@ export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'service' | 'dire
     variable: 'CLAUDE_CONFIG_DIR',
     name: '.claude',
     locked: [
-      ...['.claude.json', 'CLAUDE.md', 'agents', 'commands', 'hooks', 'output-styles', 'plugins', 'rules'],
+      ...['CLAUDE.md', 'agents', 'commands', 'hooks', 'output-styles', 'plugins', 'rules'],
       ...['settings.json', 'settings.local.json', 'skills', 'workflows'],
     ],
-    inHome: ['.claude.json'],
+    created: ['plugins'],
+    settings: '.claude.json',
   },
   settings: {
     // Cobbler retries requests, so Claude Code must not.

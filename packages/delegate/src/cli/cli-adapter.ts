@@ -2,7 +2,6 @@ import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { ServiceVariables } from './key-relay.ts';
-import type { OwnDirectory } from './program-sandbox.ts';
 
 /** The adapter of one program: how to start it, call it and parse its output. It has no side effects. */
 export interface CliAdapter {
@@ -28,6 +27,20 @@ export interface CliAdapter {
   connect(request: BackendRequest, say: (line: string) => void): CliConnection;
   /** Returns true if an attempt without a result failed because the conversation to continue is lost. */
   isStale(stderr: string): boolean;
+}
+
+/** The directory in which a program keeps its login and its conversations. */
+export interface OwnDirectory {
+  /** The variable that names it. */
+  readonly variable: string;
+  /** Its name in the home directory if there is no such variable. */
+  readonly name: string;
+  /** What the program executes or obeys there. Nothing that runs in the sandbox may change it. */
+  readonly locked: readonly string[];
+  /** Directories among them that the program creates when it starts for the first time. */
+  readonly created: readonly string[];
+  /** A file with settings that is in this directory if the variable is set, and otherwise in the home directory. */
+  readonly settings?: string;
 }
 
 /** A connection to a running program. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Environment } from '@cobbler/agent';
@@ -16,18 +16,6 @@ import { realProgram } from './program.ts';
  * container. `off`: it has all rights of this user.
  */
 export type ProgramSandbox = 'workspace' | 'strict' | 'external' | 'off' | Sandbox;
-
-/** The directory in which a program keeps its login and its conversations. */
-export interface OwnDirectory {
-  /** The variable that names it. */
-  readonly variable: string;
-  /** Its name in the home directory if there is no such variable. */
-  readonly name: string;
-  /** What the program executes or obeys there. Nothing that runs in the sandbox may change it. */
-  readonly locked: readonly string[];
-  /** Files in the home directory that the program reads. */
-  readonly inHome: readonly string[];
-}
 
 const modes = oneOf('workspace', 'strict', 'external', 'off');
 const instance = withMethods<Sandbox>('enter');
@@ -69,22 +57,34 @@ export class ProgramSandboxes {
   ): Sandbox | undefined {
     const { directory, permission } = this.#adapter;
     const { HOME: home = homedir() } = this.#env;
-    const own = this.#env[directory.variable] || join(home, directory.name);
+    const named = this.#env[directory.variable];
+    const own = named || join(home, directory.name);
+    const settings = directory.settings === undefined ? [] : [directory.settings];
     const mode = given ?? (permission === 'read-only' ? 'strict' : 'workspace');
     try {
       const sandbox = createSandbox({
         ...{ workspace, mode, env: this.#env, network: true, git: true, nested: true },
-        read: [filesOf(program), ...directory.inHome.map((name) => join(home, name))],
+        read: [filesOf(program), ...settings.map((name) => join(home, name))],
         write: [own],
-        locked: directory.locked.map((name) => join(own, name)),
+        locked: [...directory.locked, ...settings].map((name) => join(own, name)),
       });
-      // Otherwise its conversations would end with this process.
-      mkdirSync(own, { recursive: true, mode: 0o700 });
+      // Otherwise its conversations would end with this process, and the program would create what it may only read.
+      for (const name of ['.', ...directory.created])
+        mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
+      for (const name of named ? settings : []) writeNew(join(own, name), '{}');
       return sandbox;
     } catch (error) {
       if (given === undefined && AgentError.is(error) && error.code === 'no_sandbox') return undefined;
       throw error;
     }
+  }
+}
+
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

@@ -78,7 +78,7 @@ export function codexBasics(
         ...['AGENTS.md', 'AGENTS.override.md', 'agents', 'config.toml', 'hooks', 'hooks.json', 'plugins'],
         ...['prompts', 'rules', 'skills'],
       ],
-      inHome: [],
+      created: ['skills'],
     },
     settings: {},
     // With an unknown id, Codex would start a new thread without an error.

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { homesOf, realAsFar, sealedPaths } from '../protected-paths.ts';
 import { gitIdentity } from './git.ts';
-import { hiddenFrom, realOf, toolchainPaths } from './home.ts';
+import { hiddenFrom, isInside, realOf, toolchainPaths } from './home.ts';
 import type { SandboxOptions } from './options.ts';
 
 /** The paths that a sandbox hides, shows and replaces. All are real paths. */
@@ -40,6 +40,7 @@ export function createPlaces(options: SandboxOptions): SandboxPlaces {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   writeFileSync(empty, '', { mode: 0o444 });
   writeFileSync(gitconfig, gitIdentity(env), { mode: 0o444 });
+  for (const path of options.write ?? []) keepLink(path, env['HOME'], home);
   const sealed = sealedPaths(env);
   const realHome = realOf(env['HOME']);
   const homes = realHome === undefined ? homesOf(env) : [realHome, ...homesOf(env)];
@@ -58,6 +59,15 @@ export function createPlaces(options: SandboxOptions): SandboxPlaces {
     gitconfig,
     empty,
   };
+}
+
+/** Gives a link from the user's home directory the same place in the one that programs see. */
+function keepLink(path: string, userHome: string | undefined, home: string): void {
+  const target = realOf(path);
+  if (userHome === undefined || target === undefined || target === path || !isInside(path, userHome)) return;
+  const link = join(home, relative(userHome, path));
+  mkdirSync(dirname(link), { recursive: true, mode: 0o700 });
+  if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(target, link);
 }
 
 const temporaryDirectories: Set<string> = new Set();
