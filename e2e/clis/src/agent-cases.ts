@@ -217,7 +217,9 @@ export const wholeCases: readonly Case[] = [
 
 async function killedInTheMiddle(rig: Rig, program: 'claude' | 'codex'): Promise<void> {
   const records = join(rig.area, 'processes');
-  const options = JSON.stringify({ ...rig[program], permission: program === 'claude' ? 'gate' : 'edit' });
+  const permission = program === 'claude' ? 'gate' : 'edit';
+  // In a sandbox, the processes would end with Cobbler.
+  const options = JSON.stringify({ ...rig[program], permission, sandbox: 'off' });
   const source = `
     import { recordProcesses } from '@cobbler/agent/node';
     import { claudeCode, codex } from '@cobbler/delegate';

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ProgramOptions } from '@cobbler/delegate';
 
@@ -28,20 +27,19 @@ export interface Rig {
 const variable = 'COBBLER_CLIS_CASE';
 
 export function makeRig(programs: Programs, url: string, log: string, name: string): Rig {
-  const area = mkdtempSync(join(tmpdir(), 'cobbler-clis-'));
-  const [workspace, home, temporary] = [join(area, 'workspace'), join(area, 'home'), join(area, 'temporary')];
-  for (const folder of [workspace, home, temporary]) mkdirSync(folder);
+  // Codex makes no links to its helpers, which its sandbox needs, if its home is below the temporary folder. In
+  // Cobbler's sandbox, that is /tmp.
+  const area = mkdtempSync('/var/tmp/cobbler-clis-');
+  const [workspace, home] = [join(area, 'workspace'), join(area, 'home')];
+  for (const folder of [workspace, home]) mkdirSync(folder);
+  // Claude Code cannot write it in the sandbox.
+  writeFileSync(join(home, '.claude.json'), '{}');
   const marker = `${name.replaceAll(' ', '-')}-${process.pid}-${Math.round(performance.now())}`;
   const env = {
     PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
     HOME: home,
     LANG: 'C.UTF-8',
     TZ: 'UTC',
-    CLAUDE_CONFIG_DIR: join(home, 'claude'),
-    CODEX_HOME: home,
-    // Codex makes no links to its helpers if its home is below the temporary folder. It needs them for its sandbox
-    // if the machine has an older bubblewrap.
-    TMPDIR: temporary,
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'sk-ant-suite-0123456789',
     OPENAI_API_KEY: 'sk-suite-0123456789',

@@ -15,8 +15,9 @@ export type {
 } from './backend/backend.ts';
 export type { ClaudeSettings } from './claude/claude-adapter.ts';
 export { type ClaudeCodeOptions, claudeCode } from './claude/claude-code.ts';
-export type { ProgramOptions } from './cli/cli-backend.ts';
 export { findProgram } from './cli/program.ts';
+export type { ProgramOptions } from './cli/program-options.ts';
+export type { ProgramSandbox } from './cli/program-sandbox.ts';
 export { type CodexOptions, codex } from './codex/codex.ts';
 export type { CodexSettings } from './codex/codex-adapter.ts';
 export type { BackendEvent, End, Totals } from './events/backend-event.ts';
@@ -30,6 +31,7 @@ export {
   type ExecuteCallbacks,
   type SessionAgent,
   type ToolActivity,
+  type ToolCallContext,
   type ToolVerdict,
 } from './session-agent/session-agent.ts';
 export { type OpenHarness, toSessionAgent } from './session-agent/to-session-agent.ts';

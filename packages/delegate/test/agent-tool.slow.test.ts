@@ -7,7 +7,7 @@ import { claudeCode, codex } from '@cobbler/delegate';
 import type { AgentTool, AgentToolOptions, SessionReport } from '@cobbler/delegate/agent-tool';
 import { createAgentTool } from '@cobbler/delegate/agent-tool';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { defaultTimeoutMs } from '../src/cli/cli-backend.ts';
+import { defaultTimeoutMs } from '../src/cli/program-options.ts';
 import type { FakePrograms } from './fake-programs.ts';
 import { running } from './fake-programs.ts';
 import { fakePrograms } from './rig.ts';

@@ -178,6 +178,22 @@ describe('toSessionAgent [S1.15]', () => {
     await agent.shutdown();
   });
 
+  it('gives canUseTool what the gate of the loop knows about a call [P21]', async () => {
+    const agent = toSessionAgent((_session, gate) => {
+      const known = { mustAsk: 'It sends.', untrusted: 'fetch' };
+      return createHarness({ ...harnessFixture(), gate: (call, how) => gate({ ...call, ...known }, how) });
+    });
+    const contexts: unknown[] = [];
+    await agent.execute('use look', session(), {
+      canUseTool: (_name, _input, context) => {
+        contexts.push(context);
+        return 'allow';
+      },
+    });
+    expect(contexts).toMatchObject([{ mustAsk: 'It sends.', untrusted: 'fetch' }]);
+    await agent.shutdown();
+  });
+
   it('supports cancel, and the result works as an engine again [S1.2]', async () => {
     const agent = toSessionAgent(() => createHarness(harnessFixture()));
     const hanging = agent.execute('hang', session());

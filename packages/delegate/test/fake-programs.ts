@@ -31,7 +31,7 @@ export function placePrograms(): FakePrograms & { dispose(): void } {
   }
   copyFileSync(join(import.meta.dirname, 'fixtures', 'package.json'), join(bin, 'package.json'));
   const env = { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter), HOME: home };
-  const options = { env, extraEnv: { FAKE_HOME: home }, graceMs: 300, retryMs: 2 };
+  const options = { env, extraEnv: { FAKE_HOME: home }, graceMs: 300, retryMs: 2, sandbox: 'off' } as const;
   return {
     area,
     workspace,

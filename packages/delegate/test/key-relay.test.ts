@@ -49,6 +49,23 @@ function statusOf(
 }
 
 describe('the relay between a program and its service [P19]', () => {
+  it('connects through the proxy of the program, which reaches the relay without it', async () => {
+    const seen: unknown[] = [];
+    const proxy = await serve(({ url, headers }, response) => {
+      seen.push([url, headers['x-api-key']]);
+      response.end();
+    });
+    const address = 'http://service.invalid/base';
+    const env = { SERVICE_KEY: key, SERVICE_URL: address, HTTP_PROXY: proxy, NO_PROXY: 'own.example' };
+    const service = { keys: ['SERVICE_KEY'], address: 'SERVICE_URL', defaultAddress: address };
+    const relay = await KeyRelay.open(service, env);
+    onTestFinished(() => relay?.close());
+    const placeholder = relay?.env['SERVICE_KEY'] ?? '';
+    expect((await fetch(`${relay?.address}/x`, { headers: { 'x-api-key': placeholder } })).status).toBe(200);
+    expect(seen).toEqual([['http://service.invalid/base/x', key]]);
+    expect(relay?.env).toMatchObject({ HTTP_PROXY: proxy, NO_PROXY: 'own.example,127.0.0.1' });
+  });
+
   it('gives the program a placeholder and its own address, and the service the key', async () => {
     const seen: unknown[] = [];
     const relay = await open(({ url, method, headers }, response) => {

@@ -212,8 +212,8 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: backend,
-    find: 'findProgram(adapter.program, options.env ?? process.env);',
-    replace: "(findProgram(adapter.program, options.env ?? process.env) ?? '/usr/bin/false');",
+    find: 'findProgram(adapter.program, env);',
+    replace: "(findProgram(adapter.program, env) ?? '/usr/bin/false');",
     why: 'another program is started if the right one is missing',
     breaks: ['S2.10'],
     by: byTool,
@@ -267,7 +267,7 @@ const agentToolMutants: readonly Mutant[] = [
     by: byFaults,
   },
   {
-    file: backend,
+    file: 'src/cli/program-options.ts',
     find: 'export const defaultTimeoutMs = 600_000;',
     replace: 'export const defaultTimeoutMs = 6_000_000;',
     why: 'a job can run for 100 minutes',
@@ -331,7 +331,15 @@ const agentToolMutants: readonly Mutant[] = [
     by: 'test/key-relay.test.ts',
   },
   {
-    file: 'src/agent-tool/task-calls.ts',
+    file: 'src/sdk/gatekeeper.ts',
+    find: "if (decision.type === 'allow') this.#judge.noteOutput(toolName);",
+    replace: '',
+    why: 'a session of the Agent SDK does not remember that it has read the web',
+    breaks: ['P21'],
+    by: 'test/session-agent.test.ts',
+  },
+  {
+    file: 'src/backend/call-judge.ts',
     find: 'untrusted !== undefined && facts.sends && !this.#isTrusted(toolName)',
     replace: 'false',
     why: 'a program sends data without a decision after it has read the web',

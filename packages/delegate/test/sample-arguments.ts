@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const program = () => ({
   ...{ env: { PATH: '/none' }, extraEnv: { A: 'b' }, path: '/none/program', timeoutMs: 10, graceMs: 10 },
-  ...{ retries: 0, retryMs: 1, sandboxed: false, runtime: fakeRuntime() },
+  ...{ retries: 0, retryMs: 1, sandboxed: false, sandbox: 'off' as const, runtime: fakeRuntime() },
 });
 const backend = () => claudeCode(program());
 const limits = { turns: 1, usd: 1, tokens: 10 };

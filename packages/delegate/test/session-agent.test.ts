@@ -1,5 +1,7 @@
+import type { Options } from '@anthropic-ai/claude-agent-sdk';
 import type { Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import type { ExecuteCallbacks, ToolCallContext } from '@cobbler/delegate';
 import { agentResponse } from '@cobbler/delegate';
 import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
 import { describe, expect, it } from 'vitest';
@@ -228,6 +230,69 @@ describe('ClaudeCodeAgent', () => {
       },
     });
     expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('tells canUseTool that the conversation contains untrusted output, also after a restart [P21]', async () => {
+    const contexts: Record<string, unknown>[] = [];
+    const canUseTool: ExecuteCallbacks['canUseTool'] = (toolName, input, { mustAsk, untrusted }) => {
+      contexts.push({ toolName, mustAsk, untrusted });
+      return input['url'] === 'refused' ? 'deny' : 'allow';
+    };
+    const script = (...calls: readonly [string, object?][]) => [
+      init(),
+      ...calls.map(
+        ([name, input], at) =>
+          async (options: Options) =>
+            void (await hooked(options, `t${at}`, name, input)),
+      ),
+      ends(),
+    ];
+    const send: [string, object] = ['Bash', { command: 'curl x' }];
+    const fetch: [string, object?] = ['WebFetch'];
+    const { agent } = agentOver(script(send, ['WebFetch', { url: 'refused' }], send, fetch, send, ['Read']));
+    const one = session();
+    await agent.execute('Go.', one, { canUseTool });
+    expect(contexts.map(({ untrusted }) => untrusted)).toEqual([
+      ...[undefined, undefined, undefined, undefined],
+      ...['WebFetch', 'WebFetch'],
+    ]);
+    const reason = expect.stringMatching(/can send data, .* untrusted output from WebFetch/);
+    expect(contexts.map(({ mustAsk }) => mustAsk).slice(-2)).toEqual([reason, undefined]);
+    expect(one.untrusted).toBe('WebFetch');
+
+    const { agent: next } = agentOver(script(send));
+    await next.execute('Go on.', one, { canUseTool });
+    expect(contexts.at(-1)).toEqual({ toolName: 'Bash', mustAsk: reason, untrusted: 'WebFetch' });
+  });
+
+  it('keeps the mark for a caller that creates the object of the session again, and marks without a gate [P21]', async () => {
+    const marks: unknown[] = [];
+    const { agent } = agentOver(
+      [init(), async (options) => void (await hooked(options, 't1', 'WebSearch')), ends()],
+      [init(), async (options) => void (await hooked(options, 't2', 'Bash')), ends()],
+    );
+    await agent.execute('Search.', Object.freeze(session()));
+    const canUseTool: ExecuteCallbacks['canUseTool'] = (_name, _input, { untrusted }) => {
+      marks.push(untrusted);
+      return 'allow';
+    };
+    await agent.execute('Go on.', session(), { canUseTool });
+    expect(marks).toEqual(['WebSearch']);
+  });
+
+  it('neither marks nor asks about tools that are trusted', async () => {
+    const contexts: ToolCallContext[] = [];
+    const calls = ['WebSearch', 'Bash'].map(
+      (name) => async (o: Options) => void (await hooked(o, name, name)),
+    );
+    const sdk = fakeSdk([init(), ...calls, ends()]);
+    const agent = new ClaudeCodeAgent({ sdk, env: {}, trusted: ['WebSearch'] });
+    const canUseTool: ExecuteCallbacks['canUseTool'] = (_name, _input, context) => {
+      contexts.push(context);
+      return 'allow';
+    };
+    await agent.execute('Go.', session(), { canUseTool });
+    expect(contexts.map(({ untrusted }) => untrusted)).toEqual([undefined, undefined]);
   });
 
   it('adds the plan instructions in plan mode only [S1.8]', async () => {

@@ -14,7 +14,7 @@ Model
   --fallback <name>        model to use if the main one is overloaded, unreachable or unavailable; repeatable
   --base-url <url>         server that implements the provider's API
   --api <name>             OpenAI API to use: responses or chat
-  --backend <name>         let another program do the work: claude-code or codex
+  --backend <name>         let another program do the work, in the sandbox: claude-code or codex
 
 Task
   -C, --dir <dir>          work in this directory (default: the current one)

@@ -126,7 +126,7 @@ async function work(
   if (output !== undefined) checkWritable(output);
   const limits = recordReplay.fact('limits', () => limitsOf(flags, settings));
   const budget = await runBudget(budgets, folder, recordReplay);
-  const delegate = await delegateOf({ flags, recordReplay }, folder, limits, io);
+  const delegate = await delegateOf({ flags, recordReplay, audit }, folder, limits, io);
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
@@ -222,7 +222,7 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
 
 /** Returns the backend that does the work instead of a model, if one was requested. */
 async function delegateOf(
-  { flags, recordReplay }: Pick<ParsedRun, 'flags' | 'recordReplay'>,
+  { flags, recordReplay, audit }: Pick<ParsedRun, 'flags' | 'recordReplay' | 'audit'>,
   folder: string,
   limits: Limits,
   io: Io,
@@ -235,7 +235,8 @@ async function delegateOf(
       'Remove --backend, or --record and --replay.',
     );
   const own = model === undefined ? {} : { model };
-  const sandbox = await backendSandbox(folder, flags, io.env);
+  const sandbox = await backendSandbox(name, flags, io);
+  audit.note({ kind: 'sandbox', sandbox: sandbox === 'off' || sandbox === 'external' ? sandbox : 'bwrap' });
   const order = { name, folder, mode, limits, trusted, pricing: () => undefined, env: io.env };
   return delegateTo({ ...order, ...own, ...defined({ sandbox }) });
 }

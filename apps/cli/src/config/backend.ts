@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Environment, Limits, Pricing } from '@cobbler/agent';
 import { recordProcesses } from '@cobbler/agent/node';
-import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { homeToKeep } from '../session/session-home.ts';
 import { oneOf, optionValue } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import type { SandboxMode } from './sandbox.ts';
 
 /** Programs that can do the work instead of a model. */
 export const backendNames = ['claude-code', 'codex'] as const;
@@ -41,8 +41,8 @@ export interface BackendOrder {
   readonly trusted: readonly string[];
   readonly pricing: Pricing;
   readonly env: Environment;
-  /** The sandbox of the program. Default: none. */
-  readonly sandbox?: Sandbox;
+  /** The sandbox of the program. Default: the one that fits its permission. */
+  readonly sandbox?: SandboxMode;
 }
 
 /**

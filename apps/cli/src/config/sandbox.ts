@@ -61,14 +61,8 @@ export async function sandboxIn(
     const network = hosts.length > 0 ? { network: { hosts } } : {};
     return confined(folder, { mode, ...network }, status.program, io.env);
   }
-  if (flags.sandbox !== undefined)
-    throw UsageError.withCode(
-      'no_sandbox',
-      `There is no sandbox: ${status.reason}.`,
-      `To get one: ${status.cure}`,
-    );
-  if (!told.has(io.stderr)) io.stderr.write(`cobbler: ${missingLine(status)}\n`);
-  told.add(io.stderr);
+  if (flags.sandbox !== undefined) throw demanded(status);
+  tellOnce(io, missingLine(status));
   const why = `Commands run here with all your permissions, because there is no sandbox (${status.reason}). To get one: ${status.cure}`;
   return noRestrictions('off', why);
 }
@@ -106,25 +100,26 @@ export async function serverSandboxes(
   };
 }
 
-/** Returns the sandbox of a delegated program. It can write in its own directory, and create sandboxes of its own. */
+/**
+ * Returns the sandbox of a delegated program; undefined for the one that fits its permission. Where none works, says so
+ * once.
+ * @throws UsageError if the command line demands a sandbox and none works here.
+ */
 export async function backendSandbox(
-  folder: string,
-  { sandbox: mode }: SandboxFlags,
-  env: Environment,
-): Promise<Sandbox | undefined> {
-  if (mode !== 'workspace' && mode !== 'strict') return undefined;
-  const status = await probeSandbox(env);
-  if (!status.works)
-    throw UsageError.withCode(
-      'no_sandbox',
-      `There is no sandbox: ${status.reason}.`,
-      `To get one: ${status.cure}`,
-    );
-  const { HOME: home = '/', CLAUDE_CONFIG_DIR: claude = join(home, '.claude'), CODEX_HOME: codex } = env;
-  const write = [claude, join(home, '.claude.json'), codex ?? join(home, '.codex')];
-  const rights = { mode, network: true, git: true, nested: true };
-  const read = [join(home, '.local/share/claude')];
-  return bwrapSandbox({ workspace: folder, env, ...rights, read, write }, status.program);
+  name: string,
+  flags: SandboxFlags,
+  io: Pick<Io, 'env' | 'stderr'>,
+): Promise<SandboxMode | undefined> {
+  const mode = flags.sandbox ?? readSandboxMode(io.env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX');
+  if (mode === 'off' || mode === 'external') return mode;
+  const status = await probeSandbox(io.env);
+  if (status.works) return mode;
+  if (flags.sandbox !== undefined) throw demanded(status);
+  tellOnce(
+    io,
+    `There is no sandbox: ${status.reason}. ${name} runs with all your permissions. To get a sandbox: ${status.cure}`,
+  );
+  return 'off';
 }
 
 /** Returns the files that a command names, each with the project that contains it. */
@@ -145,6 +140,15 @@ function modeIn(env: Environment): SandboxMode {
 }
 
 type Missing = Extract<SandboxStatus, { readonly works: false }>;
+
+function demanded({ reason, cure }: Missing): UsageError {
+  return UsageError.withCode('no_sandbox', `There is no sandbox: ${reason}.`, `To get one: ${cure}`);
+}
+
+function tellOnce({ stderr }: Pick<Io, 'stderr'>, line: string): void {
+  if (!told.has(stderr)) stderr.write(`cobbler: ${line}\n`);
+  told.add(stderr);
+}
 
 function missingLine({ reason, cure }: Missing): string {
   return `There is no sandbox: ${reason}. Every command needs your approval. To get a sandbox: ${cure}. To run commands with all your permissions: --no-sandbox`;

@@ -36,7 +36,8 @@ export async function runSandbox(
 ): Promise<Sandbox> {
   const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
   const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
-  audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
+  // A backend has noted its own.
+  if (flags.backend === undefined) audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const kind = recordReplay.fact('sandbox', () => sandbox.kind);
   const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
   if (kind === sandbox.kind) return sandbox;

@@ -48,6 +48,20 @@ describe('without bubblewrap', () => {
     expect(stderr).not.toContain('always');
   });
 
+  test('a delegated program runs as before, and a run says so once', async () => {
+    const [home, cwd, path] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    writeFileSync(join(path, 'claude'), '#!/bin/sh\necho ran > "$HOME/ran"\n', { mode: 0o755 });
+    const env = { ...bare, HOME: home, COBBLER_HOME: join(home, '.cobbler'), PATH: `${path}:/usr/bin:/bin` };
+    const { stderr } = await invoke(['--backend', 'claude-code', 'go'], { env, cwd });
+    expect(stderr.match(/There is no sandbox: .* claude-code runs with all your permissions/g)).toHaveLength(
+      1,
+    );
+    expect(existsSync(join(home, 'ran'))).toBe(true);
+    const demanded = await invoke(['--backend', 'claude-code', '--sandbox', 'strict', 'go'], { env, cwd });
+    expect(demanded.stderr).toContain('There is no sandbox: bubblewrap is not installed.');
+    expect(demanded.stderr).not.toContain('runs with all your permissions');
+  });
+
   test('commands run as before with --no-sandbox', async () => {
     const { cwd, stderr } = await runCommand(write, ['--yes', '--no-sandbox'], bare);
     expect(existsSync(join(cwd, 'made'))).toBe(true);
@@ -163,7 +177,7 @@ describe.skipIf(!works)('in a sandbox (needs bubblewrap)', () => {
     },
   );
 
-  test('a delegated program writes in its own directory, and reads no keys', async () => {
+  test('a delegated program writes in its own directory, and reads no keys, without an option', async () => {
     const [home, cwd, path] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
     for (const name of ['.ssh', '.claude']) mkdirSync(join(home, name));
     writeFileSync(join(home, '.ssh/key'), 'a key');
@@ -175,8 +189,11 @@ describe.skipIf(!works)('in a sandbox (needs bubblewrap)', () => {
       COBBLER_HOME: join(home, '.cobbler'),
       PATH: `${path}:/usr/bin:/bin`,
     };
-    await invoke(['--backend', 'claude-code', '--sandbox', 'workspace', 'go'], { env, cwd });
+    const open = { ...env, COBBLER_SANDBOX: '' };
+    await invoke(['--backend', 'claude-code', 'go'], { env: open, cwd });
     expect(readFileSync(join(home, '.claude/made'), 'utf8')).toBe('made\n');
+    await invoke(['--backend', 'claude-code', '--no-sandbox', 'go'], { env: open, cwd });
+    expect(readFileSync(join(home, '.claude/made'), 'utf8')).toBe('made\na key');
   });
 
   test('doctor shows what is enforced', async () => {

@@ -19,15 +19,16 @@ import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendResult, DelegatePermission } from '../backend/backend.ts';
 import { readBackend, readPermission } from '../backend/backend.ts';
 import { claudeCode } from '../claude/claude-code.ts';
-import type { ProgramOptions } from '../cli/cli-backend.ts';
-import { defaultTimeoutMs } from '../cli/cli-backend.ts';
+import type { ProgramOptions } from '../cli/program-options.ts';
+import { defaultTimeoutMs } from '../cli/program-options.ts';
+import { readProgramSandbox } from '../cli/program-sandbox.ts';
 import { codex } from '../codex/codex.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { refusal, Sessions } from './sessions.ts';
 
 /** Options of {@link createAgentTool}. */
 export interface AgentToolOptions
-  extends Pick<ProgramOptions, 'timeoutMs' | 'sandboxed' | 'env' | 'runtime'> {
+  extends Pick<ProgramOptions, 'timeoutMs' | 'sandbox' | 'sandboxed' | 'env' | 'runtime'> {
   /** The directory that all sessions are restricted to. */
   readonly workspace: string;
   /** Backends to choose from. Default: Claude Code and Codex, with the permission below. */
@@ -91,6 +92,7 @@ const readOptions = record<AgentToolOptions>(
     permission: readPermission,
     gate: callable,
     trusted: listOf(text),
+    sandbox: readProgramSandbox,
     sandboxed: flag,
     sessionsFile: when((value) => value === null || typeof value === 'string', 'a string or null'),
     pricing: callable,
@@ -150,14 +152,14 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
 }
 
 function defaultBackends(
-  { env, runtime, sandboxed }: AgentToolOptions,
+  { env, runtime, sandbox, sandboxed }: AgentToolOptions,
   permission: DelegatePermission,
   timeoutMs: number,
 ): Backend[] {
   const common = {
     permission,
     timeoutMs,
-    ...defined({ env, runtime, sandboxed }),
+    ...defined({ env, runtime, sandbox, sandboxed }),
   };
   return [claudeCode(common), codex(common)];
 }

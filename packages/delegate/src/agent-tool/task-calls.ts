@@ -1,9 +1,7 @@
 import type { Environment, Gate, GateCall, ToolCallPart } from '@cobbler/agent';
-import { defined } from '@cobbler/agent/values';
 import type { BackendProcess } from '../backend/backend.ts';
 import { askForDecision } from '../backend/call-decision.ts';
-import type { ProxyTarget } from '../backend/proxy-tools.ts';
-import { callFacts, placeIn } from '../backend/proxy-tools.ts';
+import { CallJudge } from '../backend/call-judge.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { SessionRegistry } from './session-registry.ts';
 
@@ -23,14 +21,24 @@ type Asked = Extract<BackendEvent, { type: 'asked' }>;
 export class TaskCalls {
   readonly #session: string;
   readonly #policy: CallPolicy;
-  readonly #place: () => ProxyTarget;
+  readonly #judge: CallJudge;
   /** The calls as the program reported them, because not every program repeats their arguments when it asks. */
   readonly #reported = new Map<string, ToolCallPart>();
 
   constructor(session: string, workingDir: string, policy: CallPolicy) {
     this.#session = session;
     this.#policy = policy;
-    this.#place = placeIn(workingDir, policy.env);
+    const { registry, env, trusted } = policy;
+    this.#judge = new CallJudge({
+      workingDir,
+      env,
+      trusted,
+      untrusted: () => registry.get(session)?.untrusted,
+      mark: (untrusted) => {
+        const known = registry.get(session);
+        if (known !== undefined) registry.put({ ...known, untrusted });
+      },
+    });
   }
 
   /** Notes a call, or marks the session if the result of a call can contain what other people wrote. */
@@ -39,10 +47,7 @@ export class TaskCalls {
       this.#reported.set(event.part.id, event.part);
     if (event.type !== 'result') return;
     const name = this.#reported.get(event.callId)?.toolName;
-    const known = this.#policy.registry.get(this.#session);
-    if (name === undefined || known === undefined || known.untrusted !== undefined) return;
-    if (!this.#isTrusted(name) && callFacts(name, {}, this.#place).untrusted)
-      this.#policy.registry.put({ ...known, untrusted: name });
+    if (name !== undefined) this.#judge.noteOutput(name);
   }
 
   /** Decides on a call that waits for approval. Whatever fails on the way denies it. */
@@ -61,20 +66,7 @@ export class TaskCalls {
    */
   #callFor({ callId, toolName, arguments: asked }: Asked): GateCall {
     const given = structuredClone(asked);
-    this.#place();
-    const facts = callFacts(toolName, { ...this.#reported.get(callId)?.arguments, ...given }, this.#place);
-    const { effect, subject } = facts;
-    const untrusted = this.#policy.registry.get(this.#session)?.untrusted;
-    const isAsked = untrusted !== undefined && facts.sends && !this.#isTrusted(toolName);
-    const mustAsk = facts.mustAsk() ?? (isAsked ? reasonFor(untrusted) : undefined);
-    return { id: callId, toolName, arguments: given, effect, subject, ...defined({ mustAsk, untrusted }) };
+    const whole = { ...this.#reported.get(callId)?.arguments, ...given };
+    return { id: callId, toolName, arguments: given, ...this.#judge.judge(toolName, whole) };
   }
-
-  #isTrusted(name: string): boolean {
-    return this.#policy.trusted.includes(name);
-  }
-}
-
-function reasonFor(source: string): string {
-  return `It can send data, and the task has read untrusted output from ${source}, which may contain instructions.`;
 }

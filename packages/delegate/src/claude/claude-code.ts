@@ -1,8 +1,9 @@
 import { read, record } from '@cobbler/agent/input';
 import type { Backend, DelegatePermission } from '../backend/backend.ts';
 import { readPermission } from '../backend/backend.ts';
-import type { ProgramOptions } from '../cli/cli-backend.ts';
-import { CliBackend, programReaders } from '../cli/cli-backend.ts';
+import { CliBackend } from '../cli/cli-backend.ts';
+import type { ProgramOptions } from '../cli/program-options.ts';
+import { programReaders } from '../cli/program-options.ts';
 import type { ClaudeSettings } from './claude-adapter.ts';
 import { claudeAdapter, claudeReaders } from './claude-adapter.ts';
 

@@ -4,7 +4,7 @@ import type { CliAdapter } from '../cli/cli-adapter.ts';
 export const claudeName = 'claude-code';
 
 /** The environment of Claude Code. */
-export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'service' | 'settings'> = {
+export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'service' | 'directory' | 'settings'> = {
   variables: [
     'ANTHROPIC_API_KEY',
     'ANTHROPIC_AUTH_TOKEN',
@@ -16,6 +16,16 @@ export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'service' | 'sett
     keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
     address: 'ANTHROPIC_BASE_URL',
     defaultAddress: 'https://api.anthropic.com',
+  },
+  directory: {
+    variable: 'CLAUDE_CONFIG_DIR',
+    name: '.claude',
+    locked: [
+      ...['CLAUDE.md', 'agents', 'commands', 'hooks', 'output-styles', 'plugins', 'rules'],
+      ...['settings.json', 'settings.local.json', 'skills', 'workflows'],
+    ],
+    created: ['plugins'],
+    settings: '.claude.json',
   },
   settings: {
     // Cobbler retries requests, so Claude Code must not.

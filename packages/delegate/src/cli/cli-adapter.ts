@@ -16,6 +16,7 @@ export interface CliAdapter {
   readonly variables: readonly string[];
   /** The variables among them with its keys and the address of its service. */
   readonly service: ServiceVariables;
+  readonly directory: OwnDirectory;
   /** Variables that are always set. */
   readonly settings: Readonly<Record<string, string>>;
   /** Returns true if a text can be an id of its conversations. */
@@ -26,6 +27,20 @@ export interface CliAdapter {
   connect(request: BackendRequest, say: (line: string) => void): CliConnection;
   /** Returns true if an attempt without a result failed because the conversation to continue is lost. */
   isStale(stderr: string): boolean;
+}
+
+/** The directory in which a program keeps its login and its conversations. */
+export interface OwnDirectory {
+  /** The variable that names it. */
+  readonly variable: string;
+  /** Its name in the home directory if there is no such variable. */
+  readonly name: string;
+  /** What the program executes or obeys there. Nothing that runs in the sandbox may change it. */
+  readonly locked: readonly string[];
+  /** Directories among them that the program creates when it starts for the first time. */
+  readonly created: readonly string[];
+  /** A file with settings that is in this directory if the variable is set, and otherwise in the home directory. */
+  readonly settings?: string;
 }
 
 /** A connection to a running program. */

@@ -1,8 +1,7 @@
-import type { AgentError as AgentErrorType, Environment, Runtime, Usage } from '@cobbler/agent';
+import type { AgentError as AgentErrorType, Runtime, Usage } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
-import type { Readers } from '@cobbler/agent/input';
-import { amount, flag, mapOf, read, text, withMethods } from '@cobbler/agent/input';
+import { read, text } from '@cobbler/agent/input';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type {
@@ -23,53 +22,10 @@ import { runCliProcess, silentFailure } from './cli-process.ts';
 import { openRelay, programEnvironment, secretsIn } from './environment.ts';
 import type { KeyRelay } from './key-relay.ts';
 import { findProgram, notFound, realFolder } from './program.ts';
+import type { ProgramOptions } from './program-options.ts';
+import { defaultTimeoutMs } from './program-options.ts';
+import { ProgramSandboxes, pathInSandbox } from './program-sandbox.ts';
 import { TaskBudget } from './task-budget.ts';
-
-/** Common settings of every backend that runs a local program. */
-export interface ProgramOptions {
-  /**
-   * Environment for finding the program and for the variables it receives. Default: the environment of this process.
-   */
-  readonly env?: Environment;
-  /** Additional variables for the program. */
-  readonly extraEnv?: Readonly<Record<string, string>>;
-  /** Path of the program. Default: searched on the PATH once, when the backend is created. */
-  readonly path?: string;
-  /** Time limit of one task, including all attempts, in milliseconds. Default 600,000. */
-  readonly timeoutMs?: number;
-  /** Time between SIGTERM and SIGKILL, in milliseconds. Default 1,500. */
-  readonly graceMs?: number;
-  /** Maximum number of retries after transient failures. Default 1. */
-  readonly retries?: number;
-  /** Delay before a retry, in milliseconds; half of it is random. Default 2,000. */
-  readonly retryMs?: number;
-  /**
-   * True if this machine is a sandbox. A superuser can then run Claude Code with permission `bypass`. Default false.
-   */
-  readonly sandboxed?: boolean;
-  /**
-   * A sandbox in which the program starts. It must allow the network and what the program writes in its own directory.
-   * Default: none.
-   */
-  readonly sandbox?: Sandbox;
-  readonly runtime?: Runtime;
-}
-
-/** The readers of {@link ProgramOptions}. */
-export const programReaders: Readers<ProgramOptions> = {
-  env: mapOf(text),
-  extraEnv: mapOf(text),
-  path: text,
-  timeoutMs: amount,
-  graceMs: amount,
-  retries: amount,
-  retryMs: amount,
-  sandboxed: flag,
-  sandbox: withMethods('enter'),
-  runtime: withMethods('monotonic', 'timer', 'random'),
-};
-
-export const defaultTimeoutMs = 600_000;
 
 /** A backend for the program of an adapter. Searches for the program once. */
 export class CliBackend implements Backend {
@@ -79,6 +35,7 @@ export class CliBackend implements Backend {
   readonly #adapter: CliAdapter;
   readonly #options: ProgramOptions;
   readonly #program: string | undefined;
+  readonly #sandboxes: ProgramSandboxes;
 
   constructor(adapter: CliAdapter, options: ProgramOptions) {
     this.name = adapter.name;
@@ -86,7 +43,10 @@ export class CliBackend implements Backend {
     this.tellsCost = adapter.tellsCost;
     this.#adapter = adapter;
     this.#options = options;
-    this.#program = options.path ?? findProgram(adapter.program, options.env ?? process.env);
+    const { env = process.env, extraEnv, sandboxed } = options;
+    this.#program = options.path ?? findProgram(adapter.program, env);
+    const sandbox = options.sandbox ?? (sandboxed === true ? 'external' : undefined);
+    this.#sandboxes = new ProgramSandboxes(adapter, sandbox, { ...env, ...extraEnv });
   }
 
   problem(): AgentErrorType | undefined {
@@ -106,7 +66,12 @@ export class CliBackend implements Backend {
 
   start(request: BackendRequest, context: BackendContext = {}): BackendProcess {
     const job = new CliJob(
-      { adapter: this.#adapter, path: this.#program, problem: this.problem() },
+      {
+        adapter: this.#adapter,
+        path: this.#program,
+        problem: this.problem(),
+        sandboxes: this.#sandboxes,
+      },
       this.#options,
       read(request, readRequest, 'request'),
       read(context, readContext, 'context'),
@@ -125,6 +90,7 @@ interface Subject {
   readonly adapter: CliAdapter;
   readonly path: string | undefined;
   readonly problem: AgentErrorType | undefined;
+  readonly sandboxes: ProgramSandboxes;
 }
 
 /** One task, with as many consecutive starts of the program as it needs. */
@@ -132,6 +98,7 @@ class CliJob {
   readonly #adapter: CliAdapter;
   readonly #program: string | undefined;
   readonly #problem: AgentErrorType | undefined;
+  readonly #sandboxes: ProgramSandboxes;
   readonly #options: ProgramOptions;
   readonly #request: BackendRequest;
   readonly #context: BackendContext;
@@ -148,7 +115,7 @@ class CliJob {
   #relay: KeyRelay | undefined;
 
   constructor(
-    { adapter, path, problem }: Subject,
+    { adapter, path, problem, sandboxes }: Subject,
     options: ProgramOptions,
     request: BackendRequest,
     context: BackendContext,
@@ -156,6 +123,7 @@ class CliJob {
     this.#adapter = adapter;
     this.#program = path;
     this.#problem = problem;
+    this.#sandboxes = sandboxes;
     this.#options = options;
     this.#request = request;
     this.#context = context;
@@ -198,16 +166,16 @@ class CliJob {
     const program = this.#program;
     if (program === undefined || this.#problem !== undefined)
       throw this.#problem ?? notFound(this.#adapter.program);
-    const { sandbox } = this.#options;
+    let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
+    const sandbox = this.#sandboxes.in(request.workingDir, program);
     // Outside a sandbox, the program could read the key from the memory of this process.
     if (sandbox !== undefined) this.#relay = await openRelay(this.#adapter, this.#environment());
-    let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
     if (request.resumeId !== undefined && !this.#adapter.isSessionId(request.resumeId))
       request = this.#withoutContext(request);
     const retries = this.#options.retries ?? 1;
     for (let retry = 0; ; ) {
       if (this.#isStopped) return this.#stopped(undefined);
-      const cliProcess = await this.#try(program, request);
+      const cliProcess = await this.#try(program, request, sandbox);
       if (this.#isStopped) return this.#stopped(cliProcess);
       if (request.resumeId !== undefined && this.#isStale(cliProcess)) {
         this.#account.close(cliProcess, this.#account.costOf(cliProcess, request));
@@ -239,13 +207,12 @@ class CliJob {
     }
   }
 
-  #try(program: string, request: BackendRequest): Promise<CliProcess> {
+  #try(program: string, request: BackendRequest, sandbox: Sandbox | undefined): Promise<CliProcess> {
     this.#attempts += 1;
-    const { sandbox } = this.#options;
     const given = this.#environment();
     this.#cliProcess = runCliProcess({
       adapter: this.#adapter,
-      program,
+      program: sandbox === undefined ? program : pathInSandbox(program, given),
       request,
       env: this.#relay?.env ?? given,
       address: this.#relay?.address,

@@ -118,6 +118,7 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
     cancelStop();
     isOver = true;
     lines.end();
+    for (const text of ended.undone) options.onEvent({ type: 'notice', text });
     return output.resultOf(ended, secrets);
   });
   return {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createServer, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import http from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { AgentError } from '@cobbler/agent';
 
@@ -64,14 +64,19 @@ export class KeyRelay {
     const upstream = URL.parse(given || service.defaultAddress);
     if (upstream === null || !/^https?:$/.test(upstream.protocol))
       throw unusable('The address of the service is not an http or https URL');
-    const server = createServer((incoming, outgoing) => forward(incoming, outgoing, upstream, keys));
+    const { Agent } = upstream.protocol === 'https:' ? https : http;
+    const agent = new Agent({ keepAlive: true, proxyEnv: env });
+    const server = http.createServer((incoming, outgoing) =>
+      forward(incoming, outgoing, { upstream, agent, keys }),
+    );
+    server.once('close', () => agent.destroy());
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(0, '127.0.0.1', resolve);
     });
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const own = variable === undefined ? {} : { [variable]: address };
-    const forProgram = { ...env, ...placeholders, ...own };
+    const forProgram = { ...env, ...placeholders, ...own, ...directTo127(env) };
     for (const name of service.unneeded ?? []) delete forProgram[name];
     return new KeyRelay(server, address, forProgram);
   }
@@ -82,18 +87,32 @@ export class KeyRelay {
   }
 }
 
+/** The service of a relay. */
+interface Target {
+  readonly upstream: URL;
+  readonly agent: http.Agent;
+  /** The keys by their placeholders. */
+  readonly keys: ReadonlyMap<string, string>;
+}
+
+/** Returns the variables with which a program that has a proxy reaches the relay without it. */
+function directTo127(env: Readonly<Record<string, string>>): Record<string, string> {
+  if (!Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name))) return {};
+  const direct = [env['no_proxy'] || env['NO_PROXY'], '127.0.0.1'].filter(Boolean).join(',');
+  return { NO_PROXY: direct, no_proxy: direct };
+}
+
 function forward(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  upstream: URL,
-  keys: ReadonlyMap<string, string>,
+  { upstream, agent, keys }: Target,
 ): void {
   const { method, url = '' } = incoming;
   const headers = withKey(incoming.headers, keys);
   if (headers === undefined || !url.startsWith('/') || leavesBase(url)) return refuse(outgoing, 401);
   const { protocol, port, pathname } = upstream;
   const hostname = upstream.hostname.replace(/^\[|\]$/g, '');
-  const request = protocol === 'https:' ? requestHttps : requestHttp;
+  const { request } = protocol === 'https:' ? https : http;
   const path = pathname.replace(/\/$/, '') + url;
   // Whatever the program or the service sends must not end this process.
   const guarded = (act: () => void) => {
@@ -106,7 +125,7 @@ function forward(
   // A cut connection must look like one, so that the program retries.
   const fail = () => (outgoing.headersSent ? outgoing.destroy() : refuse(outgoing, 502));
   guarded(() => {
-    const sent = request({ protocol, hostname, port, path, method, headers }, (response) => {
+    const sent = request({ protocol, hostname, port, path, method, headers, agent }, (response) => {
       response.on('error', () => outgoing.destroy());
       guarded(() => {
         outgoing.writeHead(response.statusCode ?? 502, withoutHops(response.headers));

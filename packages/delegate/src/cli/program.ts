@@ -31,6 +31,19 @@ export function notFound(program: string): AgentError {
 }
 
 /**
+ * Returns the real path of a program.
+ * @throws AgentError `tool` if it does not exist.
+ */
+export function realProgram(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const message = `${path} could not be started: it was not found.`;
+    throw new AgentError({ kind: 'tool', code: 'no_program', message });
+  }
+}
+
+/**
  * Returns the real path of a working directory.
  * @throws AgentError `tool` if it is not a directory.
  */

@@ -49,7 +49,15 @@ export function codexBasics(
   { baseUrl = openAiAddress, ownProvider = false }: CodexSettings,
 ): Pick<
   CliAdapter,
-  'name' | 'program' | 'permission' | 'tellsCost' | 'variables' | 'service' | 'settings' | 'isSessionId'
+  | 'name'
+  | 'program'
+  | 'permission'
+  | 'tellsCost'
+  | 'variables'
+  | 'service'
+  | 'directory'
+  | 'settings'
+  | 'isSessionId'
 > {
   return {
     name: codexName,
@@ -62,6 +70,15 @@ export function codexBasics(
       keys: ownProvider ? [] : ['OPENAI_API_KEY'],
       unneeded: ['CODEX_API_KEY'],
       defaultAddress: baseUrl,
+    },
+    directory: {
+      variable: 'CODEX_HOME',
+      name: '.codex',
+      locked: [
+        ...['AGENTS.md', 'AGENTS.override.md', 'agents', 'config.toml', 'hooks', 'hooks.json', 'plugins'],
+        ...['prompts', 'rules', 'skills'],
+      ],
+      created: ['skills'],
     },
     settings: {},
     // With an unknown id, Codex would start a new thread without an error.

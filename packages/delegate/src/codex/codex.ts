@@ -8,8 +8,9 @@ import type {
   DelegatePermission,
 } from '../backend/backend.ts';
 import { readContext, readPermission } from '../backend/backend.ts';
-import type { ProgramOptions } from '../cli/cli-backend.ts';
-import { CliBackend, programReaders } from '../cli/cli-backend.ts';
+import { CliBackend } from '../cli/cli-backend.ts';
+import type { ProgramOptions } from '../cli/program-options.ts';
+import { programReaders } from '../cli/program-options.ts';
 import { appServerAdapter } from './app-server.ts';
 import type { CodexSettings } from './codex-adapter.ts';
 import { codexExecAdapter, openAiAddress } from './codex-adapter.ts';

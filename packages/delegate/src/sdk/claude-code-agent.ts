@@ -17,11 +17,12 @@ import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
+import { CallJudge } from '../backend/call-judge.ts';
 import { claudeReaders } from '../claude/claude-adapter.ts';
 import { claudeEnvironment } from '../claude/claude-environment.ts';
-import type { ProgramOptions } from '../cli/cli-backend.ts';
 import { programEnvironment } from '../cli/environment.ts';
 import { realFolder } from '../cli/program.ts';
+import type { ProgramOptions } from '../cli/program-options.ts';
 import type { End } from '../events/backend-event.ts';
 import { earlierOf, usdSince } from '../events/backend-event.ts';
 import type {
@@ -39,6 +40,7 @@ import {
 } from '../session-agent/session-agent.ts';
 import { Gatekeeper } from './gatekeeper.ts';
 import { planInstruction } from './plan-mode.ts';
+import { RecentConversations } from './recent-conversations.ts';
 import type { TurnResult } from './turn.ts';
 import { readTurn } from './turn.ts';
 
@@ -49,6 +51,8 @@ export interface ClaudeCodeAgentConfig
   readonly systemPrompt?: string;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
+  /** Names of tools, such as `WebSearch`, that can send data, and whose output is trusted. Default: none. */
+  readonly trusted?: readonly string[];
   readonly model?: string;
   /** Settings of the machine to read. Default: none. */
   readonly settingSources?: readonly ('user' | 'project' | 'local')[];
@@ -66,6 +70,7 @@ const readConfig = record<ClaudeCodeAgentConfig>({
   systemPrompt: text,
   allowedTools: listOf(text),
   disallowedTools: listOf(text),
+  trusted: listOf(text),
   env: mapOf(text),
   extraEnv: mapOf(text),
   path: text,
@@ -101,7 +106,9 @@ export class ClaudeCodeAgent implements SessionAgent {
   /**
    * The cost of each conversation after its last attempts, because the SDK counts from the start of a conversation.
    */
-  readonly #costs: Map<string, readonly number[]> = new Map();
+  readonly #costs: RecentConversations<readonly number[]> = new RecentConversations();
+  /** The marks of sessions, for callers that create the object of a session again. */
+  readonly #untrusted: RecentConversations<string> = new RecentConversations();
   #isShut = false;
 
   /** @throws AgentError `invalid` for an invalid option. */
@@ -122,6 +129,7 @@ export class ClaudeCodeAgent implements SessionAgent {
   ): Promise<AgentResponse> {
     read(prompt, text, 'prompt');
     const own = { ...read(session, readSession, 'session') };
+    own.untrusted ??= this.#untrusted.get(own.sessionId) ?? null;
     const given = read(callbacks, readCallbacks, 'callbacks');
     if (this.#isShut) throw invalid('closed', 'The agent has been shut down.');
     if (this.#turns.has(own.sessionId)) throw invalid('busy', busyText);
@@ -143,6 +151,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     } finally {
       // The object may be frozen.
       if (own.claudeSessionId !== undefined) Reflect.set(session, 'claudeSessionId', own.claudeSessionId);
+      if (own.untrusted !== null) Reflect.set(session, 'untrusted', own.untrusted);
       this.#turns.delete(own.sessionId);
       over.resolve();
     }
@@ -202,7 +211,16 @@ export class ClaudeCodeAgent implements SessionAgent {
     turn: ActivePrompt,
   ): Promise<TurnResult> {
     const { query } = this.#config.sdk ?? (await loadSdk());
-    const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, () => turn.isCancelled);
+    const { env = process.env, trusted = [] } = this.#config;
+    const judge = new CallJudge({
+      workingDir: session.workingDirectory,
+      env,
+      trusted,
+      untrusted: () => session.untrusted ?? undefined,
+      mark: (toolName) => this.#mark(session, toolName),
+    });
+    const isCancelled = () => turn.isCancelled;
+    const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, isCancelled, judge);
     const promptRead = Promise.withResolvers<void>();
     const options = this.#options(session, gatekeeper, turn);
     const running = query({ prompt: oneMessage(prompt, promptRead.promise), options });
@@ -310,6 +328,11 @@ export class ClaudeCodeAgent implements SessionAgent {
     return agentResponse({ ...facts, content, isError: !end.ok });
   }
 
+  #mark(session: AgentSession, toolName: string): void {
+    session.untrusted = toolName;
+    this.#untrusted.set(session.sessionId, toolName);
+  }
+
   /** Adds the cost of an attempt that has ended to the earlier ones. */
   #count({ end, sessionId }: TurnResult, session: AgentSession, turn: ActivePrompt): void {
     const id = sessionId ?? session.claudeSessionId ?? undefined;
@@ -318,20 +341,13 @@ export class ClaudeCodeAgent implements SessionAgent {
       earlier.map((usd) => ({ usd })),
       { ...defined({ totalUsd: end.totalUsd }) },
     );
-    if (id !== undefined && end.totalUsd !== undefined) {
-      this.#costs.delete(id);
+    if (id !== undefined && end.totalUsd !== undefined)
       this.#costs.set(id, [...earlier.slice(-2), end.totalUsd]);
-      const [oldest = ''] = this.#costs.keys();
-      if (this.#costs.size > maxConversations) this.#costs.delete(oldest);
-    }
     const since = before === undefined ? undefined : usdSince(end.totalUsd, before, true);
     turn.usd += since ?? end.usd ?? end.totalUsd ?? 0;
     if (end.usage !== undefined) turn.usage = addUsage(turn.usage ?? noUsage, end.usage);
   }
 }
-
-/** Maximum number of conversations whose costs are kept; the least recently used are dropped. */
-const maxConversations = 1_000;
 
 /** Time limit for an interrupt to take effect, in milliseconds. */
 const interruptMs = 500;

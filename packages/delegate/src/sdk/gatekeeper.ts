@@ -2,6 +2,7 @@ import type { HookInput, HookJSONOutput, PermissionResult } from '@anthropic-ai/
 import { defined } from '@cobbler/agent/values';
 import type { CallDecision } from '../backend/backend.ts';
 import { askForDecision } from '../backend/call-decision.ts';
+import type { CallJudge } from '../backend/call-judge.ts';
 import { fieldsOf, textOf } from '../events/fields.ts';
 import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
 import { planRefusal, planTaken } from './plan-mode.ts';
@@ -22,13 +23,20 @@ interface CallContext {
 export class Gatekeeper {
   readonly #canUseTool: ExecuteCallbacks['canUseTool'];
   readonly #isCancelled: () => boolean;
+  readonly #judge: CallJudge;
   readonly #decided: Map<string, CallDecision> = new Map();
   #plans: boolean;
 
-  constructor(plans: boolean, canUseTool: ExecuteCallbacks['canUseTool'], isCancelled: () => boolean) {
+  constructor(
+    plans: boolean,
+    canUseTool: ExecuteCallbacks['canUseTool'],
+    isCancelled: () => boolean,
+    judge: CallJudge,
+  ) {
     this.#plans = plans;
     this.#canUseTool = canUseTool;
     this.#isCancelled = isCancelled;
+    this.#judge = judge;
   }
 
   /** True if a gate decides on calls. */
@@ -40,7 +48,10 @@ export class Gatekeeper {
     if (input.hook_event_name !== 'PreToolUse') return {};
     const callId = toolUseId ?? textOf(fieldsOf(input)['tool_use_id']);
     if (this.#isCancelled()) return hookAnswer({ type: 'deny', message: 'The run was cancelled.' });
-    if (this.#canUseTool === undefined) return {};
+    if (this.#canUseTool === undefined) {
+      this.#judge.noteOutput(input.tool_name);
+      return {};
+    }
     const decision = await this.#decide(input.tool_name, fieldsOf(input.tool_input), { signal, callId });
     if (decision.type === 'allow' && this.#plans) return {};
     return hookAnswer(decision);
@@ -82,8 +93,14 @@ export class Gatekeeper {
   ): Promise<CallDecision> {
     // The decider can modify the object it receives. The call runs with the original arguments, or those of the
     // decision.
-    const ask = () => this.#canUseTool?.(toolName, structuredClone(input), context);
+    const ask = () => {
+      const { mustAsk, untrusted } = this.#judge.judge(toolName, structuredClone(input));
+      const known = { ...context, ...defined({ mustAsk, untrusted }) };
+      return this.#canUseTool?.(toolName, structuredClone(input), known);
+    };
     const decision = await askForDecision(ask, toolName, context.signal);
+    // Not when its result is read from the stream: the program may ask about its next call before.
+    if (decision.type === 'allow') this.#judge.noteOutput(toolName);
     if (context.callId !== '') this.#decided.set(context.callId, decision);
     return decision;
   }

@@ -1,4 +1,4 @@
-import type { Usage } from '@cobbler/agent';
+import type { GateCall, Usage } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
 import {
   amount,
@@ -22,6 +22,17 @@ export interface AgentSession {
   readonly mode?: string;
   /** The backend's own id of the conversation. The agent writes it after each turn and reads it before the next. */
   claudeSessionId?: string | null;
+  /**
+   * The first tool whose untrusted output the conversation contains. The agent writes it like the id. Store both, so that
+   * the decisions about calls are the same after a restart.
+   */
+  untrusted?: string | null;
+}
+
+/** What a decision about a call can depend on, apart from the tool and its arguments. */
+export interface ToolCallContext extends Pick<GateCall, 'mustAsk' | 'untrusted'> {
+  readonly signal: AbortSignal;
+  readonly callId: string;
 }
 
 /** A tool that an agent is using. */
@@ -46,7 +57,7 @@ export interface ExecuteCallbacks {
   readonly canUseTool?: (
     toolName: string,
     input: Record<string, unknown>,
-    context: { readonly signal: AbortSignal; readonly callId: string },
+    context: ToolCallContext,
   ) => ToolVerdict | Promise<ToolVerdict>;
   /** Receives each text from the model, in order. */
   readonly onTextChunk?: (text: string) => unknown;
@@ -84,14 +95,14 @@ export interface SessionAgent {
 /** Reads a session agent. */
 export const readSessionAgent: Reader<SessionAgent> = withMethods('execute', 'cancel', 'shutdown');
 
-const idOrNull = when<string | null>(
+const textOrNull = when<string | null>(
   (value) => value === null || typeof value === 'string',
   'a string or null',
 );
 
-/** Reads a session. The agent writes the id of its conversation to the object of the caller. */
+/** Reads a session. The agent writes the id and the mark of its conversation to the object of the caller. */
 export const readSession: Reader<AgentSession> = record<AgentSession>(
-  { sessionId: text, workingDirectory: text, mode: text, claudeSessionId: idOrNull },
+  { sessionId: text, workingDirectory: text, mode: text, claudeSessionId: textOrNull, untrusted: textOrNull },
   ['sessionId', 'workingDirectory'],
 );
 
@@ -105,7 +116,7 @@ export const readCallbacks: Reader<ExecuteCallbacks> = record<ExecuteCallbacks>(
 const readResponse = record<AgentResponse>(
   {
     content: text,
-    sessionId: idOrNull,
+    sessionId: textOrNull,
     cost: amount,
     durationMs: amount,
     numTurns: amount,

@@ -3,6 +3,7 @@ import { AgentError, textOf } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import type { Reader } from '@cobbler/agent/input';
 import { read, text, withMethods } from '@cobbler/agent/input';
+import { defined } from '@cobbler/agent/values';
 import { askForDecision } from '../backend/call-decision.ts';
 import { activityText } from './activity-text.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';
@@ -89,11 +90,11 @@ class HarnessAgent implements SessionAgent {
   #openSession(session: AgentSession): OpenSession {
     const known = this.#open.get(session.sessionId);
     if (known !== undefined) return known;
-    const gate: Gate = async ({ id, toolName, arguments: given }, { signal }) => {
+    const gate: Gate = async ({ id, toolName, arguments: given, mustAsk, untrusted }, { signal }) => {
       const { canUseTool } = open.callbacks;
       if (canUseTool === undefined) return { type: 'allow' };
       return await askForDecision(
-        () => canUseTool(toolName, given, { signal, callId: id }),
+        () => canUseTool(toolName, given, { signal, callId: id, ...defined({ mustAsk, untrusted }) }),
         toolName,
         signal,
       );

@@ -20,6 +20,8 @@ const isolation = [
   '--unshare-uts',
   '--unshare-cgroup-try',
 ];
+/** Without capabilities, a process with the user id 0 could not create a sandbox that contains this id. */
+const notRoot = process.getuid?.() === 0 ? ['--uid', '1000', '--gid', '1000'] : [];
 const ending = ['--die-with-parent', '--new-session', '--cap-drop', 'ALL'];
 const system = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'];
 
@@ -35,14 +37,14 @@ export function bwrapOptions(
   rights: SandboxRights,
   guarded: readonly GuardedFile[],
 ): string[] {
-  const { workspace, temporary, home, realHome, gitconfig, empty, shown, sealed, write } = places;
+  const { workspace, temporary, home, realHome, gitconfig, empty, shown, sealed, write, locked } = places;
   const hidden = places.hidden.filter((path) => path !== '/tmp');
   const hasHome = realHome !== undefined && !isInside(realHome, workspace);
   const covered = [...(realHome === undefined ? [] : [realHome]), workspace, ...write];
   const isStrict = rights.mode === 'strict';
   return [
     ...isolation,
-    ...(rights.nested ? [] : ['--disable-userns']),
+    ...(rights.nested ? notRoot : ['--disable-userns']),
     ...(rights.network ? [] : ['--unshare-net']),
     ...ending,
     ...system,
@@ -54,6 +56,7 @@ export function bwrapOptions(
     ...shown.flatMap((path) => ['--ro-bind-try', path, path]),
     ...[isStrict ? '--ro-bind' : '--bind', workspace, workspace],
     ...write.flatMap((path) => ['--bind', path, path]),
+    ...locked.flatMap((path) => realOf(path) ?? []).flatMap((path) => ['--ro-bind', path, path]),
     ...sealed
       .filter((path) => [workspace, ...shown, ...write].some((one) => isInside(path, one)))
       .flatMap((path) => conceal(path, empty)),

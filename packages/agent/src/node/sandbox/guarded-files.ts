@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { isGuardedName } from '../protected-paths.ts';
 
 /** Maximum number of directories that are searched, nearest to the workspace first. */
@@ -107,6 +107,21 @@ export function block(root: string, path: string): string[] {
     ];
   }
   return [];
+}
+
+/** Returns a file and the target of its link; undefined if it does not exist. */
+export function fileAt(path: string): GuardedFile | undefined {
+  const link = linkOf(path);
+  if (link !== undefined) return { path, link };
+  return lstat(path) === undefined ? undefined : { path };
+}
+
+/** Undoes what a program did to one file, like {@link GuardedFiles.undo}. */
+export function undoAt(path: string, before: GuardedFile | undefined): string[] {
+  const root = dirname(dirname(path));
+  if (before === undefined) return lstat(path) === undefined ? [] : block(root, path);
+  const { link } = before;
+  return link === undefined || linkOf(path) === link ? [] : restore(root, path, link);
 }
 
 function restore(root: string, path: string, link: string): string[] {

@@ -26,6 +26,11 @@ export interface SandboxOptions {
   readonly read?: readonly string[];
   /** Further directories that programs can write. */
   readonly write?: readonly string[];
+  /**
+   * Files and directories directly in those of `write` that programs can only read. Those that programs create are
+   * renamed when they end.
+   */
+  readonly locked?: readonly string[];
   /** Further names of files that other programs execute or obey, in lower case. */
   readonly guarded?: readonly string[];
   /** Allows programs to create sandboxes of their own. Default false. */
@@ -47,6 +52,7 @@ export const sandboxOptions: Reader<SandboxOptions> = record<SandboxOptions>(
     git: flag,
     read: listOf(text),
     write: listOf(text),
+    locked: listOf(text),
     guarded: listOf(text),
     nested: flag,
     maxProcesses: amount,

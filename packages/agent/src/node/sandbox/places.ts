@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { homesOf, sealedPaths } from '../protected-paths.ts';
+import { basename, dirname, join, relative } from 'node:path';
+import { homesOf, realAsFar, sealedPaths } from '../protected-paths.ts';
 import { gitIdentity } from './git.ts';
-import { hiddenFrom, realOf, toolchainPaths } from './home.ts';
+import { hiddenFrom, isInside, realOf, toolchainPaths } from './home.ts';
 import type { SandboxOptions } from './options.ts';
 
 /** The paths that a sandbox hides, shows and replaces. All are real paths. */
@@ -17,6 +17,8 @@ export interface SandboxPlaces {
   readonly shown: readonly string[];
   /** Further directories that programs can write. */
   readonly write: readonly string[];
+  /** Paths in these directories that programs can only read. The last name can be that of a symbolic link. */
+  readonly locked: readonly string[];
   /** The user's home directory. */
   readonly realHome: string | undefined;
   /** What programs see as the home directory. */
@@ -38,6 +40,7 @@ export function createPlaces(options: SandboxOptions): SandboxPlaces {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   writeFileSync(empty, '', { mode: 0o444 });
   writeFileSync(gitconfig, gitIdentity(env), { mode: 0o444 });
+  for (const path of options.write ?? []) keepLink(path, env['HOME'], home);
   const sealed = sealedPaths(env);
   const realHome = realOf(env['HOME']);
   const homes = realHome === undefined ? homesOf(env) : [realHome, ...homesOf(env)];
@@ -49,12 +52,22 @@ export function createPlaces(options: SandboxOptions): SandboxPlaces {
     sealed: real(sealed),
     shown: [...toolchainPaths(env, { home: realHome, hidden, sealed }), ...real(options.read)],
     write: real(options.write),
+    locked: (options.locked ?? []).map((path) => join(realAsFar(dirname(path)), basename(path))),
     realHome,
     home,
     temporary,
     gitconfig,
     empty,
   };
+}
+
+/** Gives a link from the user's home directory the same place in the one that programs see. */
+function keepLink(path: string, userHome: string | undefined, home: string): void {
+  const target = realOf(path);
+  if (userHome === undefined || target === undefined || target === path || !isInside(path, userHome)) return;
+  const link = join(home, relative(userHome, path));
+  mkdirSync(dirname(link), { recursive: true, mode: 0o700 });
+  if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(target, link);
 }
 
 const temporaryDirectories: Set<string> = new Set();

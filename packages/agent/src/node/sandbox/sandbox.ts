@@ -11,7 +11,7 @@ import { bwrapOptions } from './bwrap.ts';
 import { findTool } from './find-tool.ts';
 import { gitControls, gitDirectories } from './git.ts';
 import type { GuardedFile } from './guarded-files.ts';
-import { block, GuardedFiles } from './guarded-files.ts';
+import { block, fileAt, GuardedFiles, undoAt } from './guarded-files.ts';
 import { realOf } from './home.ts';
 import type { HostNetwork } from './host-proxy.ts';
 import type { SandboxOptions } from './options.ts';
@@ -133,6 +133,7 @@ function enter(shared: Shared, rights: SandboxRights, { argv, cwd, env }: Progra
   const guarded = rights.mode === 'strict' ? [] : files.find(since);
   const options = bwrapOptions(places, rights, guarded);
   const missing = rights.git ? missingControls(guarded) : [];
+  const locked = places.locked.map((path) => [path, fileAt(path)] as const);
   const proxied =
     rights.network || shared.network === undefined
       ? undefined
@@ -145,6 +146,7 @@ function enter(shared: Shared, rights: SandboxRights, { argv, cwd, env }: Progra
     leave: () => [
       ...(proxied?.close() ?? []),
       ...(rights.mode === 'workspace' ? undo(shared, missing, () => files.undo(guarded, since)) : []),
+      ...undo(shared, [], () => locked.flatMap(([path, before]) => undoAt(path, before))),
     ],
   };
 }

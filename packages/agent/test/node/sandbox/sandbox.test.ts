@@ -59,6 +59,8 @@ describe('the options of bubblewrap', () => {
   it('allow what the caller asks for, and no more', () => {
     expect(optionsOf({ network: true })).not.toContain('--unshare-net');
     expect(optionsOf({ nested: true })).not.toContain('--disable-userns');
+    // Root could not create a sandbox in a sandbox.
+    expect(optionsOf({ nested: true }).includes('--uid 1000 --gid 1000')).toBe(process.getuid?.() === 0);
     expect(optionsOf({ mode: 'strict' })).toContain(`--ro-bind ${workspace()} ${workspace()}`);
     expect(optionsOf({ git: true })).toContain(`--ro-bind ${workspace()}/.git/hooks `);
     expect(optionsOf({ git: true })).not.toContain(`--ro-bind ${workspace()}/.git ${workspace()}/.git`);
