@@ -1,7 +1,7 @@
 import { amount, any, callable, flag, read, record, text } from '../values/input.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import type { Parent, SessionInfo } from './session-info.ts';
-import { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
+import type { Parent, SessionInfo, Share } from './session-info.ts';
+import { addToStats, changedShares, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 import type { HeldSession, MemoryLimits } from './session-memory.ts';
 import { memoryLimits, sessionMemory } from './session-memory.ts';
 import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore, Writer } from './store.ts';
@@ -14,7 +14,7 @@ import {
   sequenceGap,
   writerReplaced,
 } from './store.ts';
-import { readListOptions, readRetention } from './store-arguments.ts';
+import { readListOptions, readRetention, readShareLevel } from './store-arguments.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends MemoryLimits {
@@ -52,6 +52,7 @@ interface StoredSession extends ListCursor, HeldSession {
   updated: number;
   readonly parent: Parent | undefined;
   title: string | null;
+  shares?: readonly Share[] | undefined;
   epoch: number;
   /** True if the latest writer has appended events. */
   hasAppended: boolean;
@@ -118,6 +119,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     async rename(sessionId, title) {
       const session = find(sessionId);
       if (session !== undefined) session.title = titleOf(read(title, text, 'title')) || null;
+      return session !== undefined;
+    },
+    async share(sessionId, user, may) {
+      const [name, level] = [read(user, text, 'user'), read(may, readShareLevel, 'may')];
+      const session = find(sessionId);
+      if (session !== undefined) session.shares = changedShares(session.shares, name, level);
       return session !== undefined;
     },
     async delete(sessionId) {
