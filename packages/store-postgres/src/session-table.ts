@@ -1,5 +1,14 @@
 import type { SessionInfo } from '@cobbler/agent';
-import type { ListOptions, Origin, Parent, Retention, SessionPage, SessionStats, Share, ShareLevel } from '@cobbler/agent/store';
+import type {
+  ListOptions,
+  Origin,
+  Parent,
+  Retention,
+  SessionPage,
+  SessionStats,
+  Share,
+  ShareLevel,
+} from '@cobbler/agent/store';
 import {
   changedShares,
   cursorOf,

@@ -1,6 +1,6 @@
 import { amount, any, callable, flag, read, record, text } from '../values/input.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import type { Parent, SessionInfo, Share } from './session-info.ts';
+import type { Parent, SessionInfo, Share, ShareLevel } from './session-info.ts';
 import { addToStats, changedShares, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 import type { HeldSession, MemoryLimits } from './session-memory.ts';
 import { memoryLimits, sessionMemory } from './session-memory.ts';
@@ -121,12 +121,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       if (session !== undefined) session.title = titleOf(read(title, text, 'title')) || null;
       return session !== undefined;
     },
-    async share(sessionId, user, may) {
-      const [name, level] = [read(user, text, 'user'), read(may, readShareLevel, 'may')];
-      const session = find(sessionId);
-      if (session !== undefined) session.shares = changedShares(session.shares, name, level);
-      return session !== undefined;
-    },
+    share: async (sessionId, user, may) => share(find(sessionId), user, may),
     async delete(sessionId) {
       const isThere = find(sessionId) !== undefined;
       memory.delete(sessionId);
@@ -147,6 +142,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       for (const id of held.keys()) memory.delete(id);
     },
   };
+}
+
+function share(session: StoredSession | undefined, user: string, may: ShareLevel | undefined): boolean {
+  const [name, level] = [read(user, text, 'user'), read(may, readShareLevel, 'may')];
+  if (session !== undefined) session.shares = changedShares(session.shares, name, level);
+  return session !== undefined;
 }
 
 /** Checks a position in a session. Names it only if it is invalid, because each turn reads. */

@@ -31,7 +31,11 @@ export const shareCases: readonly StoreCase[] = [
     expectEqual(await sharesOf(store, 'two'), undefined, 'the shares of another session');
     await write(store, 'one', [said('More.')]);
     await store.rename('one', 'Uno');
-    expectEqual(await sharesOf(store, 'one'), ['ann use', 'bob approve'], 'the shares after a run and a rename');
+    expectEqual(
+      await sharesOf(store, 'one'),
+      ['ann use', 'bob approve'],
+      'the shares after a run and a rename',
+    );
     await store.share('one', 'ann');
     await store.share('one', 'eve');
     expectEqual(await sharesOf(store, 'one'), ['bob approve'], 'the shares after one has ended');
@@ -60,9 +64,17 @@ export const shareCases: readonly StoreCase[] = [
     await write(store, 'one', wholeRun());
     const names = ['__proto__', "o'hara", '"], [', 'Zoë \u0000 🐛', 'toString'];
     for (const user of names) await store.share('one', user, 'read');
-    expectEqual((await store.info('one'))?.shares?.map(({ user }) => user), names, 'the users');
+    expectEqual(
+      (await store.info('one'))?.shares?.map(({ user }) => user),
+      names,
+      'the users',
+    );
     await store.share('one', '__proto__');
-    expectEqual((await store.info('one'))?.shares?.map(({ user }) => user), names.slice(1), 'the other users');
+    expectEqual(
+      (await store.info('one'))?.shares?.map(({ user }) => user),
+      names.slice(1),
+      'the other users',
+    );
   }),
   the('forks, exports and a new session with the same id do not contain the shares', async ({ store }) => {
     await write(store, 'one', wholeRun());

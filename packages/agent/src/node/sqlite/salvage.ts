@@ -129,7 +129,8 @@ function sessionOf(json: string, seq: number): string | undefined {
 }
 
 function sessionIn({ rowid, values }: PageRow): SessionRow | undefined {
-  const [own, id, epoch, owner, created, updated, title, parent, parentSeq, sum = null, shares = null] = values;
+  const [own, id, epoch, owner, created, updated, title, parent, parentSeq, sum = null, shares = null] =
+    values;
   if (rowid === undefined || own !== null || values.length < 9 || values.length > 11) return undefined;
   if (typeof id !== 'string' || !isSessionId(id) || typeof epoch !== 'number') return undefined;
   if (typeof created !== 'number' || !isText(owner) || !isText(title) || !isText(parent)) return undefined;
