@@ -112,7 +112,9 @@ function changingRoutes(services: Services): Route[] {
           text: "To share a session, the token must be its owner's and have the scopes that it shares.",
         },
         404: unknown,
-        409: { text: 'The session has no events yet (`no_events`), or too many shares (`too_many_shares`).' },
+        409: {
+          text: 'The session has no events yet (`empty_session`), or too many shares (`too_many_shares`).',
+        },
       },
       handle: async ({ params: { sessionId = '' }, body, token }) => {
         const { title, share } = body;

@@ -28,7 +28,7 @@ export async function shareSession(
   if (may !== undefined && (session.shares?.length ?? 0) >= maxShares)
     throw new Problem(409, 'too_many_shares', `A session can be shared with at most ${maxShares} users.`);
   if (!(await store.share(id, user, may)))
-    throw new Problem(409, 'no_events', 'A session can be shared after its first prompt.');
+    throw new Problem(409, 'empty_session', 'A session can be shared after its first prompt.');
   onShare?.({ session: id, name: user, by: userOf(token), ...defined({ may }) });
   const info = await store.info(id);
   session.belongTo({ user: session.user, shares: info?.shares });

@@ -158,7 +158,7 @@ describe('a shared session [P15]', () => {
     await ann.ask('POST', '/v1/sessions', { id: 'new' });
     expect(await share(ann, 'new', 'eve', 'read')).toMatchObject({
       status: 409,
-      json: { code: 'no_events' },
+      json: { code: 'empty_session' },
     });
     await startSession(one, ann, 's');
     for (let count = 0; count < 100; count += 1) await one.store.share('s', `user-${count}`, 'read');
