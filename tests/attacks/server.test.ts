@@ -132,6 +132,18 @@ describe('a share is used beyond its level', () => {
       'use',
     ],
     [
+      'a token that does not approve, although the share allows decisions',
+      (on) => {
+        const body = bodyFor(on, { answers: [{ approvalId: 'APPROVAL', ...allow }] });
+        return guest(on.one, 'eve', ['read', 'prompt']).ask('POST', '/v1/sessions/s/resume', body);
+      },
+      (on) => {
+        const body = bodyFor(on, { answers: [{ approvalId: 'APPROVAL', ...allow }] });
+        return on.eve.ask('POST', '/v1/sessions/s/resume', body);
+      },
+      'use',
+    ],
+    [
       'a token of the owner that shares a scope that it lacks',
       ({ one }) => share(guest(one, 'ann', ['read', 'prompt']), { with: 'bob', may: 'approve' }),
       ({ ann }) => share(ann, { with: 'bob', may: 'approve' }),

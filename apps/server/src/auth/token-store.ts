@@ -50,7 +50,9 @@ export interface TokenFile {
 }
 
 /** A token to create. */
-type WantedToken = Omit<TokenInfo, 'id' | 'createdAt' | 'expiresAt'> & { readonly expiresInMs?: number };
+export type WantedToken = Omit<TokenInfo, 'id' | 'createdAt' | 'expiresAt'> & {
+  readonly expiresInMs?: number;
+};
 
 const readLimit: Reader<number> = when(
   (value) => Number.isSafeInteger(value) && Number(value) > 0,

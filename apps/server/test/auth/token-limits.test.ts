@@ -48,7 +48,7 @@ describe('the rate of a token [P15]', () => {
     }
   });
 
-  test('counts each token by itself, and those without a rate not at all', () => {
+  test('counts each token separately, and those without a rate not at all', () => {
     const { count } = counter(1);
     expect([count(), count({ id: 'u' }), count(), count({ id: 'u' })]).toEqual([0, 0, 60, 60]);
     const { requestsPerMinute: _, ...free } = {
