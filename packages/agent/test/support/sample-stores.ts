@@ -12,5 +12,6 @@ export const storeSamples: Readonly<Record<string, Sample>> = {
   'sqliteStore().rename': () => ['session-1', 'A title'],
   'sqliteStore().share': () => ['session-1', 'ann', 'read'],
   'sqliteStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
+  readShareLevel: () => ['read'],
   changedShares: () => [[{ user: 'ann', may: 'read' }], 'ann', 'use'],
 };
