@@ -206,7 +206,7 @@ here('the schema', () => {
       [1, 2, 3].map(() => db.transaction((connection) => migrate(connection, own, runTables))),
     );
     expect(await server.sql(`SELECT version FROM ${own}.cobbler_runs`)).toEqual([{ version: 1 }]);
-    expect(await server.sql(`SELECT version FROM ${own}.cobbler_sessions`)).toEqual([{ version: 3 }]);
+    expect(await server.sql(`SELECT version FROM ${own}.cobbler_sessions`)).toEqual([{ version: 4 }]);
     expect(await open({ schema: own }).claim('b')).toBeGreaterThan(0);
     await db.close();
   });
