@@ -124,11 +124,6 @@ export const access: readonly Mutant[] = [
       replace: 'this.#runsOf(user) > max',
       why: 'one session more than the token allows can run',
     },
-    {
-      find: 'this.#run !== undefined || this.#starts > 0',
-      replace: 'this.#run !== undefined',
-      why: 'several sessions can start at once beyond the limit',
-    },
   ]),
   ...planted('routes/share-session', 'auth/sharing', [
     {
