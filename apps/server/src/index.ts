@@ -4,9 +4,17 @@
  * @module
  */
 
-export { type NewToken, type TokenFile, type TokenInfo, TokenStore, tokenFile } from './auth/token-store.ts';
+export {
+  type NewToken,
+  type TokenFile,
+  type TokenInfo,
+  TokenStore,
+  tokenFile,
+  type WantedToken,
+} from './auth/token-store.ts';
 export { defaultLimits, type ServerLimits } from './requests/limits.ts';
 export { type Scope, scopes } from './requests/scope.ts';
+export type { ShareChange } from './routes/services.ts';
 export { type CobblerServer, type ServerOptions, startServer } from './server.ts';
 export type { Elsewhere } from './sessions/session-service.ts';
 export { type SessionSettings, sessionExecutor, sessionWork } from './sessions/session-work.ts';

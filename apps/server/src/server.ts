@@ -5,6 +5,7 @@ import { AgentError } from '@cobbler/agent';
 import { callable, flag, listOf, oneOf, read, record, text, when, withMethods } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import { AuthGuard } from './auth/auth-guard.ts';
+import { RequestRate } from './auth/request-rate.ts';
 import { TokenStore } from './auth/token-store.ts';
 import { frontRoutes } from './front-ends/front-routes.ts';
 import { responsesRoutes } from './front-ends/responses-routes.ts';
@@ -19,7 +20,7 @@ import { descriptionRoutes } from './routes/description-routes.ts';
 import { eventRoutes, plainRoutes } from './routes/event-routes.ts';
 import { operationRoutes, Readiness } from './routes/operation-routes.ts';
 import { pageRoutes } from './routes/page-routes.ts';
-import type { Services } from './routes/services.ts';
+import type { Services, ShareChange } from './routes/services.ts';
 import { contentRoutes, runRoutes, sessionRoutes } from './routes/session-routes.ts';
 import { tokenRoutes } from './routes/token-routes.ts';
 import { ApprovalService } from './sessions/approval-service.ts';
@@ -51,6 +52,8 @@ export interface ServerOptions {
   /** Allowed host names in addition to those of this machine, such as that of a proxy. */
   readonly allowedHosts?: readonly string[];
   readonly limits?: Partial<ServerLimits>;
+  /** Called when a session was shared with a user, or no longer. */
+  readonly onShare?: (change: ShareChange) => void;
   /** True to continue every interrupted run at start. Default: true. */
   readonly resumes?: boolean;
   /** Receives the lines of the log. Default: none. */
@@ -91,6 +94,7 @@ const readOptions = record<ServerOptions>(
     allowedHosts: listOf(text),
     limits: readLimits,
     resumes: flag,
+    onShare: callable,
     log: callable,
     level: oneOf('debug', 'info', 'warn', 'error'),
     version: text,
@@ -115,6 +119,7 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
   const httpServer = createHttpListener({
     routes: allRoutes(services, version),
     authGuard,
+    rate: new RequestRate(tokens.now),
     limits,
     logger,
     meters,
@@ -210,6 +215,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     meters,
     logger,
     limits,
+    ...defined({ onShare: options.onShare }),
     agentNames: () => [...new Set(['cobbler', options.settings(settingsSessionId).agent.model])],
     async readiness() {
       return sessionService.isClosing ? 'The server is stopping.' : await readiness.reason();

@@ -24,7 +24,7 @@ export const access: readonly Mutant[] = [
       why: 'the list contains the sessions of other users',
     },
     {
-      find: 'if (!mayAccess(token, (await this.#find(id)) ?? {})) continue;',
+      find: 'if (!mayAccess(token, (await this.#find(id, token)) ?? {})) continue;',
       replace: '',
       why: 'the list of approvals contains those of other users',
     },
@@ -53,7 +53,7 @@ export const access: readonly Mutant[] = [
   ]),
   ...planted('sessions/live-session', 'auth/owner', [
     {
-      find: '    this.belongTo(first?.user);\n',
+      find: '    this.#replaceOwner(first?.user);\n',
       replace: '',
       why: 'a stream of a deleted session receives the one that another user creates under its id',
     },
@@ -75,6 +75,85 @@ export const access: readonly Mutant[] = [
       find: 'JSON.stringify([user, key])',
       replace: 'JSON.stringify([key])',
       why: 'users who choose the same key share a session',
+    },
+  ]),
+  ...planted('auth/access', 'auth/sharing', [
+    {
+      find: 'return token.scopes.filter((scope) => shared.includes(scope));',
+      replace: 'return shared.length > 0 ? token.scopes : [];',
+      why: 'a share gives all scopes of the token',
+    },
+    {
+      find: 'return token.scopes.filter((scope) => shared.includes(scope));',
+      replace: 'return shared;',
+      why: 'a share gives scopes that the token lacks',
+    },
+    {
+      find: "['approve', ['read', 'approve']],",
+      replace: "['approve', ['read', 'prompt', 'approve']],",
+      why: 'a user with whom a session is shared for approval can send prompts',
+    },
+    {
+      find: 'shares.find(({ user }) => user === userOf(token))?.may;',
+      replace: 'shares[0]?.may;',
+      why: 'a session that is shared with one user is open to all',
+    },
+  ]),
+  ...planted('sessions/session-service', 'auth/sharing', [
+    {
+      find: 'if (token !== undefined && owns(token, session)) return session;',
+      replace: 'if (token !== undefined) return session;',
+      why: 'a user with whom a session is shared can share and delete it',
+    },
+    {
+      find: 'if (live?.run !== undefined && token !== undefined && owns(token, live)) return live;',
+      replace: 'if (live?.run !== undefined) return live;',
+      why: 'while a session runs, a share that another process ends remains',
+    },
+  ]),
+  ...planted('sessions/live-session', 'auth/sharing', [
+    {
+      find: 'this.belongTo({ user: this.user, shares: (await this.#store.info(this.id))?.shares });',
+      replace: 'await this.#store.info(this.id);',
+      why: 'a stream outlives a share that another process ends',
+    },
+  ]),
+  ...planted('sessions/live-session', 'auth/token-limits', [
+    {
+      find: 'this.#runsOf(user) >= max',
+      replace: 'this.#runsOf(user) > max',
+      why: 'one session more than the token allows can run',
+    },
+  ]),
+  ...planted('routes/share-session', 'auth/sharing', [
+    {
+      find: '  streams.endInvalid();\n',
+      replace: '',
+      why: 'a front end that follows a run of another user reads on after its share has ended',
+    },
+    {
+      find: '  if (missing !== undefined)\n',
+      replace: '  if (missing === undefined)\n',
+      why: 'a token shares scopes that it lacks',
+    },
+  ]),
+  ...planted('routes/session-routes', 'auth/sharing', [
+    {
+      find: 'return { ...json, shares: undefined, may: shareOf(token, info) };',
+      replace: 'return json;',
+      why: 'users with whom a session is shared learn of each other',
+    },
+  ]),
+  ...planted('auth/request-rate', 'auth/token-limits', [
+    {
+      find: 'const isCounted = waitMs < 1;',
+      replace: 'const isCounted = waitMs < 60_000;',
+      why: 'a token sends twice as many requests as its rate allows',
+    },
+    {
+      find: 'now), now + minuteMs);',
+      replace: 'now), Infinity);',
+      why: 'after the clock was set back, a token waits for hours',
     },
   ]),
 ];

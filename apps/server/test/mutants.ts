@@ -146,7 +146,7 @@ const responses = [
   ]),
   ...planted('front-ends/responses-routes', 'front-ends/responses', [
     {
-      find: 'return await sessionService.session(await session.fork(next - 1, token), token);',
+      find: "return await sessionService.session(await session.fork(next - 1, token), token, 'prompt');",
       replace: 'return session;',
       why: 'continuing from an earlier response includes the later messages',
     },

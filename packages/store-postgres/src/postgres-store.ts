@@ -11,6 +11,7 @@ import type {
   Retention,
   SessionPage,
   SessionStats,
+  ShareLevel,
   Writer,
 } from '@cobbler/agent/store';
 import {
@@ -22,6 +23,7 @@ import {
   readListOptions,
   readOrigin,
   readRetention,
+  readShareLevel,
   readWriter,
 } from '@cobbler/agent/store';
 import { deleteCosts, readCosts } from './cost-table.ts';
@@ -196,6 +198,12 @@ class SessionsInPostgres implements PostgresStore {
   async rename(sessionId: string, title: string): Promise<boolean> {
     this.#checkOpen();
     return await this.#table.rename(sessionId, read(title, text, 'title'));
+  }
+
+  async share(sessionId: string, user: string, may?: ShareLevel): Promise<boolean> {
+    const [name, level] = [read(user, text, 'user'), read(may, readShareLevel, 'may')];
+    this.#checkOpen();
+    return await this.#table.share(sessionId, name, level);
   }
 
   async delete(sessionId: string): Promise<boolean> {

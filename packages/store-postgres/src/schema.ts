@@ -72,6 +72,8 @@ const sessions: readonly Migration[] = [
     await addStoredCosts(connection, schema);
   },
   addCostNames,
+  // The users with whom a session is shared, in JSON; null for none.
+  'ALTER TABLE $s.sessions ADD COLUMN shares text',
 ];
 
 /** Tables with a version of their own. */

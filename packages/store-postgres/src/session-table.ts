@@ -1,6 +1,16 @@
 import type { SessionInfo } from '@cobbler/agent';
-import type { ListOptions, Origin, Parent, Retention, SessionPage, SessionStats } from '@cobbler/agent/store';
+import type {
+  ListOptions,
+  Origin,
+  Parent,
+  Retention,
+  SessionPage,
+  SessionStats,
+  Share,
+  ShareLevel,
+} from '@cobbler/agent/store';
 import {
+  changedShares,
   cursorOf,
   emptyStats,
   isSessionId,
@@ -31,6 +41,7 @@ interface PostgresSessionRow {
   readonly parent: string | null;
   readonly parent_seq: number | null;
   readonly tally: string;
+  readonly shares: string | null;
   readonly alive: boolean;
 }
 
@@ -116,6 +127,23 @@ export class PostgresSessionTable {
       [sessionId, titleOf(title) || null],
     );
     return rows.length > 0;
+  }
+
+  /** Each change locks the row first, so that none undoes another. */
+  async share(sessionId: string, user: string, may: ShareLevel | undefined): Promise<boolean> {
+    if (!isSessionId(sessionId)) return false;
+    const s = this.#schema;
+    return await this.#db.transaction(async (connection) => {
+      const [row] = await connection.query<Pick<PostgresSessionRow, 'key' | 'shares'>>(
+        `SELECT key, shares FROM ${s}.sessions WHERE id = $1 AND updated IS NOT NULL FOR UPDATE`,
+        [sessionId],
+      );
+      if (row === undefined) return false;
+      const shares = changedShares(sharesOf(row), user, may);
+      const values = [row.key, shares === undefined ? null : JSON.stringify(shares)];
+      await connection.query(`UPDATE ${s}.sessions SET shares = $2 WHERE key = $1`, values);
+      return true;
+    });
   }
 
   /** Deletes a session. @throws AgentError `in_use` if another live process holds it. */
@@ -204,13 +232,13 @@ export class PostgresSessionTable {
   }
 
   #select(): string {
-    return `SELECT t.key, t.id, t.created, t.updated, t.title, t.parent, t.parent_seq, t.tally, ${this.#alive} AS alive
+    return `SELECT t.key, t.id, t.created, t.updated, t.title, t.parent, t.parent_seq, t.tally, t.shares, ${this.#alive} AS alive
       FROM ${this.#schema}.sessions t`;
   }
 
   #info(row: PostgresSessionRow): SessionInfo {
     const { id, title, created, updated, parent, parent_seq: seq, tally } = row;
-    const head = { id, title, created, updated, parent: parentOf(parent, seq) };
+    const head = { id, title, created, updated, parent: parentOf(parent, seq), shares: sharesOf(row) };
     // With a runner, an unfinished run continues even if the process that ran it crashed.
     const isRunning = this.#options.isHeldElsewhere || row.alive;
     return sessionInfo(head, JSON.parse(tally) as SessionStats, isRunning ? 'running' : 'interrupted');
@@ -219,6 +247,10 @@ export class PostgresSessionTable {
   #isRunning({ alive, tally }: PostgresSessionRow): boolean {
     return this.#options.isHeldElsewhere ? (JSON.parse(tally) as SessionStats).ended === null : alive;
   }
+}
+
+function sharesOf({ shares }: Pick<PostgresSessionRow, 'shares'>): readonly Share[] | undefined {
+  return shares === null ? undefined : (JSON.parse(shares) as readonly Share[]);
 }
 
 function parentOf(sessionId: string | null, seq: number | null): Parent | undefined {

@@ -147,7 +147,7 @@ here('the schema', () => {
     const own = schema();
     await Promise.all(Array.from({ length: 6 }, (_, at) => open({ schema: own }).claim(`s${at}`)));
     const [row] = await server.sql(`SELECT version FROM ${own}.cobbler_sessions`);
-    expect(row).toEqual({ version: 3 });
+    expect(row).toEqual({ version: 4 });
   });
 
   it('is refused and not changed if it belongs to a newer version or another program', async () => {
@@ -172,7 +172,7 @@ here('the schema', () => {
   it('is migrated in one transaction, completely or not at all', async () => {
     const own = schema();
     await open({ schema: own }).claim('a');
-    const migrations = ['', '', '', 'ALTER TABLE $s.owners ADD COLUMN more text', 'THIS IS NO SQL'];
+    const migrations = ['', '', '', '', 'ALTER TABLE $s.owners ADD COLUMN more text', 'THIS IS NO SQL'];
     const db = new Database({
       url: server.url,
       connections: 1,
@@ -183,11 +183,11 @@ here('the schema', () => {
     await expect(
       db.transaction((connection) => migrate(connection, own, { mark: 'cobbler_sessions', migrations })),
     ).rejects.toThrow();
-    expect((await server.sql(`SELECT version FROM ${own}.cobbler_sessions`))[0]).toEqual({ version: 3 });
-    await db.transaction((connection) =>
-      migrate(connection, own, { mark: 'cobbler_sessions', migrations: migrations.slice(0, 4) }),
-    );
     expect((await server.sql(`SELECT version FROM ${own}.cobbler_sessions`))[0]).toEqual({ version: 4 });
+    await db.transaction((connection) =>
+      migrate(connection, own, { mark: 'cobbler_sessions', migrations: migrations.slice(0, 5) }),
+    );
+    expect((await server.sql(`SELECT version FROM ${own}.cobbler_sessions`))[0]).toEqual({ version: 5 });
     expect(await server.sql(`SELECT more FROM ${own}.owners`)).toHaveLength(1);
     await db.close();
   });
@@ -206,7 +206,7 @@ here('the schema', () => {
       [1, 2, 3].map(() => db.transaction((connection) => migrate(connection, own, runTables))),
     );
     expect(await server.sql(`SELECT version FROM ${own}.cobbler_runs`)).toEqual([{ version: 1 }]);
-    expect(await server.sql(`SELECT version FROM ${own}.cobbler_sessions`)).toEqual([{ version: 3 }]);
+    expect(await server.sql(`SELECT version FROM ${own}.cobbler_sessions`)).toEqual([{ version: 4 }]);
     expect(await open({ schema: own }).claim('b')).toBeGreaterThan(0);
     await db.close();
   });

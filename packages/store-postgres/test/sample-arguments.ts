@@ -37,6 +37,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'postgresStore().append': needsDatabase,
   'postgresStore().keepSnapshot': needsDatabase,
   'postgresStore().rename': needsDatabase,
+  'postgresStore().share': needsDatabase,
   'postgresRunner().start': needsDatabase,
   'postgresRunner().signal': needsDatabase,
 };

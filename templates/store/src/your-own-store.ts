@@ -44,6 +44,10 @@ export function yourOwnStore({ url, now = Date.now }: YourOwnStoreOptions): Sess
       // Arguments: (sessionId, title).
       throw unwritten('rename: set the title, or remove it if it is empty.');
     },
+    async share() {
+      // Arguments: (sessionId, user, may). `changedShares` of @cobbler/agent/store returns all shares after the change.
+      throw unwritten('share: share the session with this user, or without `may` no longer.');
+    },
     async delete() {
       // Argument: the sessionId.
       throw unwritten('delete: delete the session, and fence its writers.');

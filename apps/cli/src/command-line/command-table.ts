@@ -73,6 +73,7 @@ cobbler sessions rename ID TITLE  change the title; without TITLE, use the start
 cobbler sessions delete ID        delete a session permanently
 cobbler sessions prune            delete old sessions; needs --older-than, --keep-last or both
 cobbler sessions vacuum           free the disk space of deleted sessions
+cobbler sessions share ID         share a session of a running server with another user; needs --with
 
 Options
   --here                   list only sessions in this directory
@@ -82,8 +83,11 @@ Options
   --at <seq>               with fork: copy up to and including this event
   --older-than <time>      with prune: delete sessions unchanged for this long, such as 30d or 12h
   --keep-last <n>          with prune: keep this many of the latest sessions
+  --with <user>            with share: the user, which is the name of a token
+  --may <level>            with share: read (default), approve, use, or none to end the share
+  --url <url>              with share: use this server instead of the one on this machine
 `,
-    { words: ['show', 'export', 'import', 'fork', 'rename', 'delete', 'prune', 'vacuum'] },
+    { words: ['show', 'export', 'import', 'fork', 'rename', 'delete', 'prune', 'vacuum', 'share'] },
   ),
   command(
     'demo',
@@ -312,6 +316,8 @@ Options
   --scope <list>           with create: read, prompt, approve, admin (default read,prompt,approve)
   --expires <time>         with create: end after this time, such as 12h or 30d
   --budget <name>          with create: count its prompts toward this budget
+  --rate <n>               with create: allow at most this many requests that change something, such as 30/min
+  --sessions <n>           with create: run at most this many sessions of the user at the same time
   --url <url>              use this server instead of the one on this machine
 `,
     { words: ['create', 'list', 'revoke'] },
@@ -328,7 +334,7 @@ Records contain digests, no contents. For an assistant's chats and costs: cobble
 Options
   --since <time>           only records this recent, such as 7d or 12h
   --session <id>           only records of this session
-  --kind <kind>            only approval, decision, call, rule, token or another kind
+  --kind <kind>            only approval, decision, call, rule, token, share or another kind
   -n, --limit <n>          maximum number of records (default 50; with --json all)
   --json                   print JSON
   --anchor <digest>        with verify: the log must contain this line

@@ -90,7 +90,7 @@ async function serveFrom(
     const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));
     const budgeted = { ...settings, ...defined({ budget: budget || undefined }) };
     const parts = { places, tokens, settings: budgeted, tools, home, ...defined({ budgets: serverBudgets }) };
-    const server = await startServing(flags, parts, io);
+    const server = await startServing(flags, parts, audit, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
     announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
     await waitForStop(server, io);
@@ -157,7 +157,12 @@ interface ServeParts {
   readonly home: ServerHome;
 }
 
-async function startServing(flags: ServeFlags, parts: ServeParts, io: Io): Promise<CobblerServer> {
+async function startServing(
+  flags: ServeFlags,
+  parts: ServeParts,
+  audit: Audit,
+  io: Io,
+): Promise<CobblerServer> {
   const { places, tokens, settings, tools, home, budgets } = parts;
   const { host, port, allowedHosts } = flags;
   const settingsOf = (sessionId: string): SessionSettings =>
@@ -174,6 +179,13 @@ async function startServing(flags: ServeFlags, parts: ServeParts, io: Io): Promi
       host,
       port,
       allowedHosts,
+      onShare: ({ may, ...share }) =>
+        audit.note({
+          kind: 'share',
+          change: may === undefined ? 'removed' : 'added',
+          ...share,
+          ...defined({ may }),
+        }),
       version: ownVersion(),
       level: flags.level ?? (io.stderr.tty ? 'warn' : 'info'),
       log: (line) => io.stderr.write(`${line}\n`),

@@ -9,6 +9,7 @@ import { readFailure } from '../config/attachment.ts';
 import { ownTools } from '../config/choose-tools.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
+import { shareSession } from '../server/share-session.ts';
 import { findSession, sessionsIn, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { openSessions } from '../session/session-home.ts';
@@ -50,10 +51,11 @@ const actions: Readonly<Record<string, (context: ActionContext) => Promise<void>
 /** Runs `cobbler sessions`: lists the stored sessions, or performs an action on one. Returns the exit code. */
 export async function sessions(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action = 'list', ...rest] = operands;
+  if (action === 'share') return await shareSession(rest, options, io);
   const runAction = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (runAction === undefined) {
     throw new UsageError(
-      `sessions has no action ${JSON.stringify(action)}.${didYouMean(action, Object.keys(actions))}`,
+      `sessions has no action ${JSON.stringify(action)}.${didYouMean(action, [...Object.keys(actions), 'share'])}`,
       'See: cobbler help sessions',
     );
   }

@@ -1,7 +1,7 @@
 import type { NewToken, Scope, TokenInfo } from '@cobbler/server';
 import { scopes as allScopes } from '@cobbler/server';
 import type { RawOptions } from '../config/run-flags.ts';
-import { parseAge } from '../terminal/format.ts';
+import { parseAge, parseCount } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { optionValue } from '../terminal/option-value.ts';
@@ -37,8 +37,15 @@ async function create(link: ServerLink, name: string, options: RawOptions, io: I
     `Use a comma-separated list of: ${allScopes.join(', ')}`,
   );
   const expiresInMs = optionValue(options['expires'], '--expires', parseAge, 'For example: --expires 30d');
-  const { budget } = options;
-  const made = await ask<NewToken>(link, 'POST', '/v1/tokens', { name, scopes, expiresInMs, budget });
+  const requestsPerMinute = optionValue(options['rate'], '--rate', parseRate, 'For example: --rate 30/min');
+  const runningSessions = optionValue(
+    options['sessions'],
+    '--sessions',
+    parseCount,
+    'For example: --sessions 2',
+  );
+  const limits = { expiresInMs, budget: options['budget'], requestsPerMinute, runningSessions };
+  const made = await ask<NewToken>(link, 'POST', '/v1/tokens', { name, scopes, ...limits });
   io.stdout.write(`${made.token}\n`);
   io.stderr.write(`${lineOf(made)}\nThis secret is not shown again.\n`);
 }
@@ -48,10 +55,13 @@ async function list(link: ServerLink, io: Io): Promise<void> {
   for (const info of items) io.stdout.write(`${lineOf(info)}\n`);
 }
 
-function lineOf({ id, name, scopes, expiresAt, budget }: TokenInfo): string {
+function lineOf({ id, name, scopes, ...limits }: TokenInfo): string {
+  const { budget, requestsPerMinute: rate, runningSessions, expiresAt } = limits;
   const rest = [
     scopes.join(','),
     ...(budget === undefined ? [] : [`budget ${budget}`]),
+    ...(rate === undefined ? [] : [`rate ${rate}/min`]),
+    ...(runningSessions === undefined ? [] : [`sessions ${runningSessions}`]),
     ...(expiresAt === undefined ? [] : [`until ${expiresAt}`]),
   ];
   return oneLine(`${id}  ${name}  ${rest.join('  ')}`);
@@ -61,6 +71,10 @@ async function ask<Json>(link: ServerLink, method: string, path: string, body?: 
   const { status, json } = await link(method, path, body);
   if (status >= 300) throw refusalError(status, json, 'To list the tokens, run cobbler token list.');
   return json as Json;
+}
+
+function parseRate(text: string): number | undefined {
+  return parseCount(/^(.*)\/min$/.exec(text)?.[1] ?? '');
 }
 
 function parseScopes(text: string): readonly Scope[] | undefined {

@@ -25,6 +25,8 @@ test('a server records its tokens, and which token decided', { timeout: 120_000 
   });
   expect(answered.status).toBe(202);
   await until(server, 'work', 'complete');
+  await server.ask('PATCH', '/v1/sessions/work', { share: { with: 'bob', may: 'read' } });
+  await server.ask('PATCH', '/v1/sessions/work', { share: { with: 'bob', may: 'none' } });
   await server.ask('DELETE', `/v1/tokens/${String(token['id'])}`).catch(() => undefined);
   server.child.kill('SIGINT');
   expect(await server.end).toMatchObject({ code: 0 });
@@ -44,6 +46,8 @@ test('a server records its tokens, and which token decided', { timeout: 120_000 
       'decision',
       'call',
       'call',
+      'share',
+      'share',
       'token',
       'stop',
       'head',
@@ -52,6 +56,9 @@ test('a server records its tokens, and which token decided', { timeout: 120_000 
   expect(records[2]).toMatchObject({ change: 'created', name: 'owner', surface: 'serve' });
   expect(records[3]).toMatchObject({ change: 'created', name: 'phone', scopes: ['admin'] });
   expect(records[5]).toMatchObject({ approvalId, decision: 'allow', by: 'phone' });
-  expect(records[8]).toMatchObject({ change: 'removed', token: token['id'] });
+  const sharing = { session: 'work', name: 'bob', by: 'owner' };
+  expect(records[8]).toMatchObject({ ...sharing, change: 'added', may: 'read' });
+  expect(records[9]).toMatchObject({ ...sharing, change: 'removed' });
+  expect(records[10]).toMatchObject({ change: 'removed', token: token['id'] });
   expect((await cobbler(['audit', 'verify'], { env, cwd })).code).toBe(0);
 });

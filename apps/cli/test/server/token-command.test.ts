@@ -40,6 +40,17 @@ test('a token created without --scope has every scope but admin, and no end', as
   expect(tokens.find(stdout.trim())?.expiresAt).toBeUndefined();
 });
 
+test('cobbler token stores the limits of a token and lists them', async () => {
+  const { tokens, token } = await served();
+  const { stdout, stderr } = await token('create', 'ana', '--rate', '30/min', '--sessions', '2');
+  expect(tokens.find(stdout.trim())).toMatchObject({ requestsPerMinute: 30, runningSessions: 2 });
+  const line = /ana {2}read,prompt,approve {2}rate 30\/min {2}sessions 2\n/;
+  expect([stderr, (await token('list')).stdout]).toEqual([
+    expect.stringMatching(line),
+    expect.stringMatching(line),
+  ]);
+});
+
 test.each([
   [['creat', 'ana'], 'Did you mean create?'],
   [['create'], 'Use token create NAME'],
@@ -48,6 +59,10 @@ test.each([
   [['create', 'ana', '--scope', ''], '--scope cannot be ""'],
   [['create', 'ana', '--expires', 'soon'], '--expires cannot be "soon"'],
   [['create', 'ana', '--budget', 'none'], 'no budgets'],
+  [['create', 'ana', '--rate', '30'], '--rate cannot be "30"'],
+  [['create', 'ana', '--rate', '0/min'], '--rate cannot be "0/min"'],
+  [['create', 'ana', '--rate', '30/s'], '--rate cannot be "30/s"'],
+  [['create', 'ana', '--sessions', '1.5'], '--sessions cannot be "1.5"'],
   [['revoke', 'tok_none'], 'There is no token with this id'],
 ])('cobbler token %j is rejected', async (args, words) => {
   const { tokens, token } = await served();

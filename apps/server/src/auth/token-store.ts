@@ -31,6 +31,10 @@ export interface TokenInfo {
   readonly expiresAt?: string;
   /** The budget in which its prompts count. Default: that of the server. */
   readonly budget?: string;
+  /** Maximum number of requests per minute that change something. Default: no limit. */
+  readonly requestsPerMinute?: number;
+  /** Maximum number of sessions that run for its user at the same time. Default: no limit. */
+  readonly runningSessions?: number;
 }
 
 /** A new token with its secret, which is shown only once. */
@@ -46,7 +50,14 @@ export interface TokenFile {
 }
 
 /** A token to create. */
-type WantedToken = Pick<TokenInfo, 'name' | 'scopes' | 'budget'> & { readonly expiresInMs?: number };
+export type WantedToken = Omit<TokenInfo, 'id' | 'createdAt' | 'expiresAt'> & {
+  readonly expiresInMs?: number;
+};
+
+const readLimit: Reader<number> = when(
+  (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  'a whole number above 0',
+);
 
 /** A duration after which a date still exists. */
 const readDuration: Reader<number> = when(
@@ -55,7 +66,10 @@ const readDuration: Reader<number> = when(
 );
 
 const readWanted = record<WantedToken>(
-  { name: text, scopes: listOf(oneOf(...scopes)), expiresInMs: readDuration, budget: text },
+  {
+    ...{ name: text, scopes: listOf(oneOf(...scopes)), expiresInMs: readDuration, budget: text },
+    ...{ requestsPerMinute: readLimit, runningSessions: readLimit },
+  },
   ['name', 'scopes'],
 );
 
@@ -71,6 +85,8 @@ const stored = z.strictObject({
       createdAt: z.iso.datetime(),
       expiresAt: z.iso.datetime().optional(),
       budget: z.string().optional(),
+      requestsPerMinute: z.int().positive().optional(),
+      runningSessions: z.int().positive().optional(),
       /** SHA-256 of the secret in hexadecimal. */
       hash: z.string(),
       /**
@@ -125,7 +141,7 @@ export class TokenStore {
   }
 
   /** Creates a token with these scopes. */
-  add(wanted: { name: string; scopes: readonly Scope[]; expiresInMs?: number; budget?: string }): NewToken {
+  add(wanted: WantedToken): NewToken {
     return this.#add(read(wanted, readWanted, 'wanted'), false);
   }
 
@@ -169,15 +185,14 @@ export class TokenStore {
     this.#addListeners.add(read<(token: TokenInfo) => void>(listener, callable, 'listener'));
   }
 
-  #add(wanted: WantedToken, isOwn: boolean): NewToken {
+  #add({ expiresInMs, ...wanted }: WantedToken, isOwn: boolean): NewToken {
     const token = `cbk_${randomBytes(32).toString('base64url')}`;
     const info: TokenInfo = {
       id: `tok_${randomBytes(8).toString('hex')}`,
-      name: wanted.name,
+      ...defined(wanted),
       scopes: [...new Set(wanted.scopes)],
       createdAt: new Date(this.now()).toISOString(),
-      ...(wanted.expiresInMs !== undefined && { expiresAt: this.#timeAfter(wanted.expiresInMs) }),
-      ...defined({ budget: wanted.budget }),
+      ...(expiresInMs !== undefined && { expiresAt: this.#timeAfter(expiresInMs) }),
     };
     const hash = hashOf(token);
     this.#byHash.set(hash, { ...info, scopes: [...info.scopes], hash, ...(isOwn && { token }) });
@@ -259,8 +274,16 @@ export function endOf({ expiresAt }: { readonly expiresAt?: string | undefined }
   return expiresAt === undefined ? Infinity : Date.parse(expiresAt);
 }
 
-function infoOf({ id, name, scopes: granted, createdAt, expiresAt, budget }: StoredToken): TokenInfo {
-  return { id, name, scopes: granted, createdAt, ...defined({ expiresAt, budget }) };
+function infoOf({
+  id,
+  name,
+  scopes: granted,
+  createdAt,
+  hash: _,
+  token: __,
+  ...rest
+}: StoredToken): TokenInfo {
+  return { id, name, scopes: granted, createdAt, ...defined(rest) };
 }
 
 function hashOf(secret: string): string {

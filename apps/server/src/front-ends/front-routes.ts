@@ -3,7 +3,6 @@ import { isStored } from '@cobbler/agent';
 import type { Route, RouteRequest } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
-import { allows } from '../requests/scope.ts';
 import { runKey } from '../routes/schemas.ts';
 import type { Services } from '../routes/services.ts';
 import { liveText } from '../sessions/frame.ts';
@@ -50,7 +49,7 @@ export function frontRoutes(services: Services): Route[] {
         503: full,
       },
       handle: async (call) => {
-        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token);
+        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token, 'prompt');
         const request = chatRequest(call.body);
         const { accepted, events } = await beginFront(services, session, call, request);
         const start = { from: accepted.seq, isContinued: request.content === undefined };
@@ -71,7 +70,7 @@ export function frontRoutes(services: Services): Route[] {
         503: full,
       },
       handle: async (call) => {
-        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token);
+        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token, 'read');
         const events = await pendingEvents(services, session);
         if (events === undefined) return { status: 204 };
         streams.mayOpen();
@@ -113,9 +112,6 @@ export async function beginFront(
   sessionService.checkOpen();
   streams.mayOpen();
   const runId = key !== undefined && runKey.safeParse(key).success ? key : undefined;
-  if (content === undefined && !allows(token?.scopes ?? [], 'approve')) {
-    throw new Problem(403, 'scope', 'This token lacks the "approve" scope.');
-  }
   const subscription = new RunSubscription(session, token);
   try {
     const accepted =
@@ -199,10 +195,11 @@ interface ChatStart {
 async function openChat(
   { store, streams, logger }: Services,
   call: AnyCall,
-  { id }: LiveSession,
+  session: LiveSession,
   events: AsyncIterable<RunEvent>,
   start: ChatStart,
 ): Promise<void> {
+  const { id } = session;
   const exchange = new MessageExchange();
   const chat = new AiSdkStream();
   const from = start.from ?? ((await store.info(id))?.events ?? 0) + 1;
@@ -217,7 +214,7 @@ async function openChat(
     ? [chat.resume(exchange.id)]
     : pastChunks.flatMap((chunk) => chat.handle(chunk));
   const last = () => chat.last().map(liveText).join('') + uiStreamEnd;
-  const stream = streams.openFront(call, chatHeaders, last);
+  const stream = streams.openFront(call, session, chatHeaders, last);
   stream.write(uiChunks.map(liveText).join(''));
   const write = (event: RunEvent): EncodedEvent => {
     const chunks = exchange.handle(event);
@@ -235,8 +232,8 @@ async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown
   sessionService.checkOpen();
   // Only a message creates a session.
   const session = await (request.content === undefined
-    ? sessionService.session(threadId, call.token)
-    : sessionService.openOrCreate(threadId, call.token));
+    ? sessionService.session(threadId, call.token, 'prompt')
+    : sessionService.openOrCreate(threadId, call.token, 'prompt'));
   const read: ReadLog = (after, limit) => store.read(threadId, after, limit);
   const before = (await store.info(threadId))?.events ?? 0;
   const { accepted, events } = await agUiRun(services, session, call, request);
@@ -250,7 +247,7 @@ async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown
     if (chunk.type !== 'ended' && chunk.type !== 'waits') aguiStream.handle(chunk);
   }
   const first = [aguiStream.start(), ...(isAgain ? agUiSnapshot(await wholeLog(read)) : [])];
-  const stream = streams.openFront(call, {}, () => aguiStream.last().map(liveText).join(''));
+  const stream = streams.openFront(call, session, {}, () => aguiStream.last().map(liveText).join(''));
   stream.write(first.map(liveText).join(''));
   const write = async (event: RunEvent): Promise<EncodedEvent> => {
     const aguiEvents: unknown[] = [];

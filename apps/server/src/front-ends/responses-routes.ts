@@ -83,7 +83,7 @@ async function respond(
     previous: body.previous_response_id ?? null,
     createdAt: Math.floor(systemRuntime.now() / 1000),
   });
-  if (body.stream === true) return openStream(services, call, response, started);
+  if (body.stream === true) return openStream(services, call, session, response, started);
   for await (const chunks of chunksOf(started)) for (const chunk of chunks) response.handle(chunk);
   return { status: 200, json: response.response };
 }
@@ -92,10 +92,11 @@ async function respond(
 function openStream(
   { streams, logger }: Services,
   call: RouteRequest<unknown, unknown>,
+  session: LiveSession,
   response: ResponseStream,
   started: FollowedRun,
 ): undefined {
-  const stream = streams.openFront(call, {});
+  const stream = streams.openFront(call, session, {});
   const write = (events: readonly Record<string, unknown>[]) => {
     if (events.length > 0) stream.write(events.map(responseFrame).join(''));
   };
@@ -129,17 +130,18 @@ async function sessionFor(
     return await sessionService.openOrCreate(
       key === undefined ? systemRuntime.id() : idOfKey(key, token),
       token,
+      'prompt',
     );
   const { sessionId, seq } = parseResponseId(previous);
   if (!new RegExp(`^${idPattern}$`).test(sessionId)) throw unknownResponse(previous);
-  const session = await sessionService.session(sessionId, token).catch((error: unknown) => {
+  const session = await sessionService.session(sessionId, token, 'prompt').catch((error: unknown) => {
     throw error instanceof Problem && error.status === 404 ? unknownResponse(previous) : error;
   });
   if (seq === undefined) return session;
   if (key !== undefined && (await session.findRun(key)) !== undefined) return session;
   const next = await nextMessageSeq((after, limit) => store.read(sessionId, after, limit), seq);
   if (next === undefined) return session;
-  return await sessionService.session(await session.fork(next - 1, token), token);
+  return await sessionService.session(await session.fork(next - 1, token), token, 'prompt');
 }
 
 /** Returns the id of the session of a key. Users choose the same keys, so it depends on the user too. */

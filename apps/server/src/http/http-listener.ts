@@ -4,6 +4,7 @@ import { createServer, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { defined } from '@cobbler/agent/values';
 import type { AuthGuard } from '../auth/auth-guard.ts';
+import type { RequestRate } from '../auth/request-rate.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { asProblem, Problem, problemDocument } from '../requests/problem.ts';
 import { readBody, validate } from '../requests/request-body.ts';
@@ -16,6 +17,7 @@ import { Router } from './route.ts';
 export interface HttpListenerOptions {
   readonly routes: readonly Route[];
   readonly authGuard: AuthGuard;
+  readonly rate: RequestRate;
   readonly limits: ServerLimits;
   readonly logger: Logger;
   readonly meters: Meters;
@@ -112,10 +114,11 @@ async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
-  { authGuard, limits }: HttpListenerOptions,
+  { authGuard, rate, limits }: HttpListenerOptions,
 ): Promise<RouteResponse | undefined> {
   const { scope } = route;
   const token = scope === undefined ? undefined : authGuard.identify(request, scope);
+  if (token !== undefined && route.method !== 'GET' && route.isFree !== true) rate.count(token);
   const query =
     route.query === undefined ? {} : validate(route.query, Object.fromEntries(searchParams), 'bad_query');
   const sent = await readBody(request, limits.bodyBytes);

@@ -48,6 +48,8 @@ export interface Route {
    * accepted.
    */
   readonly scope?: Scope;
+  /** True if the rate of a token does not limit it, although it changes something: it only stops work. */
+  readonly isFree?: boolean;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** True if the body is optional. */

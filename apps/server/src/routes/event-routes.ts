@@ -31,7 +31,7 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
         404: { text: 'There is no such session, and the token may not create one.' },
       },
       handle: async (call) => {
-        const session = await sessionService.openOrCreate(plainSessionId, call.token);
+        const session = await sessionService.openOrCreate(plainSessionId, call.token, 'read');
         const read: ReadLog = (after, limit) => store.read(session.id, after, limit);
         const id = lastEventId(call);
         const position: Position =
@@ -55,7 +55,7 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
       },
       handle: async ({ body, token }) => {
         sessionService.checkOpen();
-        const session = await sessionService.openOrCreate(plainSessionId, token);
+        const session = await sessionService.openOrCreate(plainSessionId, token, 'prompt');
         return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content, token)) } };
       },
     }),
@@ -63,13 +63,14 @@ export function plainRoutes({ sessionService, store, streams }: Services): Route
       method: 'POST',
       path: '/cancel',
       name: 'plainCancel',
+      isFree: true,
       summary: 'Stops the run in the session `default`.',
       scope: 'prompt',
       body: z.unknown(),
       bodyOptional: true,
       answers: { 200: { text: 'No run is active.' } },
       handle: async ({ token }) => {
-        const { run } = await sessionService.openOrCreate(plainSessionId, token);
+        const { run } = await sessionService.openOrCreate(plainSessionId, token, 'prompt');
         run?.cancel();
         await run?.result;
         return { status: 200, json: { status: 'ok' } };
@@ -102,7 +103,7 @@ export function eventRoutes({ sessionService, store, streams }: Services): Route
         503: { text: 'Too many event streams.' },
       },
       handle: async (call) => {
-        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token);
+        const session = await sessionService.session(call.params['sessionId'] ?? '', call.token, 'read');
         const { seq } = positionOf(lastEventId(call) ?? call.query.after);
         const known = await hasEvent(seq, (after, limit) => store.read(session.id, after, limit));
         const place = { form: 'versioned', seq, live: call.query.deltas === 'true' } as const;

@@ -1,3 +1,4 @@
+import type { ShareLevel } from '@cobbler/agent/store';
 import { sessionIdPattern } from '@cobbler/agent/store';
 import { z } from 'zod';
 import { scopes } from '../requests/scope.ts';
@@ -37,6 +38,39 @@ export const accepted: z.ZodType<Accepted> = z
   .object({ sessionId: id, runId: z.string(), seq: z.int().positive() })
   .meta({ id: 'Accepted', description: 'A run that was started, and its first event.' });
 
+/** Maximum length of a title in UTF-16 code units. */
+const maxTitle = 200;
+
+/** The name of a user. */
+export const userName: z.ZodString = z.string().min(1).max(100);
+
+const level = z.enum(['read', 'approve', 'use']);
+
+/** What a request wants to change: without `may`, the share with this user ends. */
+export interface WantedShare {
+  readonly with: string;
+  readonly may?: ShareLevel | undefined;
+}
+
+/** A change of a session. */
+export interface SessionChange {
+  readonly title?: string | undefined;
+  readonly share?: WantedShare | undefined;
+}
+
+export const sessionChange: z.ZodType<SessionChange> = z
+  .strictObject({
+    title: z.string().max(maxTitle).optional(),
+    share: z
+      .strictObject({ with: userName, may: z.enum([...level.options, 'none']) })
+      .transform(({ may, ...share }) => ({ ...share, may: may === 'none' ? undefined : may }))
+      .optional(),
+  })
+  .refine(({ title, share }) => title !== undefined || share !== undefined, {
+    error: 'title or share is required',
+  })
+  .meta({ id: 'SessionChange' });
+
 export const session: z.ZodType = z
   .object({
     id,
@@ -67,6 +101,11 @@ export const session: z.ZodType = z
     outputTokens: z.int().optional(),
     usd: z.number().optional(),
     parent: z.object({ sessionId: id, seq: z.int() }).optional(),
+    shares: z
+      .array(z.object({ user: z.string(), may: level }))
+      .optional()
+      .meta({ description: 'The users with whom it is shared. Only its owner receives them.' }),
+    may: level.optional().meta({ description: 'What a session of another user is shared for.' }),
   })
   .meta({ id: 'Session', description: 'A session. Its log contains `events` events, numbered from 1.' });
 
@@ -128,6 +167,19 @@ export const resumeBody: z.ZodType<{ readonly answers?: readonly NamedReceivedDe
   })
   .meta({ id: 'Resume' });
 
+type Maximum = z.ZodOptional<z.ZodInt>;
+const maximum: Maximum = z.int().positive().optional();
+
+/** The limits of a token, besides its budget. */
+export const tokenLimits: { readonly requestsPerMinute: Maximum; readonly runningSessions: Maximum } = {
+  requestsPerMinute: maximum.meta({
+    description: 'Maximum number of requests per minute that change something.',
+  }),
+  runningSessions: maximum.meta({
+    description: 'Maximum number of sessions that run for its user at the same time.',
+  }),
+};
+
 export const tokenInfo: z.ZodType = z
   .object({
     id: z.string(),
@@ -136,6 +188,7 @@ export const tokenInfo: z.ZodType = z
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
     budget: z.string().optional(),
+    ...tokenLimits,
   })
   .meta({ id: 'Token' });
 

@@ -1,4 +1,5 @@
 import type { SessionStore } from '@cobbler/agent';
+import type { ShareLevel } from '@cobbler/agent/store';
 import type { TokenStore } from '../auth/token-store.ts';
 import type { Cookies } from '../requests/cookie.ts';
 import type { ServerLimits } from '../requests/limits.ts';
@@ -8,6 +9,17 @@ import type { TokenBudgets } from '../sessions/token-budgets.ts';
 import type { Streams } from '../streams/streams.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
+
+/** A changed share of a session. */
+export interface ShareChange {
+  readonly session: string;
+  /** The user with whom it is shared. */
+  readonly name: string;
+  /** What the user may do now. Absent if the share has ended. */
+  readonly may?: ShareLevel;
+  /** The user who changed it. */
+  readonly by: string;
+}
 
 /** The services that routes use. */
 export interface Services {
@@ -21,6 +33,8 @@ export interface Services {
   readonly meters: Meters;
   readonly logger: Logger;
   readonly limits: ServerLimits;
+  /** Called when a session was shared with a user, or no longer. */
+  readonly onShare?: (change: ShareChange) => void;
   /** Returns the model names by which clients of other protocols can select the agent. */
   readonly agentNames: () => readonly string[];
   /** Returns the reason if the server is not ready; otherwise undefined. */

@@ -1,10 +1,11 @@
 import type { SessionInfo } from '@cobbler/agent';
 import { openSession } from '@cobbler/agent';
 import { z } from 'zod';
+import { owns, shareOf } from '../auth/access.ts';
+import type { TokenInfo } from '../auth/token-store.ts';
 import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
-import { allows } from '../requests/scope.ts';
 import { logPages } from '../sessions/log-pages.ts';
 import { sessionJson } from '../sessions/session-index.ts';
 import type { SessionService } from '../sessions/session-service.ts';
@@ -16,14 +17,14 @@ import {
   resumeBody,
   runKey,
   session,
+  sessionChange,
   sessionList,
   usageTotals,
 } from './schemas.ts';
 import type { Services } from './services.ts';
+import { shareSession } from './share-session.ts';
 
 const unknown: ResponseText = { text: 'There is no such session.' };
-/** Maximum length of a title in UTF-16 code units. */
-const maxTitle = 200;
 
 const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
 
@@ -35,7 +36,8 @@ export function sessionRoutes(services: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions',
       name: 'listSessions',
-      summary: 'Lists the sessions of the token, newest first. With the scope `admin`: all sessions.',
+      summary:
+        'Lists the sessions of the token and those shared with its user, newest first. With the scope `admin`: all sessions.',
       scope: 'read',
       query: z.strictObject({
         limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -49,7 +51,7 @@ export function sessionRoutes(services: Services): Route[] {
       },
       handle: async ({ query: { limit, cursor }, token }) => {
         const { sessions, next } = await sessionService.list(token, limit, cursor);
-        const items = sessions.map((info) => sessionJsonOf(sessionService, info.id, info));
+        const items = sessions.map((info) => sessionJsonOf(sessionService, info.id, info, token));
         return { status: 200, json: { items, next } };
       },
     }),
@@ -68,7 +70,7 @@ export function sessionRoutes(services: Services): Route[] {
       },
       handle: async ({ body, token }) => {
         const created = await sessionService.create(body?.id, token);
-        const json = await readSessionJson(services, created.id);
+        const json = await readSessionJson(services, created.id, token);
         return {
           status: created.isNew ? 201 : 200,
           json,
@@ -84,8 +86,8 @@ export function sessionRoutes(services: Services): Route[] {
       scope: 'read',
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, token }) => {
-        await sessionService.session(sessionId, token);
-        return { status: 200, json: await readSessionJson(services, sessionId) };
+        await sessionService.session(sessionId, token, 'read');
+        return { status: 200, json: await readSessionJson(services, sessionId, token) };
       },
     }),
     ...changingRoutes(services),
@@ -100,23 +102,40 @@ function changingRoutes(services: Services): Route[] {
       method: 'PATCH',
       path: '/v1/sessions/{sessionId}',
       name: 'renameSession',
-      summary: 'Renames a session; if the title is empty, it is reset to the start of the first prompt.',
+      summary:
+        'Renames a session, or shares it with another user. An empty title resets it to the start of the first prompt.',
       scope: 'prompt',
-      body: z.strictObject({ title: z.string().max(maxTitle) }).meta({ id: 'Title' }),
-      answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
+      body: sessionChange,
+      answers: {
+        200: { text: 'The session.', schema: session },
+        403: {
+          text: "To share a session, the token must be its owner's and have the scopes that it shares.",
+        },
+        404: unknown,
+        409: {
+          text: 'The session has no events yet (`empty_session`), or too many shares (`too_many_shares`).',
+        },
+      },
       handle: async ({ params: { sessionId = '' }, body, token }) => {
-        await sessionService.session(sessionId, token);
-        await store.rename(sessionId, body.title);
-        return { status: 200, json: await readSessionJson(services, sessionId) };
+        const { title, share } = body;
+        if (share !== undefined) await shareSession(services, sessionId, token, share);
+        if (title !== undefined) {
+          await sessionService.session(sessionId, token, 'prompt');
+          await store.rename(sessionId, title);
+        }
+        return { status: 200, json: await readSessionJson(services, sessionId, token) };
       },
     }),
     route({
       method: 'DELETE',
       path: '/v1/sessions/{sessionId}',
       name: 'deleteSession',
-      summary: 'Deletes a session and all its events.',
+      summary: 'Deletes a session and all its events. Only its owner can do this.',
       scope: 'prompt',
-      answers: { 204: { text: 'Deleted.' }, 404: unknown, 409: busy },
+      answers: {
+        ...{ 204: { text: 'Deleted.' }, 404: unknown, 409: busy },
+        403: { text: 'The session belongs to another user (`owner`).' },
+      },
       handle: async ({ params: { sessionId = '' }, token }) => {
         await sessionService.delete(sessionId, token);
         approvals.forget(sessionId);
@@ -134,8 +153,11 @@ function changingRoutes(services: Services): Route[] {
       answers: { 201: { text: 'The new session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, body, token }) => {
         sessionService.checkOpen();
-        const fork = await (await sessionService.session(sessionId, token)).fork(body?.upToSeq, token);
-        const json = await readSessionJson(services, fork);
+        const fork = await (await sessionService.session(sessionId, token, 'prompt')).fork(
+          body?.upToSeq,
+          token,
+        );
+        const json = await readSessionJson(services, fork, token);
         return { status: 201, json, headers: { location: `/v1/sessions/${fork}` } };
       },
     }),
@@ -153,7 +175,7 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
       scope: 'read',
       answers: { 200: { text: 'The messages, and the last event that they reflect.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, token }) => {
-        await sessionService.session(sessionId, token);
+        await sessionService.session(sessionId, token, 'read');
         const { seq, messages } = await openSession(store, sessionId);
         return { status: 200, json: { seq, messages } };
       },
@@ -166,7 +188,7 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
       scope: 'read',
       answers: { 200: { text: 'Tokens, calls and cost.', schema: usageTotals }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, token }) => {
-        const { usage } = await sessionService.session(sessionId, token);
+        const { usage } = await sessionService.session(sessionId, token, 'read');
         const read = (after: number, limit: number) => store.read(sessionId, after, limit);
         for await (const page of logPages(read, usage.seq)) usage.add(page);
         return { status: 200, json: usage.sum };
@@ -179,23 +201,28 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
 async function readSessionJson(
   { sessionService, store }: Services,
   id: string,
+  token: TokenInfo | undefined,
 ): Promise<Record<string, unknown>> {
-  return sessionJsonOf(sessionService, id, await store.info(id));
+  return sessionJsonOf(sessionService, id, await store.info(id), token);
 }
 
 function sessionJsonOf(
   sessionService: SessionService,
   id: string,
   info: SessionInfo | undefined,
+  token: TokenInfo | undefined,
 ): Record<string, unknown> {
   const runId = sessionService.runIn(id);
-  return { ...sessionJson(id, info), ...(runId !== undefined && { status: 'running', runId }) };
+  const json = { ...sessionJson(id, info), ...(runId !== undefined && { status: 'running', runId }) };
+  if (info?.shares === undefined || token === undefined || owns(token, info)) return json;
+  // Only its owner learns with whom else it is shared.
+  return { ...json, shares: undefined, may: shareOf(token, info) };
 }
 
 const promptRefusals = {
   409: { text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).' },
   429: {
-    text: "The token's budget is used up (`budget`); `retry-after` is the time until its next period.",
+    text: "The token's budget is used up (`budget`), its user runs too many sessions (`too_many_runs`), or it has sent too many requests (`rate`); `retry-after` is the time to wait.",
   },
 };
 
@@ -229,7 +256,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       },
       handle: async ({ params: { sessionId = '' }, body, request, token }) => {
         sessionService.checkOpen();
-        const session = await sessionService.session(sessionId, token);
+        const session = await sessionService.session(sessionId, token, 'prompt');
         const started = await session.prompt(body.content, token, keyOf(request.headers['idempotency-key']));
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
@@ -247,14 +274,12 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       handle: async ({ params: { sessionId = '' }, body, request, token }) => {
         sessionService.checkOpen();
         const runId = keyOf(request.headers['idempotency-key']);
-        const session = await sessionService.session(sessionId, token);
+        const session = await sessionService.session(sessionId, token, 'prompt');
         const answers = body?.answers ?? [];
-        if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve'))
-          throw new Problem(403, 'scope', 'This token lacks the "approve" scope.');
         const started =
           answers.length > 0
             ? await approvals.answerAll(sessionId, answers, { runId, token })
-            : await session.resume(runId === undefined ? {} : { runId });
+            : await session.resume(runId === undefined ? {} : { runId }, token);
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
     }),
@@ -262,13 +287,14 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/cancel',
       name: 'cancel',
+      isFree: true,
       summary: 'Cancels the active run. Responds when the run has ended.',
       scope: 'prompt',
       body: z.strictObject({}).meta({ id: 'Cancel' }),
       bodyOptional: true,
       answers: { 200: { text: 'The status of the run, or `idle`.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, token }) => {
-        const { run } = await sessionService.session(sessionId, token);
+        const { run } = await sessionService.session(sessionId, token, 'prompt');
         if (run === undefined) return { status: 200, json: { status: 'idle' } };
         run.cancel();
         return { status: 200, json: { status: (await run.result).status, runId: run.id } };
@@ -283,7 +309,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       body: z.strictObject({ content }).meta({ id: 'Steer' }),
       answers: steerAnswers,
       handle: async ({ params: { sessionId = '' }, body, token }) => {
-        const session = await sessionService.session(sessionId, token);
+        const session = await sessionService.session(sessionId, token, 'prompt');
         if (session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };
         throw new Problem(409, 'not_running', 'No run is active.');
       },

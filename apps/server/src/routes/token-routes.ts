@@ -5,7 +5,7 @@ import { route } from '../http/route.ts';
 import { cookieName } from '../requests/cookie.ts';
 import { Problem } from '../requests/problem.ts';
 import { scopes as allScopes } from '../requests/scope.ts';
-import { tokenInfo } from './schemas.ts';
+import { tokenInfo, tokenLimits, userName } from './schemas.ts';
 import type { Services } from './services.ts';
 
 /** Returns the routes for tokens, and for the cookie that stands for one in a browser. */
@@ -28,19 +28,20 @@ export function tokenRoutes({ tokens, cookies, tokenBudgets }: Services): Route[
       scope: 'admin',
       body: z
         .strictObject({
-          name: z.string().min(1).max(100),
+          name: userName,
           scopes: z.array(z.enum(allScopes)).min(1),
           expiresInMs: z.int().positive().optional(),
           budget: z.string().min(1).max(200).optional(),
+          ...tokenLimits,
         })
         .meta({ id: 'NewToken' }),
       answers: {
         201: { text: 'The token with its secret.' },
         400: { text: "The budget does not exist, or is not part of the server's budget." },
       },
-      handle: async ({ body: { name, scopes, expiresInMs, budget } }) => {
-        if (budget !== undefined) await tokenBudgets.checkName(budget);
-        return { status: 201, json: tokens.add({ name, scopes, ...defined({ expiresInMs, budget }) }) };
+      handle: async ({ body: { name, scopes, ...limits } }) => {
+        if (limits.budget !== undefined) await tokenBudgets.checkName(limits.budget);
+        return { status: 201, json: tokens.add({ name, scopes, ...defined(limits) }) };
       },
     }),
     route({

@@ -53,7 +53,7 @@ interface LoggedApproval {
 
 /** Options of a decision. */
 interface DecisionSettings {
-  /** The token of the request. It must have access to the session, and the scope `admin` to let a budget spend more. The log names it. */
+  /** The token of the request. It needs the scope `approve` in the session, and `admin` to let a budget spend more. The log names it. */
   readonly token: TokenInfo | undefined;
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
@@ -153,7 +153,7 @@ export class ApprovalService {
     approvalId: string,
     token: TokenInfo | undefined,
   ): Promise<PendingApproval & { decision?: string }> {
-    await this.#sessionService.session(sessionId, token);
+    await this.#sessionService.session(sessionId, token, 'read');
     const { request, decision } = await this.#look(sessionId, approvalId);
     return { ...pendingOf(sessionId, request), ...defined({ decision }) };
   }
@@ -179,7 +179,7 @@ export class ApprovalService {
     answers: readonly NamedReceivedDecision[],
     settings: DecisionSettings,
   ): Promise<Accepted> {
-    await this.#sessionService.session(sessionId, settings.token);
+    await this.#sessionService.session(sessionId, settings.token, 'approve');
     const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
     const pendingDecisions = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
     while (settings.mayRepeat === true && pendingDecisions().length > 0)
@@ -225,14 +225,14 @@ export class ApprovalService {
     answers: readonly RunDecision[],
     { runId, token }: DecisionSettings,
   ): Promise<Accepted> {
-    const session = await this.#sessionService.session(sessionId, token);
+    const session = await this.#sessionService.session(sessionId, token, 'approve');
     const { run } = session;
     if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.decide(approvalId, answer))[0]) {
       const seq = await decisionIn(run, answers);
       if (seq !== undefined) return { sessionId, runId: run.id, seq };
       throw new Problem(503, 'store', 'The decision could not be stored: the run ended first.');
     }
-    return await session.resume({ answers, ...defined({ runId }) });
+    return await session.resume({ answers, ...defined({ runId }) }, token);
   }
 
   /** Finds an approval: an open one in the state of the session, others in its log. */

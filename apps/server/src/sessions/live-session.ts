@@ -4,6 +4,7 @@ import { isStored, openSession } from '@cobbler/agent';
 import { currentParts } from '@cobbler/agent/events';
 import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
+import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
@@ -39,6 +40,14 @@ interface KnownRun {
   readonly digest: string;
 }
 
+/** What a session needs of its server. */
+export interface SessionServices {
+  readonly budgets: TokenBudgets;
+  readonly tokens: Pick<TokenStore, 'list'>;
+  /** Returns the number of other sessions that run for a user. */
+  readonly runsOf: (user: string) => number;
+}
+
 /** One session in memory: its conversation and all its clients. */
 export class LiveSession {
   readonly id: string;
@@ -51,8 +60,7 @@ export class LiveSession {
   readonly #harness: JoinableHarness;
   /** The user of the settings. */
   readonly #user: string | undefined;
-  /** The user to whom it belongs. */
-  #owner: string | undefined;
+  #access: OwnedSession;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
@@ -60,7 +68,12 @@ export class LiveSession {
   readonly #onEvent: (event: RunEvent) => void;
   readonly #budgets: TokenBudgets;
   readonly #tokens: Pick<TokenStore, 'list'>;
+  readonly #runsOf: SessionServices['runsOf'];
   #run: Run | undefined;
+  /** Number of runs that are about to start. */
+  #starts = 0;
+  /** The user for whom the run is active or about to start. */
+  #runUser: string | undefined;
   #showing: Promise<unknown> = Promise.resolve();
   /** Events of a run here that wait until earlier events of other processes have been published. */
   #held: RunEvent[] | undefined;
@@ -71,18 +84,19 @@ export class LiveSession {
    */
   constructor(
     id: string,
-    owner: string | undefined,
+    { user, shares }: OwnedSession,
     store: SessionStore,
     open: (onEvent: (event: RunEvent) => void) => OpenSession,
     onEvent: (event: RunEvent) => void,
-    { budgets, tokens }: { readonly budgets: TokenBudgets; readonly tokens: Pick<TokenStore, 'list'> },
+    { budgets, tokens, runsOf }: SessionServices,
   ) {
     this.id = id;
-    this.#owner = owner;
+    this.#access = { user, shares };
     this.#store = store;
     this.#onEvent = onEvent;
     this.#budgets = budgets;
     this.#tokens = tokens;
+    this.#runsOf = runsOf;
     const read: ReadLog = (afterSeq, limit) => this.#readLog(afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
@@ -91,21 +105,29 @@ export class LiveSession {
 
   /** The user to whom it belongs. */
   get user(): string | undefined {
-    return this.#owner;
+    return this.#access.user;
+  }
+
+  /** The users with whom it is shared. */
+  get shares(): OwnedSession['shares'] {
+    return this.#access.shares;
   }
 
   /**
-   * Changes the user to whom it belongs: it was new and another user sent the first prompt, or another process has
-   * replaced it. Ends the streams of all who may not read it now.
+   * Changes to whom it belongs, or with whom it is shared: its shares have changed, it was new and another user sent the
+   * first prompt, or another process has replaced it. Ends the streams of all who may not read it now.
    */
-  belongTo(user: string | undefined): void {
-    if (user === this.#owner) return;
-    this.#owner = user;
-    this.usage = new SessionUsageCounter();
-    this.#known = undefined;
-    this.#reading = undefined;
+  belongTo({ user, shares }: OwnedSession): void {
+    const isOther = user !== this.user;
+    if (!isOther && JSON.stringify(shares) === JSON.stringify(this.shares)) return;
+    this.#access = { user, shares };
+    if (isOther) {
+      this.usage = new SessionUsageCounter();
+      this.#known = undefined;
+      this.#reading = undefined;
+    }
     // The list lacks tokens that have just expired, whose streams are still open.
-    const may = this.#tokens.list().filter((token) => mayAccess(token, { user }));
+    const may = this.#tokens.list().filter((token) => mayAccess(token, this.#access));
     this.broadcast.end((tokenId) => may.some(({ id }) => id === tokenId));
   }
 
@@ -122,8 +144,8 @@ export class LiveSession {
   /**
    * Sends a prompt. Resolves once it is committed. With the id of a started run, it starts nothing and returns that
    * run.
-   * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt; 429 `budget` if the budget
-   *   of the token is reached.
+   * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt; 429 `budget` or
+   *   `too_many_runs` if a limit of the token is reached.
    */
   async prompt(content: PromptContent, token: TokenInfo | undefined, runId?: string): Promise<Accepted> {
     if (runId === undefined) return await this.#start(content, token);
@@ -150,17 +172,52 @@ export class LiveSession {
     return known === undefined ? undefined : { sessionId: this.id, runId, seq: known.seq };
   }
 
-  /** Continues a run that was cut off or waits. Resolves once that is committed. */
-  async resume(options: HarnessResumeOptions = {}): Promise<Accepted> {
-    const budget = await this.#budgets.ofSession(this.id);
-    return await this.#accept(this.#harness.resume({ ...options, ...defined({ budget }) }));
+  /**
+   * Continues a run that was cut off or waits. Resolves once that is committed. It counts for the user to whom the session
+   * belongs, so that another user can always decide an approval.
+   */
+  async resume(options: HarnessResumeOptions, token: TokenInfo | undefined): Promise<Accepted> {
+    return await this.#startFor(this.user, token, async () => {
+      const budget = await this.#budgets.ofSession(this.id);
+      return await this.#accept(this.#harness.resume({ ...options, ...defined({ budget }) }));
+    });
+  }
+
+  /** True if a run for this user is active or about to start. */
+  runsFor(user: string): boolean {
+    return this.#runUser === user && (this.#run !== undefined || this.#starts > 0);
+  }
+
+  /** @throws Problem 429 `too_many_runs` if as many sessions run for the user as the token allows its own user. */
+  async #startFor(
+    user: string | undefined,
+    token: TokenInfo | undefined,
+    start: () => Promise<Accepted>,
+  ): Promise<Accepted> {
+    // While a run is active, this one is refused or only passes on decisions.
+    if (this.#run === undefined) {
+      const max = token?.runningSessions ?? Infinity;
+      if (token !== undefined && user === userOf(token) && this.#runsOf(user) >= max) {
+        const detail = `At most ${max} sessions can run for this user at the same time. Wait until one has ended, or cancel it.`;
+        throw new Problem(429, 'too_many_runs', detail, { headers: { 'retry-after': '5' } });
+      }
+      this.#runUser = user;
+    }
+    this.#starts += 1;
+    try {
+      return await start();
+    } finally {
+      this.#starts -= 1;
+    }
   }
 
   async #start(content: PromptContent, token: TokenInfo | undefined, runId?: string): Promise<Accepted> {
     const user = this.#userOf(token);
-    // While a run is active, this one is refused, and the budget of the session must stay.
-    const budget = this.#run === undefined ? await this.#budgets.ofPrompt(this.id, token) : undefined;
-    return await this.#accept(this.#harness.prompt(content, defined({ runId, budget, user })));
+    return await this.#startFor(token && userOf(token), token, async () => {
+      // While a run is active, this one is refused, and the budget of the session must stay.
+      const budget = this.#run === undefined ? await this.#budgets.ofPrompt(this.id, token) : undefined;
+      return await this.#accept(this.#harness.prompt(content, defined({ runId, budget, user })));
+    });
   }
 
   /** Follows the active run of another process, if runs can execute there. */
@@ -197,9 +254,13 @@ export class LiveSession {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Publishes the events that another process wrote. */
+  /** Publishes the events that another process wrote. It may also have ended a share. */
   publishOthers(): Promise<void> {
-    return this.#inTurn(() => this.#publishMissed());
+    return this.#inTurn(async () => {
+      if (this.shares !== undefined && !this.isIdle)
+        this.belongTo({ user: this.user, shares: (await this.#store.info(this.id))?.shares });
+      await this.#publishMissed();
+    });
   }
 
   /** Cancels the active run and rejects new ones. */
@@ -231,8 +292,13 @@ export class LiveSession {
     const page = await this.#store.read(this.id, afterSeq, limit);
     if (page.length === 0) return page;
     const [first] = afterSeq === 0 ? page : await this.#store.read(this.id, 0, 1);
-    this.belongTo(first?.user);
+    this.#replaceOwner(first?.user);
     return page;
+  }
+
+  /** The shares of a user end when the session belongs to another one. */
+  #replaceOwner(user: string | undefined): void {
+    if (user !== this.user) this.belongTo({ user });
   }
 
   #handle(event: RunEvent): void {
@@ -264,7 +330,7 @@ export class LiveSession {
 
   #show(event: RunEvent): void {
     if (isStored(event)) {
-      if (event.seq === 1) this.belongTo(event.user);
+      if (event.seq === 1) this.belongTo({ user: event.user });
       noteRun(this.#known, event);
     }
     this.broadcast.publish(event);

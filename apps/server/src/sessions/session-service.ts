@@ -7,10 +7,11 @@ import { runnerHarness } from '@cobbler/agent/runner-harness';
 import type { SessionPage } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
-import { mayAccess, seesAll, userOf } from '../auth/access.ts';
+import { mayAccess, owns, scopesIn, seesAll, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
+import type { Scope } from '../requests/scope.ts';
 import { allows } from '../requests/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
@@ -82,6 +83,11 @@ export class SessionService {
     return [...this.#live.values()].filter(({ run }) => run !== undefined).length;
   }
 
+  /** Number of sessions besides this one that run for a user. */
+  runsOf(user: string, besides: LiveSession): number {
+    return [...this.#live.values()].filter((one) => one !== besides && one.runsFor(user)).length;
+  }
+
   /** Number of connected event clients. */
   get readers(): number {
     let readers = 0;
@@ -105,13 +111,31 @@ export class SessionService {
   }
 
   /**
-   * Returns a session for a request. All routes find their session here, or with `openOrCreate`.
-   * @throws Problem 404 for an unknown session and for one that the token may not use, 503 if too many are in use.
+   * Returns a session for a request that needs this scope in it. All routes find their session here, or with `openOrCreate`.
+   * @throws Problem 404 for an unknown session and for one that the token may not use, 403 without the scope, 503 if too many
+   *   are in use.
    */
-  async session(id: string, token: TokenInfo | undefined): Promise<LiveSession> {
-    const found = await this.#find(id);
-    if (found !== undefined && mayAccess(token, found)) return await this.#joinRun(this.#open(id, found));
-    throw new Problem(404, 'no_session', `There is no session ${id}.`);
+  async session(id: string, token: TokenInfo | undefined, scope: Scope): Promise<LiveSession> {
+    const found = await this.#find(id, token);
+    const granted = found === undefined ? [] : scopesIn(token, found);
+    if (found === undefined || granted.length === 0)
+      throw new Problem(404, 'no_session', `There is no session ${id}.`);
+    if (!allows(granted, scope)) {
+      const isLimited = token !== undefined && allows(token.scopes, scope);
+      const what = isLimited ? 'This session is shared with this user without' : 'This token lacks';
+      throw new Problem(403, 'scope', `${what} the "${scope}" scope.`);
+    }
+    return await this.#joinRun(this.#open(id, found));
+  }
+
+  /**
+   * Returns a session for a request of its owner.
+   * @throws Problem as `session`, and 403 for a user with whom it is shared.
+   */
+  async ownSession(id: string, token: TokenInfo | undefined): Promise<LiveSession> {
+    const session = await this.session(id, token, 'prompt');
+    if (token !== undefined && owns(token, session)) return session;
+    throw new Problem(403, 'owner', 'Only the owner of this session can do this.');
   }
 
   /**
@@ -125,7 +149,7 @@ export class SessionService {
     if (token !== undefined && seesAll(token)) return items;
     const firstAt = new Map<string, number>();
     for (const id of new Set(items.map(({ sessionId }) => sessionId))) {
-      if (!mayAccess(token, (await this.#find(id)) ?? {})) continue;
+      if (!mayAccess(token, (await this.#find(id, token)) ?? {})) continue;
       // A store that imported the session has a later creation time.
       const [first] = await this.#options.store.read(id, 0, 1);
       if (first !== undefined) firstAt.set(id, Date.parse(first.time));
@@ -162,7 +186,7 @@ export class SessionService {
     token: TokenInfo | undefined,
   ): Promise<{ id: string; isNew: boolean }> {
     this.checkOpen();
-    const stored = await this.#find(id);
+    const stored = await this.#find(id, token);
     // Another request may have created it since.
     const found = (stored?.events ?? 0) > 0 ? stored : (this.#created.get(id) ?? stored);
     if (found === undefined) {
@@ -180,14 +204,14 @@ export class SessionService {
    * Returns a session that is created on the first request. Throws the same problems as `create`, or as `session` for a
    * token that only reads.
    */
-  async openOrCreate(id: string, token: TokenInfo | undefined): Promise<LiveSession> {
+  async openOrCreate(id: string, token: TokenInfo | undefined, scope: Scope): Promise<LiveSession> {
     if (allows(token?.scopes ?? [], 'prompt')) await this.create(id, token);
-    return await this.session(id, token);
+    return await this.session(id, token, scope);
   }
 
   /** @throws Problem 409 `busy` if the session is running. */
   async delete(id: string, token: TokenInfo | undefined): Promise<void> {
-    const session = await this.session(id, token);
+    const session = await this.ownSession(id, token);
     if (session.run !== undefined) {
       const extra = { runId: session.run.id };
       throw new Problem(409, 'busy', 'The session is running. Cancel it first.', { extra });
@@ -208,7 +232,7 @@ export class SessionService {
     for (const info of await sessionsWithStatus(store, 'interrupted')) {
       const { id } = info;
       try {
-        const accepted = await this.#open(id, await this.#owned(info)).resume();
+        const accepted = await this.#open(id, await this.#owned(info)).resume({}, undefined);
         resumed.push(accepted);
         logger.note('info', 'continued a run that was cut off', { ...accepted });
       } catch (error) {
@@ -288,10 +312,10 @@ export class SessionService {
   }
 
   /** Returns to whom a session belongs; undefined if it does not exist. */
-  async #find(id: string): Promise<OwnedSession | undefined> {
+  async #find(id: string, token: TokenInfo | undefined): Promise<OwnedSession | undefined> {
     const live = this.#live.get(id);
-    // While it runs here, no other process can delete it.
-    if (live?.run !== undefined) return live;
+    // While it runs here, no other process can delete it. But others can change with whom it is shared.
+    if (live?.run !== undefined && token !== undefined && owns(token, live)) return live;
     const info = await this.#options.store.info(id);
     return info === undefined ? this.#created.get(id) : await this.#owned(info);
   }
@@ -309,7 +333,7 @@ export class SessionService {
       const [oldest = key] = this.#read.keys();
       if (this.#read.size > maxRead) this.#read.delete(oldest);
     }
-    return { user: this.#read.get(key), events };
+    return { user: this.#read.get(key), events, ...defined({ shares: info.shares }) };
   }
 
   async #joinRun(session: LiveSession): Promise<LiveSession> {
@@ -317,24 +341,24 @@ export class SessionService {
     return session;
   }
 
-  #open(id: string, { user }: OwnedSession): LiveSession {
+  #open(id: string, found: OwnedSession): LiveSession {
     const known = this.#live.get(id);
     if (known !== undefined) {
-      known.belongTo(user);
+      known.belongTo(found);
       known.usedAt = ++this.#clock;
       return known;
     }
     if (this.#live.size >= this.#options.limits.sessions) this.#evictOldest();
-    const session = new LiveSession(
+    const session: LiveSession = new LiveSession(
       id,
-      user,
+      found,
       this.#options.store,
       (onEvent) => this.#harness(id, onEvent),
       (event) => {
         if (event.type === 'user') this.#created.delete(id);
         this.#options.onEvent(id, event);
       },
-      this.#options,
+      { ...this.#options, runsOf: (user) => this.runsOf(user, session) },
     );
     session.usedAt = ++this.#clock;
     this.#live.set(id, session);

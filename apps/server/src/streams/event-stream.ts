@@ -21,6 +21,8 @@ export interface StreamStart {
   readonly text: string;
   /** Returns the last frames of a stream that the server ends. */
   readonly last?: () => string;
+  /** False if the user of the token may no longer read it. Default: whoever writes the stream also ends it. */
+  readonly mayRead?: () => boolean;
 }
 
 const head = {
@@ -45,13 +47,14 @@ export class EventStream {
   readonly #socket: Socket;
   readonly #bounds: StreamBounds;
   readonly #last: (() => string) | undefined;
+  readonly #mayRead: (() => boolean) | undefined;
   #isClosed = false;
 
   /** @param onClose called once when the client has left or was disconnected. */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { token, headers, text, last }: StreamStart,
+    { token, headers, text, last, mayRead }: StreamStart,
     bounds: StreamBounds,
     onClose: (stream: EventStream) => void,
   ) {
@@ -60,6 +63,7 @@ export class EventStream {
     this.#socket = request.socket;
     this.#bounds = bounds;
     this.#last = last;
+    this.#mayRead = mayRead;
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, ...head });
     // Headers and first frames in one write. The headers are sent explicitly, because otherwise Node keeps them in
@@ -111,11 +115,11 @@ export class EventStream {
   }
 
   /**
-   * Ends the stream if its token or cookie is no longer valid. A client that does not read the rest is disconnected
+   * Ends the stream if its token or cookie is no longer valid, or its user may not read it. A client that does not read the rest is disconnected
    * at the next check.
    */
   check(tokenIds: ReadonlySet<string>, now: number): void {
-    if (tokenIds.has(this.tokenId) && this.#until > now) return;
+    if (tokenIds.has(this.tokenId) && this.#until > now && this.#mayRead?.() !== false) return;
     if (this.#isClosed) this.#socket.destroy();
     else this.end();
   }

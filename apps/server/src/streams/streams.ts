@@ -1,4 +1,5 @@
 import { defined } from '@cobbler/agent/values';
+import { mayAccess } from '../auth/access.ts';
 import type { TokenStore } from '../auth/token-store.ts';
 import type { RouteRequest } from '../http/route.ts';
 import type { ServerLimits } from '../requests/limits.ts';
@@ -115,6 +116,7 @@ export class Streams {
   /** Opens a stream of another protocol, which the caller writes. `last` returns the frames that end it. */
   openFront(
     call: RouteRequest<unknown, unknown>,
+    session: LiveSession,
     headers: Readonly<Record<string, string>>,
     last?: () => string,
   ): EventStream {
@@ -122,6 +124,7 @@ export class Streams {
       token: call.token,
       headers: { ...headers, 'x-request-id': call.requestId },
       text: ': \n\n',
+      mayRead: () => mayAccess(call.token, session),
       ...defined({ last }),
     };
     const streams = this.#byForm.front;
@@ -132,7 +135,7 @@ export class Streams {
     return stream;
   }
 
-  /** Ends the streams whose token or cookie is no longer valid. */
+  /** Ends the streams whose token or cookie is no longer valid, and those of other protocols that their user may not read. */
   endInvalid(): void {
     const ids = new Set(this.#tokens.list().map(({ id }) => id));
     const now = this.#tokens.now();

@@ -3,17 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { guest, idsIn, startSession } from '../support/guest.ts';
 import type { Answered, Rig } from '../support/rig.ts';
 import { moment, rig } from '../support/rig.ts';
-
-/** A valid body for each route with a session that needs one. A new route that needs one has to be added here. */
-const bodies: Readonly<Record<string, unknown>> = {
-  'PATCH /v1/sessions/{sessionId}': { title: 'Mine' },
-  'POST /v1/sessions/{sessionId}/prompt': { content: 'say Hi.' },
-  'POST /v1/sessions/{sessionId}/steer': { content: 'Stop.' },
-  'POST /v1/sessions/{sessionId}/chat': {
-    messages: [{ id: 'a', role: 'user', parts: [{ type: 'text', text: 'say Hi.' }] }],
-  },
-  'POST /v1/sessions/{sessionId}/approvals/{approvalId}': { decision: 'deny' },
-};
+import { sessionBodies, sessionRoutesOf } from '../support/session-routes.ts';
 
 /** What a client can distinguish: everything but the id and what differs in each response. */
 function visible({ status, headers, text }: Answered, id: string): unknown {
@@ -28,18 +18,12 @@ describe('a session of another user [P15]', () => {
     await startSession(one, ann, 'known-1', 'use write');
     const [approvalId] = idsIn(await ann.ask('GET', '/v1/approvals'), 'approvalId');
     const before = await one.store.read('known-1');
-    const { paths } = (await one.ask('GET', '/openapi.json')).json as { paths: Record<string, object> };
-    const routes = Object.entries(paths).flatMap(([path, methods]) =>
-      path.includes('{sessionId}')
-        ? Object.keys(methods).map((method) => [method.toUpperCase(), path] as const)
-        : [],
-    );
+    const routes = await sessionRoutesOf(one);
     expect(routes.length).toBeGreaterThan(14);
-    for (const [method, path] of routes) {
-      const name = `${method} ${path}`;
+    for (const { name, method, path } of routes) {
       const answerTo = async (id: string) => {
         const url = path.replace('{sessionId}', id).replace('{approvalId}', String(approvalId));
-        return visible(await eve.ask(method, url, bodies[name]), id);
+        return visible(await eve.ask(method, url, sessionBodies[name]), id);
       };
       const answer = await answerTo('known-1');
       expect([name, answer]).toEqual([name, await answerTo('other-1')]);

@@ -204,7 +204,7 @@ describe('a session', () => {
     const store = memoryStore();
     const service = serviceOf(store);
     const eve = new TokenStore().add({ name: 'eve', scopes: ['prompt'] });
-    const session = await service.openOrCreate('s', eve);
+    const session = await service.openOrCreate('s', eve, 'prompt');
     session.broadcast.begin(0);
     const subscription = new RunSubscription(session, eve);
     await write(
@@ -245,7 +245,7 @@ describe('a session', () => {
     const [ann, eve] = ['ann', 'eve'].map((name) => new TokenStore().add({ name, scopes: ['prompt'] }));
     await service.create('a', ann);
     for (let count = 0; count <= 10_000; count += 1) await service.create(`e-${count}`, eve);
-    expect((await service.session('a', ann)).id).toBe('a');
-    await expect(service.session('e-0', eve)).rejects.toThrow('There is no session');
+    expect((await service.session('a', ann, 'prompt')).id).toBe('a');
+    await expect(service.session('e-0', eve, 'prompt')).rejects.toThrow('There is no session');
   });
 });

@@ -26,8 +26,8 @@ export { type Forecast, type ForecastData, forecastOf } from './forecast.ts';
 export type { Fork } from './fork-session.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { readCostQuery, readCosts } from './read-costs.ts';
-export type { Parent, SessionHead, SessionStats } from './session-info.ts';
-export { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
+export type { Parent, SessionHead, SessionStats, Share, ShareLevel } from './session-info.ts';
+export { addToStats, changedShares, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 export { SnapshotPlan, type SnapshotTexts } from './snapshot-plan.ts';
 export {
   checkRetention,
@@ -53,5 +53,6 @@ export {
   readListOptions,
   readOrigin,
   readRetention,
+  readShareLevel,
   readWriter,
 } from './store-arguments.ts';

@@ -1,7 +1,7 @@
 import { amount, any, callable, flag, read, record, text } from '../values/input.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import type { Parent, SessionInfo } from './session-info.ts';
-import { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
+import type { Parent, SessionInfo, Share, ShareLevel } from './session-info.ts';
+import { addToStats, changedShares, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 import type { HeldSession, MemoryLimits } from './session-memory.ts';
 import { memoryLimits, sessionMemory } from './session-memory.ts';
 import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore, Writer } from './store.ts';
@@ -14,7 +14,7 @@ import {
   sequenceGap,
   writerReplaced,
 } from './store.ts';
-import { readListOptions, readRetention } from './store-arguments.ts';
+import { readListOptions, readRetention, readShareLevel } from './store-arguments.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends MemoryLimits {
@@ -52,6 +52,7 @@ interface StoredSession extends ListCursor, HeldSession {
   updated: number;
   readonly parent: Parent | undefined;
   title: string | null;
+  shares?: readonly Share[] | undefined;
   epoch: number;
   /** True if the latest writer has appended events. */
   hasAppended: boolean;
@@ -120,6 +121,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       if (session !== undefined) session.title = titleOf(read(title, text, 'title')) || null;
       return session !== undefined;
     },
+    share: async (sessionId, user, may) => share(find(sessionId), user, may),
     async delete(sessionId) {
       const isThere = find(sessionId) !== undefined;
       memory.delete(sessionId);
@@ -140,6 +142,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       for (const id of held.keys()) memory.delete(id);
     },
   };
+}
+
+function share(session: StoredSession | undefined, user: string, may: ShareLevel | undefined): boolean {
+  const [name, level] = [read(user, text, 'user'), read(may, readShareLevel, 'may')];
+  if (session !== undefined) session.shares = changedShares(session.shares, name, level);
+  return session !== undefined;
 }
 
 /** Checks a position in a session. Names it only if it is invalid, because each turn reads. */

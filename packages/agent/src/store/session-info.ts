@@ -19,6 +19,15 @@ export interface Parent {
   readonly seq: number;
 }
 
+/** What a share allows a user: to read the session, also to decide its approvals, or to use it like its owner. */
+export type ShareLevel = 'read' | 'approve' | 'use';
+
+/** A user with whom a session is shared. */
+export interface Share {
+  readonly user: string;
+  readonly may: ShareLevel;
+}
+
 /** A session as shown in a list. */
 export interface SessionInfo {
   readonly id: string;
@@ -45,6 +54,8 @@ export interface SessionInfo {
   /** Cost of this session in US dollars, without events copied by a fork; undefined if a price is unknown. */
   readonly usd?: number;
   readonly parent?: Parent;
+  /** The users with whom it is shared. Absent if there are none. */
+  readonly shares?: readonly Share[];
 }
 
 /** Statistics computed from the events of a session: plain data that a store can keep as JSON. */
@@ -151,6 +162,20 @@ export interface SessionHead {
   readonly created: number;
   readonly updated: number;
   readonly parent: Parent | undefined;
+  readonly shares?: readonly Share[] | undefined;
+}
+
+/** Returns the shares of a session after a change. Without `may`, the share of this user ends. */
+export function changedShares(
+  shares: readonly Share[] | undefined,
+  user: string,
+  may?: ShareLevel,
+): readonly Share[] | undefined {
+  return withArgumentErrors('changedShares', () => {
+    const others = (shares ?? []).filter((share) => share.user !== user);
+    const changed = may === undefined ? others : [...others, { user, may }];
+    return changed.length === 0 ? undefined : changed;
+  });
 }
 
 /** Returns the session info for display. `status` applies if the last run has not ended. */
@@ -160,7 +185,7 @@ export function sessionInfo(
   status: 'running' | 'interrupted',
 ): SessionInfo {
   return withArgumentErrors('sessionInfo', () => {
-    const { id, title, created, updated, parent } = given;
+    const { id, title, created, updated, parent, shares } = given;
     const { opening, ended, user, model, usd, ...counts } = stats;
     return {
       id,
@@ -172,7 +197,7 @@ export function sessionInfo(
       ...(model !== null && { model }),
       ...counts,
       ...(usd !== null && { usd }),
-      ...defined({ parent }),
+      ...defined({ parent, shares }),
     };
   });
 }

@@ -1,8 +1,8 @@
 import type { Event } from '../events/event.ts';
 import type { Reader } from '../values/input.ts';
-import { count, flag, listOf, record, text, when } from '../values/input.ts';
+import { count, flag, listOf, oneOf, optional, record, text, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
-import type { Parent } from './session-info.ts';
+import type { Parent, ShareLevel } from './session-info.ts';
 import type { ListOptions, Origin, Retention, Writer } from './store.ts';
 import { checkRetention } from './store.ts';
 
@@ -29,6 +29,11 @@ export const readEvents: Reader<readonly Event[]> = /* @__PURE__ */ listOf(
 
 /** Reads the options of a list of sessions. A page has at least one session and at most 1,000. */
 export const readListOptions: Reader<ListOptions> = record<ListOptions>({ limit: number, after: text });
+
+/** Reads what a share allows; undefined ends a share. */
+export const readShareLevel: Reader<ShareLevel | undefined> = /* @__PURE__ */ optional(
+  /* @__PURE__ */ oneOf<ShareLevel>('read', 'approve', 'use'),
+);
 
 const retention = record<Retention>({ olderThanMs: number, keepLast: number });
 

@@ -4,7 +4,7 @@ import { AgentError, argumentError, withArgumentErrors } from '../values/errors.
 import { shown } from '../values/invalid-value.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { CostQuery, CostRow } from './costs.ts';
-import type { Parent, SessionInfo } from './session-info.ts';
+import type { Parent, SessionInfo, ShareLevel } from './session-info.ts';
 
 /** Identifies the writer of an append and how durable the append must be. */
 export interface Writer {
@@ -94,6 +94,11 @@ export interface SessionStore extends Store {
   info(sessionId: string): Promise<SessionInfo | undefined>;
   /** Sets the title, or removes it if it is empty. Returns false if the session does not exist. */
   rename(sessionId: string, title: string): Promise<boolean>;
+  /**
+   * Shares a session with a user, or without `may` no longer. Returns false if the session does not exist. Shares end when
+   * the session is deleted; forks and exports do not contain them.
+   */
+  share(sessionId: string, user: string, may?: ShareLevel): Promise<boolean>;
   /**
    * Deletes a session and fences its writers. Returns false if it does not exist.
    * @throws AgentError `invalid`, code `in_use`, if a run of another process holds it.

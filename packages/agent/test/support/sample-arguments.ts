@@ -8,6 +8,7 @@ import { emptyStats } from '../../src/store/index.ts';
 import { fakeRuntime, scriptWire } from '../../src/testing/index.ts';
 import { exceptions } from './sample-exceptions.ts';
 import { programSamples } from './sample-sandboxes.ts';
+import { storeSamples } from './sample-stores.ts';
 import type { Sample } from './sample-values.ts';
 import {
   agent,
@@ -102,11 +103,6 @@ const samples: Readonly<Record<string, Sample>> = {
   'memoryStore().claim': () => ['session-1', { parent: { sessionId: 'session-0', seq: 1 } }],
   'memoryStore().append': newAppend,
   'memoryStore().read': newRead,
-  'memoryStore().list': () => [{ limit: 10 }],
-  'memoryStore().info': () => ['session-1'],
-  'memoryStore().rename': () => ['session-1', 'A title'],
-  'memoryStore().delete': () => ['session-1'],
-  'memoryStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
   openSession: () => [filledStore(), 'session-1'],
   planMode: () => [gateCall, gateContext()],
   readOnly: () => [gateCall, gateContext()],
@@ -182,13 +178,11 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteStore().append': newAppend,
   'sqliteStore().read': newRead,
   'sqliteStore().keepSnapshot': () => ['session-1', emptyState(), { epoch: 1 }],
-  'sqliteStore().list': () => [{ limit: 10 }],
-  'sqliteStore().rename': () => ['session-1', 'A title'],
   'sqliteStore().costs': () => [costQuery],
   'sqliteStore().deleteCosts': () => [1],
-  'sqliteStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
   storeError: () => [new Error('no'), 'file', 'sessions'],
   ...programSamples,
+  ...storeSamples,
   verifyStore: () => [newDatabase()],
   openRuns: () => [newFile()],
   sqliteRunner: () => [

@@ -28,6 +28,7 @@ function asSessions(store: EventStore, close: () => void): SessionStore {
     list: refuse,
     info: refuse,
     rename: refuse,
+    share: refuse,
     prune: refuse,
     vacuum: refuse,
     probe: refuse,
@@ -66,7 +67,7 @@ export function turnStoreContract(
 const noSnapshots = 'no snapshots are kept: a turn is short';
 
 const groupsOff: ReadonlyMap<string, string> = new Map([
-  ...['list', 'files', 'fork', 'retention', 'probe'].map((group) => [group, noList] as const),
+  ...['list', 'files', 'fork', 'retention', 'probe', 'shares'].map((group) => [group, noList] as const),
   ['snapshots', noSnapshots],
 ]);
 

@@ -9,6 +9,7 @@ import { forkCases } from './forks.ts';
 import { listCases } from './lists.ts';
 import { probeCases } from './probes.ts';
 import { retentionCases } from './retention.ts';
+import { shareCases } from './shares.ts';
 import { snapshotCases } from './snapshots.ts';
 
 const definitions: readonly StoreCase[] = [
@@ -20,6 +21,7 @@ const definitions: readonly StoreCase[] = [
   ...deleteCases,
   ...retentionCases,
   ...snapshotCases,
+  ...shareCases,
   ...probeCases,
   ...costCases,
 ];

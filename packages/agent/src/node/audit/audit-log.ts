@@ -59,7 +59,8 @@ const readOptions = record<AuditLogOptions>(
 );
 
 const kinds: ReadonlySet<unknown> = new Set<AuditFact['kind']>([
-  ...(['start', 'stop', 'sandbox', 'approval', 'decision', 'call', 'rule', 'token', 'gap', 'torn'] as const),
+  ...(['start', 'stop', 'sandbox', 'approval', 'decision', 'call', 'rule', 'token'] as const),
+  ...(['share', 'gap', 'torn'] as const),
 ]);
 /** Records that a program writes only together with others, so that one without effects leaves nothing. */
 const frame: ReadonlySet<AuditFact['kind']> = new Set(['start', 'sandbox', 'stop']);

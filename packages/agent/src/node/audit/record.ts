@@ -52,6 +52,16 @@ export type AuditFact = { readonly time?: string } & (
       readonly name?: string;
       readonly scopes?: readonly string[];
     }
+  | {
+      readonly kind: 'share';
+      readonly change: 'added' | 'removed';
+      readonly session: string;
+      /** The user with whom the session is shared, and what this user may do. */
+      readonly name: string;
+      readonly may?: string;
+      /** The user who shared it. */
+      readonly by?: string;
+    }
   /** Records that could not be written, or a signed head that is no longer in the file. */
   | { readonly kind: 'gap'; readonly lost: number }
   | { readonly kind: 'gap'; readonly missing: string; readonly head: number }

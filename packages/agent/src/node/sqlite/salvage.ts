@@ -129,12 +129,15 @@ function sessionOf(json: string, seq: number): string | undefined {
 }
 
 function sessionIn({ rowid, values }: PageRow): SessionRow | undefined {
-  const [own, id, epoch, owner, created, updated, title, parent, parentSeq, sum = null] = values;
-  if (rowid === undefined || own !== null || values.length < 9 || values.length > 10) return undefined;
+  const [own, id, epoch, owner, created, updated, title, parent, parentSeq, sum = null, shares = null] =
+    values;
+  if (rowid === undefined || own !== null || values.length < 9 || values.length > 11) return undefined;
   if (typeof id !== 'string' || !isSessionId(id) || typeof epoch !== 'number') return undefined;
   if (typeof created !== 'number' || !isText(owner) || !isText(title) || !isText(parent)) return undefined;
+  if (!isText(shares)) return undefined;
   if (!isNumber(updated) || !isNumber(parentSeq) || !isNumber(sum)) return undefined;
-  const row = { key: rowid, id, epoch, owner, created, updated, title, parent, parent_seq: parentSeq, sum };
+  const columns = { id, epoch, owner, created, updated, title, parent, parent_seq: parentSeq, sum, shares };
+  const row = { key: rowid, ...columns };
   return isIntactRow(row) ? row : undefined;
 }
 

@@ -105,6 +105,8 @@ export const migrations: readonly Migration[] = [
   addCostTables,
   // Costs by user and tool.
   addPayerNames,
+  // The users with whom a session is shared, in JSON; null for none. Its checksum covers them.
+  'ALTER TABLE sessions ADD COLUMN shares TEXT',
 ];
 
 const payers = `

@@ -1,3 +1,4 @@
+import type { Share } from '../../store/session-info.ts';
 import { AgentError } from '../../values/errors.ts';
 import { checksum } from './checksum.ts';
 import { isCorrupt } from './database-error.ts';
@@ -17,6 +18,8 @@ export interface SessionRow {
   readonly parent: string | null;
   readonly parent_seq: number | null;
   readonly sum: number | null;
+  /** JSON. */
+  readonly shares: string | null;
   /** True if the row was reconstructed from the session's events because it is damaged. */
   readonly isMade?: true;
 }
@@ -28,16 +31,22 @@ export function isListed(row: SessionRow): row is ListedRow {
   return row.updated !== null;
 }
 
-type ChecksumColumns = Pick<SessionRow, 'id' | 'created' | 'title' | 'parent' | 'parent_seq'>;
+type ChecksumColumns = Pick<SessionRow, 'id' | 'created' | 'title' | 'parent' | 'parent_seq' | 'shares'>;
 
-/** Returns the checksum of a session's immutable columns and its title. */
-export function rowSum({ id, created, title, parent, parent_seq }: ChecksumColumns): number {
-  return checksum(`${id} session `, JSON.stringify([created, title, parent, parent_seq]));
+/** Returns the checksum of a session's immutable columns, its title and its shares. */
+export function rowSum({ id, created, title, parent, parent_seq, shares }: ChecksumColumns): number {
+  const columns = [created, title, parent, parent_seq, ...(shares === null ? [] : [shares])];
+  return checksum(`${id} session `, JSON.stringify(columns));
 }
 
 /** Returns true if a row is intact or was stored by a version without checksums. */
 export function isIntactRow(row: SessionRow): boolean {
   return row.sum === null || row.sum === rowSum(row);
+}
+
+/** Returns the users with whom a session is shared. */
+export function sharesOf({ shares }: SessionRow): readonly Share[] | undefined {
+  return shares === null ? undefined : (JSON.parse(shares) as readonly Share[]);
 }
 
 interface IndexedId {
@@ -81,6 +90,7 @@ function remains(log: SessionLog, key: number, id: string): SessionRow | undefin
       parent: null,
       parent_seq: null,
       sum: null,
+      shares: null,
       isMade: true,
     } as const;
     return { ...head, created, updated: times.at(-1) ?? created };

@@ -1,5 +1,5 @@
-import type { Parent, SessionInfo, SessionStats } from '../../store/session-info.ts';
-import { emptyStats, sessionInfo, titleOf } from '../../store/session-info.ts';
+import type { Parent, SessionInfo, SessionStats, ShareLevel } from '../../store/session-info.ts';
+import { changedShares, emptyStats, sessionInfo, titleOf } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage } from '../../store/store.ts';
 import { cursorOf, pageSize, parseCursor, sessionInUse } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
@@ -8,7 +8,7 @@ import type { OwnerRow } from './owner.ts';
 import { isAlive, lockFiles, removeDeadLock } from './owner.ts';
 import type { SessionLog } from './session-log.ts';
 import type { ListedRow, SessionRow } from './session-rows.ts';
-import { isIntactRow, isListed, readableRows, rowSum } from './session-rows.ts';
+import { isIntactRow, isListed, readableRows, rowSum, sharesOf } from './session-rows.ts';
 import type { Statements } from './statements.ts';
 
 /** The sessions in the database and their owners. Methods that write must be called in a transaction. */
@@ -92,6 +92,16 @@ export class SessionTable {
     return true;
   }
 
+  share(sessionId: string, user: string, may: ShareLevel | undefined): boolean {
+    const row = this.#row(sessionId);
+    if (row === undefined || !isListed(row)) return false;
+    const changed = changedShares(sharesOf(row), user, may);
+    const shares = changed === undefined ? null : JSON.stringify(changed);
+    const sum = rowSum({ ...row, shares });
+    this.#sql.run('UPDATE sessions SET shares = ?, sum = ? WHERE key = ?', shares, sum, row.key);
+    return true;
+  }
+
   /**
    * Removes a session.
    * @throws AgentError `in_use` if another live process holds the session.
@@ -120,7 +130,7 @@ export class SessionTable {
   }
 
   #insert(sessionId: string, parent: Parent | undefined, now: number): number {
-    const head = { id: sessionId, created: now, title: null };
+    const head = { id: sessionId, created: now, title: null, shares: null };
     const row = { ...head, parent: parent?.sessionId ?? null, parent_seq: parent?.seq ?? null };
     return this.#sql.insert(insertSession, sessionId, now, row.parent, row.parent_seq, rowSum(row));
   }
@@ -172,7 +182,8 @@ export class SessionTable {
 
   #info(row: ListedRow, alive: Map<string, boolean>): SessionInfo {
     const { id, parent, parent_seq: seq, owner } = row;
-    const head = { ...row, parent: parent === null || seq === null ? undefined : { sessionId: parent, seq } };
+    const origin = parent === null || seq === null ? undefined : { sessionId: parent, seq };
+    const head = { ...row, parent: origin, shares: sharesOf(row) };
     const isRunning = owner !== null && this.#isAlive(owner, alive);
     return sessionInfo(head, this.#stats(id, row.key), isRunning ? 'running' : 'interrupted');
   }

@@ -4,9 +4,10 @@ import type { State } from '../../events/state.ts';
 import type { CostQuery, CostRow } from '../../store/costs.ts';
 import { quartersOf } from '../../store/costs.ts';
 import { readCostQuery } from '../../store/read-costs.ts';
-import type { SessionInfo } from '../../store/session-info.ts';
+import type { SessionInfo, ShareLevel } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
+import { readShareLevel } from '../../store/store-arguments.ts';
 import { AgentError, withArgumentErrors } from '../../values/errors.ts';
 import { amount, callable, read, record, text } from '../../values/input.ts';
 import { CostTable } from './cost-table.ts';
@@ -166,6 +167,12 @@ class SqliteStore implements SessionStore {
     const id = read(sessionId, text, 'sessionId');
     const given = read(title, text, 'title');
     return this.#write(() => this.#table.rename(id, given));
+  }
+
+  async share(sessionId: string, user: string, may?: ShareLevel): Promise<boolean> {
+    const id = read(sessionId, text, 'sessionId');
+    const [name, level] = [read(user, text, 'user'), read(may, readShareLevel, 'may')];
+    return this.#write(() => this.#table.share(id, name, level));
   }
 
   async delete(sessionId: string): Promise<boolean> {

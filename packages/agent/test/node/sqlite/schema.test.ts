@@ -46,6 +46,7 @@ test.each(versions)(
       [3, { sessionId: 'one', seq: 4 }],
       [undefined, undefined],
     ]);
+    expect(sessions[1]?.shares).toEqual(version < 5 ? undefined : [{ user: 'ann', may: 'read' }]);
     expect((await store.read('one')).map(({ seq, type }) => `${seq} ${type}`)).toEqual(
       wholeRun('', 3).map(({ type }, index) => `${index + 1} ${type}`),
     );
