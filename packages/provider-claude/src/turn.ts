@@ -36,9 +36,7 @@ export function writeTurn(turn: Turn): readonly Json[] {
   return [message as unknown as Json];
 }
 
-/**
- * Replaces empty content, such as seals that only an older version could read, because a message must not be empty.
- */
+/** Replaces empty content, such as seals that only an older version could read, because a message must not be empty. */
 const blank: TextBlockParam = { type: 'text', text: '(blank)' };
 
 function writeResult(part: ResultPart): ToolResultBlockParam {

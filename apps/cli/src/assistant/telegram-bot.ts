@@ -134,10 +134,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
   return { opened, close, facts };
 }
 
-/**
- * Returns the bot's name. Without a network the bot starts anyway and connects later; an invalid token is a permanent
- * error.
- */
+/** Returns the bot's name. Without a network the bot starts anyway and connects later; an invalid token is an error. */
 async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | undefined> {
   try {
     return (await getMe(api)).name;

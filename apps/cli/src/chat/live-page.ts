@@ -146,9 +146,7 @@ export class LivePage implements Page {
     return this.#column === 0 ? clear : `${clear}\x1b[1A\x1b[${(this.#column % columns) + 1}G`;
   }
 
-  /**
-   * Returns the output that redraws only the changed lines, from the cursor of the old footer to that of the new one.
-   */
+  /** Returns the output that redraws only the changed lines, from the cursor of the old footer to that of the new one. */
   #changedText(footer: LiveFooter): string {
     const { lines, cursor } = this.#footer;
     let row = cursor.row;

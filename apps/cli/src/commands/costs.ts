@@ -17,10 +17,7 @@ import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/**
- * Runs `cobbler costs`: prints what all sessions have cost, by day or another property. `now` is in milliseconds since
- * 1970.
- */
+/** Runs `cobbler costs`: prints what all sessions have cost, grouped by a property. `now` is in milliseconds since 1970. */
 export async function costs(options: RawOptions, io: Io, now: number = systemRuntime.now()): Promise<number> {
   const { json = false, csv = false } = options;
   if (json === true && csv === true)

@@ -25,10 +25,7 @@ const keptMessages = 20;
 /** Maximum output of a command when all of it can be read in parts, in bytes. */
 export const offloadedCommandBytes = 4_194_304;
 
-/**
- * Returns the plan: options override the configuration, which overrides defaults. Without tools the context does not
- * grow, and nothing is offloaded.
- */
+/** Returns the plan: options override the configuration, which overrides defaults. Without tools, nothing is offloaded. */
 export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boolean): ContextPlan {
   const compactAbove = flags.compactAbove ?? values.compactAbove;
   const spillAbove = hasTools ? (flags.offloadAbove ?? values.offloadAbove ?? defaultOffload) : 0;

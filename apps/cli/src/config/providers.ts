@@ -42,9 +42,7 @@ export interface ProviderEntry {
   load(api?: Api): Promise<LoadedProvider>;
 }
 
-/**
- * All providers by name. Loading one takes longer than everything else at start, so each is loaded only when needed.
- */
+/** All providers by name. Loading one takes longer than everything else at start, so each is loaded only when needed. */
 export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
   claude: {
     title: 'Claude',

@@ -118,10 +118,7 @@ export class MarkdownStream {
     return this.#wholeLine() ?? '';
   }
 
-  /**
-   * Starts a line of text. A list item or quote keeps its marker, and its continued lines are indented under its
-   * text.
-   */
+  /** Starts a line of text. A list item or quote keeps its marker, and its continued lines are indented under its text. */
   #beginText(blanks: string, word: string): string {
     this.#block = 'text';
     const indent = blanks.replaceAll('\t', '    ');

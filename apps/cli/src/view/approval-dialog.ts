@@ -42,10 +42,7 @@ interface RuleOffer {
 /** The keys of the offered rules. */
 const offerKeys = ['a', 'p'];
 
-/**
- * A call of up to this many lines is shown completely; a longer one this many lines at a time, until the user has
- * seen all of it.
- */
+/** A call of up to this many lines is shown completely; a longer one in parts, until the user has seen all of it. */
 const maxWhole = 32;
 const firstLines = 16;
 
@@ -246,9 +243,7 @@ export class ApprovalDialog {
     this.#next = left > 0 ? end : undefined;
   }
 
-  /**
-   * Returns everything about a call that its question does not show: its diff, and the arguments outside the diff.
-   */
+  /** Returns everything about a call that its question does not show: its diff, and the arguments outside the diff. */
   #linesOf(request: ApprovalRequestedEvent): string[] {
     const { style } = this.#ports;
     const width = this.#ports.columns() - 7;

@@ -63,10 +63,7 @@ const marks: Readonly<Record<RunStatus, string | undefined>> = {
   failed: 'cut off',
 };
 
-/**
- * Returns the end of every run: the summary, the failures and their fixes, and denied calls with the options that
- * allow them.
- */
+/** Returns the end of every run: the summary, the failures and their fixes, and the options that allow denied calls. */
 export function closingLines(finished: FinishedTask, style: Style, columns: number): string[] {
   const { result, task, calls } = finished;
   const isJson = task.form === 'json' || task.form === 'json-deltas';

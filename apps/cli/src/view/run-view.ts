@@ -63,9 +63,7 @@ const wordAfterMs = 10_000;
 
 type LastOutput = 'nothing' | 'text' | 'calls';
 
-/**
- * Shows a run to a user: the response as it streams, a line per call, and a footer while there is no other output.
- */
+/** Shows a run to a user: the response as it streams, a line per call, and a footer while there is no other output. */
 export class RunView implements RunDisplay {
   readonly #parts: RunViewParts;
   readonly #activity: RunActivity;
@@ -180,10 +178,7 @@ export class RunView implements RunDisplay {
     });
   }
 
-  /**
-   * True if the response is streamed. It is not in a pipe, where only the last response counts, and not in quiet
-   * mode.
-   */
+  /** True if the response is streamed. It is not in a pipe, where only the last response counts, and not in quiet mode. */
   get #streams(): boolean {
     return this.#parts.answer.screen.tty && !this.#parts.quiet;
   }
@@ -280,10 +275,7 @@ export class RunView implements RunDisplay {
     this.#lines([report.style.dim(words)]);
   }
 
-  /**
-   * Reports a compaction: the model no longer knows the details of older messages, which may explain its next
-   * actions.
-   */
+  /** Reports a compaction: the model no longer knows the details of older messages, which may explain its next actions. */
   #showCompaction({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
     if (quiet || upTo === 0) return;

@@ -28,10 +28,7 @@ const unknown = { text: 'There is no such session.' };
 const busy = { text: 'A run is active, or the message or decision was already received.' };
 const full = { text: 'Too many event streams.' };
 
-/**
- * Returns the routes for front ends of other projects. Each of them receives the events of our runs in its own
- * protocol.
- */
+/** Returns the routes for front ends of other projects. Each of them receives the events of our runs in its own protocol. */
 export function frontRoutes(services: Services): Route[] {
   const { sessionService, streams } = services;
   return [
@@ -171,10 +168,7 @@ async function* storedRun(
   }
 }
 
-/**
- * Returns the events from the last user message before an event up to that event, without reading a long log
- * completely.
- */
+/** Returns the events from the last user message before an event up to that event, without reading a long log completely. */
 async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   const events: Event[] = [];
   for (let end = before - 1; end > 0; end -= pageLength) {
@@ -296,10 +290,7 @@ interface EncodedEvent {
   readonly isOver: boolean;
 }
 
-/**
- * Writes the events of a run until it ends, waits or the client disconnects. Earlier events have already been
- * written.
- */
+/** Writes the events of a run until it ends, waits or the client disconnects. Earlier events have already been written. */
 async function follow(
   stream: EventStream,
   events: AsyncIterable<RunEvent>,

@@ -43,10 +43,7 @@ export interface Route {
   readonly path: string;
   readonly name: string;
   readonly summary: string;
-  /**
-   * The required scope. If absent, the route is public. `admin` requires the token itself: the cookie of a page is not
-   * accepted.
-   */
+  /** The required scope. Absent: the route is public. `admin` requires the token itself, not the cookie of a page. */
   readonly scope?: Scope;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
@@ -101,10 +98,7 @@ export class Router {
   }
 }
 
-/**
- * Pattern for ids of sessions, approvals and tokens, which contain only characters that are safe in paths and
- * headers.
- */
+/** Pattern for ids of sessions, approvals and tokens, which contain only characters that are safe in paths and headers. */
 export const idPattern: string = sessionIdPattern;
 
 function patternOf(path: string): RegExp {

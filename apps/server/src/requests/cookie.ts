@@ -6,10 +6,7 @@ export const cookieName = 'cobbler';
 /** The request header in which a page sends the key of its cookie. */
 export const pageHeader = 'cobbler-page';
 
-/**
- * A cookie and its key. A browser sends cookies to every port of a host, but the key stays with the page's own
- * origin.
- */
+/** A cookie and its key. A browser sends cookies to every port of a host, but the key stays with the page's own origin. */
 export interface NewCookie {
   readonly value: string;
   readonly key: string;

@@ -57,15 +57,11 @@ interface DecisionSettings {
   readonly token: TokenInfo | undefined;
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
-  /**
-   * True if repeating an equal decision returns the run that accepted it. Default: a repeated decision is rejected.
-   */
+  /** True if repeating an equal decision returns the run that accepted it. Default: a repeated decision is rejected. */
   readonly mayRepeat?: boolean;
 }
 
-/**
- * Maximum clock difference between two processes, and maximum delay until written data is visible, in milliseconds.
- */
+/** Maximum clock difference between two processes, and maximum delay until written data is visible, in milliseconds. */
 const slackMs = 60_000;
 
 /** Maximum length of the name of a token in the log: less than a decision may contain. */

@@ -189,9 +189,7 @@ export class LiveSession {
     return this.#user ?? (token && userOf(token));
   }
 
-  /**
-   * Calls the listener synchronously for every later event; it must not throw. Returns a function that unsubscribes.
-   */
+  /** Calls the listener synchronously for every later event; it must not throw. Returns a function that unsubscribes. */
   listen(listener: (event: RunEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -301,10 +299,7 @@ export class LiveSession {
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
-  /**
-   * Returns the prompts of the session by run. The complete log is read once, and only for the first request with a
-   * key.
-   */
+  /** Returns the prompts of the session by run. The complete log is read once, and only for the first request with a key. */
   async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
     // Another process may have started it since.
     if (this.#reading !== undefined) await this.publishOthers();

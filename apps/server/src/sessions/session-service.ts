@@ -176,10 +176,7 @@ export class SessionService {
     return { id, isNew: found === undefined };
   }
 
-  /**
-   * Returns a session that is created on the first request. Throws the same problems as `create`, or as `session` for a
-   * token that only reads.
-   */
+  /** Returns a session, created on the first request. Throws like `create`, or like `session` for a token that only reads. */
   async openOrCreate(id: string, token: TokenInfo | undefined): Promise<LiveSession> {
     if (allows(token?.scopes ?? [], 'prompt')) await this.create(id, token);
     return await this.session(id, token);

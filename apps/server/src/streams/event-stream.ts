@@ -110,10 +110,7 @@ export class EventStream {
     });
   }
 
-  /**
-   * Ends the stream if its token or cookie is no longer valid. A client that does not read the rest is disconnected
-   * at the next check.
-   */
+  /** Ends the stream if its token or cookie is no longer valid. A client that does not read on is disconnected next time. */
   check(tokenIds: ReadonlySet<string>, now: number): void {
     if (tokenIds.has(this.tokenId) && this.#until > now) return;
     if (this.#isClosed) this.#socket.destroy();

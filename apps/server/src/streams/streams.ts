@@ -13,10 +13,7 @@ import { EventStream } from './event-stream.ts';
 /** Reconnect delay that clients receive, in milliseconds. */
 const retryMs = 1000;
 
-/**
- * Interval at which streams are checked against their tokens, in milliseconds: the maximum time that a stream
- * outlives its token.
- */
+/** Interval at which streams are checked, in milliseconds: the maximum time that a stream outlives its token. */
 const checkMs = 500;
 
 /** A client's position in the events. */

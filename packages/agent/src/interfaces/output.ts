@@ -10,9 +10,7 @@ import type { StandardSchema } from './standard-schema.ts';
 import type { Tool } from './tool.ts';
 import { readTool } from './tool.ts';
 
-/**
- * The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`.
- */
+/** The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`. */
 export interface OutputOption<Output> {
   /** Name of the shape. Default `answer`. */
   readonly name?: string;

@@ -103,9 +103,7 @@ export function isSimple(schema: unknown, depth = 0): boolean {
   );
 }
 
-/**
- * Compiles a schema of {@link isSimple} to the checks of the keywords that it has, because a tool is called many times.
- */
+/** Compiles a schema of {@link isSimple} to the checks of the keywords that it has, because a tool is called many times. */
 export function compileSimple(schema: unknown): Check {
   if (schema === false) return refuse;
   if (!isObject(schema)) return allow;
@@ -229,10 +227,7 @@ export function limitText(keyword: string, limit: number | string): string | und
   return one && `must have at ${bound} ${limit} ${String(limit) === '1' ? one : many}`;
 }
 
-/**
- * Returns the number of characters, not of UTF-16 code units. Code units are compared first, because there are never
- * fewer.
- */
+/** Returns the number of characters, not of code units, which are compared first because there are never fewer. */
 function lengthOf(value: string, bound: number): number {
   return value.length < bound || value.length > bound * 2 ? value.length : [...value].length;
 }

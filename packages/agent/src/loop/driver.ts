@@ -308,18 +308,13 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     while (this.log.busy) await this.log.untilSettled();
   }
 
-  /**
-   * Returns the end of a run whose store failed. A run that was asked to stop ends as stopped, whatever the store
-   * did.
-   */
+  /** Returns the end of a run whose store failed. A run that was asked to stop ends as stopped, whatever the store did. */
   #storeFailed(): Finish | undefined {
     const { failure } = this.log;
     return failure === undefined || this.state.stop !== undefined ? undefined : finishAsFailed(failure);
   }
 
-  /**
-   * Writes the end. After that, nothing is accepted or recorded. An earlier request to stop overrides the given end.
-   */
+  /** Writes the end. After that, nothing is accepted or recorded. An earlier request to stop overrides the given end. */
   #end(wanted: Finish): void {
     if (this.log.closed) return;
     const durationMs = this.config.runtime.monotonic() - this.#began;

@@ -309,10 +309,7 @@ function claimFailure(error: unknown): AgentError {
   return isRefusal ? error : storeFailure(error);
 }
 
-/**
- * Returns an event without its position. A successful end that is not stored is a failure; a stopped run stays
- * stopped.
- */
+/** Returns an event without its position. A successful end that is not stored is a failure; a stopped run stays stopped. */
 function asUnstored({ seq: _, id: __, ...event }: Event, failure: AgentError): UnstoredEvent {
   if (event.type !== 'finished' || endsAnyway.includes(event.status)) return event;
   const { limit: ___, ...rest } = event;

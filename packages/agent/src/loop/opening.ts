@@ -115,10 +115,7 @@ function decidedBy(decision: 'superseded' | 'expired', approvalId: string): Even
   return { type: 'approval_decided', approvalId, decision, waitedMs: 0 };
 }
 
-/**
- * Removes an imported conversation, because the session already has one. Without a new message, the session is
- * resumed.
- */
+/** Removes an imported conversation, because the session already has one. Without a new message, the session is resumed. */
 function withoutHistory(first: readonly EventBody[]): EventBody[] {
   const rest = first.filter((event) => event.type !== 'history');
   return rest.length > 0 ? rest : [{ type: 'resumed' }];

@@ -57,9 +57,7 @@ const graceMs = 50;
 export interface PendingRequest {
   readonly agent: Agent;
   readonly request: ModelRequest;
-  /**
-   * Returns the maximum number of input tokens; called only if something is limited. Default: of the messages of the run.
-   */
+  /** Returns the maximum number of input tokens; called only if something is limited. Default: of the messages of the run. */
   readonly inputTokens?: () => number;
   readonly emit: RunContext['emit'];
 }

@@ -102,9 +102,7 @@ export class Workspace {
     return `${file} is protected: other programs execute ${part} or take instructions from it.`;
   }
 
-  /**
-   * Returns why a path is refused: `sealed` anywhere, `outside` the workspace, or `unusable` if it cannot be resolved.
-   */
+  /** Returns why a path is refused: `sealed` anywhere, `outside` the workspace, or `unusable` if it cannot be resolved. */
   refusalOf(path: string): 'sealed' | 'outside' | 'unusable' | undefined {
     const real = this.#realPath(path);
     if (real === undefined) return 'unusable';

@@ -209,9 +209,7 @@ function joined(body: readonly Uint8Array[], from: number, upTo: number, length:
   return whole;
 }
 
-/**
- * Starts a request. Throws for headers that HTTP cannot carry; Node's error contains the header name but not its value.
- */
+/** Starts a request. Throws for headers that HTTP cannot carry; Node's error contains the header name but not its value. */
 function begin({ client, options, setLength }: Route, agent: http.Agent, length: number): http.ClientRequest {
   setLength(length);
   options.agent = agent;

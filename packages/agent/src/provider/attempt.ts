@@ -20,10 +20,7 @@ export interface ProviderContext {
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly timeouts: Timeouts;
-  /**
-   * No timer is set for longer, in milliseconds: this is the shortest of the later timeouts, so the timer never has to be
-   * set again for them.
-   */
+  /** No timer is set for longer, in milliseconds: the shortest of the later timeouts, so that it need not be set again. */
   readonly maxTimerMs: number;
   readonly endpoint: EndpointCache;
   /** The headers of every request, which those of the endpoint and the envelope override. */

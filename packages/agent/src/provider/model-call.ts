@@ -87,10 +87,7 @@ async function isPaidFor({ owner, wasted }: ModelCall): Promise<boolean> {
   }
 }
 
-/**
- * Returns the error with the cost of its attempts. An error without cost, such as an early abort, is returned
- * unchanged.
- */
+/** Returns the error with the cost of its attempts. An error without cost, such as an early abort, is returned unchanged. */
 function withTotals(error: AgentError, { attempts, wasted }: ModelCall, kind = error.kind): AgentError {
   // The next attempt, which will not be made, counts in the call.
   if (attempts === 1 && isNoUsage(wasted)) return error;

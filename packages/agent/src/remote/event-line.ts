@@ -22,10 +22,7 @@ export interface LineOptions {
   readonly back: BackoffPolicy;
   /** Returns the sequence number of the last received event; the server sends the events after it. */
   readonly position: () => number;
-  /**
-   * Receives the JSON of every frame. Returns false if the events do not continue the log, so that a new connection is
-   * needed.
-   */
+  /** Receives the JSON of every frame. Returns false if the events do not continue the log: a new connection is needed. */
   readonly handle: (data: Record<string, unknown>) => boolean;
   /** Called with the reason when the connection is lost. It reconnects automatically. */
   readonly onLost: (error: AgentError) => void;

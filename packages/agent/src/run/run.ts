@@ -182,10 +182,7 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
     return this.#feed.listen(listener as (event: RunEvent) => void);
   }
 
-  /**
-   * Reads the events: the stored ones since the start of the run, the response so far, then all events as they
-   * happen.
-   */
+  /** Reads the events: the stored ones since the start of the run, the response so far, then all events as they happen. */
   [Symbol.asyncIterator](): AsyncIterableIterator<ToolRunEvent<Tools>> {
     return this.#feed.read() as AsyncIterableIterator<ToolRunEvent<Tools>>;
   }

@@ -75,10 +75,7 @@ export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentErro
   );
 }
 
-/**
- * Returns the same promise, marked as handled: a step that the workflow does not await must not end the process when it
- * fails.
- */
+/** Returns the same promise, marked as handled: a step that nobody awaits must not end the process when it fails. */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;

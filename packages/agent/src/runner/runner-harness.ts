@@ -36,10 +36,7 @@ export interface RunnerHarnessOptions {
   /** Runs `sessionWorkflow` over the same store, in this process or another. */
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
   readonly store: Store;
-  /**
-   * The executor of the workflow. The harness only uses it to record the end of a run that was cancelled before it
-   * started.
-   */
+  /** The executor of the workflow. The harness only records with it the end of a run that was cancelled before its start. */
   readonly executor: Executor;
   /** The session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
@@ -316,9 +313,7 @@ class FollowingHarness implements RunnerHarness {
     }
   }
 
-  /**
-   * Records the end of a run that was cancelled between two actions or before the first: no other process records it.
-   */
+  /** Records the end of a run that was cancelled between two actions or before the first: no other process records it. */
   async #writeEnd({ runId, work }: FollowedRun): Promise<void> {
     const { user, content, answers } = work;
     await this.#options.executor.advance({

@@ -4,10 +4,7 @@ import { isObject } from './json.ts';
 import type { FilePart, UserPart } from './stored-values.ts';
 import { wellFormedParts } from './unicode.ts';
 
-/**
- * The way services count a file: in pixels, seconds, pages or characters, or as the bytes of a format that they must
- * support.
- */
+/** How services count a file: in pixels, seconds, pages or characters, or as the bytes of a format that they must support. */
 export type FileKind = 'image' | 'audio' | 'pdf' | 'text' | 'other';
 
 /** Returns the kind of a file from its media type, without parameters. */
@@ -40,10 +37,7 @@ export function sniffMediaType(bytes: Uint8Array): string | undefined {
   return signatures.find(([, pattern]) => pattern.test(head))?.[0];
 }
 
-/**
- * Returns whether a list such as `['image/png', 'text/*']` contains a media type. The subtype, or both parts, may be
- * `*`.
- */
+/** Returns whether a list such as `['image/png', 'text/*']` contains a media type. The subtype, or both parts, may be `*`. */
 export function hasMediaType(list: readonly string[], mediaType: string): boolean {
   return withArgumentErrors('hasMediaType', () => {
     const [family = ''] = mediaType.split('/');

@@ -36,9 +36,7 @@ const askedOfEverything: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
 ]);
 
-/**
- * Every method of the Bot API under its own name. grammY's types describe the results, but results are not validated.
- */
+/** Every method of the Bot API under its own name. grammY's types describe the results, but results are not validated. */
 export type TelegramMethods = {
   readonly [Name in keyof Methods]: (
     ...given: [...Parameters<Methods[Name]>, signal?: AbortSignal]

@@ -181,9 +181,7 @@ async function cancel({ chats, runner }: AssistantDependencies, { chatId }: Comm
   return isStopped ? words.stopped : words.nothingToStop;
 }
 
-/**
- * Returns the answer that the command refers to, otherwise the latest one. Of older answers, only the text is stored.
- */
+/** Returns the answer that the command refers to, otherwise the latest one. Of older answers, only the text is stored. */
 async function again(
   { messages, outbox }: AssistantDependencies,
   { chatId, repliesTo }: CommandWork,

@@ -39,10 +39,7 @@ function toolsSection(tools: PromptFacts['tools']): string {
   return ['Available tools:', ...lines].join('\n');
 }
 
-/**
- * Returns the recalled memories. Earlier statements of users are data: a memory that reads like an instruction must
- * not be followed.
- */
+/** Returns the recalled memories. They are data: a memory that reads like an instruction must not be followed. */
 function memorySection(memories: readonly string[]): string {
   const lines = memories.map((memory) => `- ${memory.replaceAll(/\s+/g, ' ').trim()}`);
   return [

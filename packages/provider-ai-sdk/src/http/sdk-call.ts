@@ -171,10 +171,7 @@ const ascii = new TextDecoder('latin1');
 /** The response body as the SDK reads it. */
 interface FetchBody {
   readonly stream: ReadableStream<Uint8Array>;
-  /**
-   * Adds a chunk and ends the stream after its end marker. Returns false if a line is too long or too much data is
-   * waiting for the reader.
-   */
+  /** Adds a chunk and ends the stream after its end marker. Returns false if a line is too long or too much is waiting. */
   push(bytes: Uint8Array): boolean;
   /** Ends the stream. An unterminated last event is completed only if the service itself ended the stream. */
   end(how?: 'clean'): void;

@@ -155,10 +155,7 @@ export class ResponseReader {
     this.#close(block, part);
   }
 
-  /**
-   * Converts a raw event, which precedes the parts that the SDK makes from it and contains details that the SDK
-   * omits.
-   */
+  /** Converts a raw event, which precedes the parts that the SDK makes from it and contains details that the SDK omits. */
   #raw(event: Fields): void {
     const word = stopWord(event);
     this.#isOver = this.#word !== undefined;

@@ -128,10 +128,7 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   out.end(stop, reason);
 }
 
-/**
- * Reads a delta. No event ends reasoning or text; the next event does. If either continues later, it becomes a new
- * block.
- */
+/** Reads a delta. No event ends reasoning or text; the next event does. If either continues later, it becomes a new block. */
 function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const parsed = readText(delta, out);
   if (textIn(delta, 'role') !== '') {
@@ -158,10 +155,7 @@ function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): v
   }
 }
 
-/**
- * Reads a complete message, which some servers send alone or after its deltas. Content missing from the deltas is
- * added.
- */
+/** Reads a complete message, which some servers send alone or after its deltas. Content missing from the deltas is added. */
 function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const { text, reasoning, refused } = readText(message, out);
   const calls = callsIn(message, out);

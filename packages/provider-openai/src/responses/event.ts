@@ -350,10 +350,7 @@ function canReturn(item: Fields): boolean {
   );
 }
 
-/**
- * Returns the item in the form that the service accepts back: complete, without output-only fields, which it rejects
- * ("Unknown parameter").
- */
+/** Returns the item as the service accepts it back: complete, without output-only fields, which it rejects. */
 function inputItem(item: Fields): Json {
   const { status: _status, created_by: _createdBy, ...rest } = item;
   return rest as Json;

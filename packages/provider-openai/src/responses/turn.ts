@@ -32,10 +32,7 @@ function userItems(parts: readonly (ResultPart | UserPart)[]): ResponseInputItem
   return items;
 }
 
-/**
- * Converts the output of a tool. Text alone is sent as a string; images and files need the list form. The API has no
- * error flag.
- */
+/** Converts the output of a tool. Text alone is sent as a string; images and files need a list. There is no error flag. */
 function outputOf(content: readonly ToolResultPart[]): string | ResponseFunctionCallOutputItem[] {
   const [only] = content;
   if (only === undefined) return '';

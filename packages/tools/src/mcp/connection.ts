@@ -29,10 +29,7 @@ export interface ToolList {
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
 
-/**
- * Maximum delay that a call waits for, in milliseconds; with a longer one it fails with an error that names the
- * delay.
- */
+/** Maximum delay that a call waits for, in milliseconds; with a longer one it fails with an error that names the delay. */
 const maxWaitMs = 2_000;
 
 /** Dependencies of a connection. */
@@ -252,10 +249,7 @@ export class McpConnection {
   }
 }
 
-/**
- * Returns a note that the effect of a call is unknown, unless the server responded with an error, which settles the
- * call.
- */
+/** Returns a note that the effect of a call is unknown, unless the server responded with an error, which settles the call. */
 function unknownOutcome(error: unknown): string {
   const code = isObject(error) ? error['code'] : undefined;
   const isAnswer = typeof code === 'number' && code !== -32_000 && code !== -32_001;

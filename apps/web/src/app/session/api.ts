@@ -116,10 +116,7 @@ export const api = {
 /** The name of the key in this origin's storage, and of the request header. */
 const name = 'cobbler-page';
 
-/**
- * Stores the key of the cookie for this origin: browsers send the cookie to every port of the host, but the key to
- * none.
- */
+/** Stores the key of the cookie for this origin: browsers send the cookie to every port of the host, but the key to none. */
 function keepPageKey(key: string): void {
   localStorage.setItem(name, key);
 }

@@ -15,10 +15,7 @@ interface Warning {
   readonly tone: 'bad' | 'plain';
 }
 
-/**
- * Time after which a hidden page closes its connection, so that the browser does not run out of them, in
- * milliseconds.
- */
+/** Time after which a hidden page closes its connection, so that the browser does not run out of them, in milliseconds. */
 const restAfterMs = 60_000;
 
 const warningMs = 8_000;

@@ -96,9 +96,7 @@ export function setRecords(next: ProcessRecords | undefined): void {
   records = next;
 }
 
-/**
- * Returns undefined if the system does not report when a process started: the id alone is not enough to kill a process.
- */
+/** Returns undefined if the system does not report when a process started: the id alone is not enough to kill a process. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const started = readProcess(pid)?.started;
   return started === undefined || started === 0 ? undefined : { pid, started };

@@ -117,9 +117,7 @@ export class RunTable {
     return state === 'cancelled' ? { state } : { state, text: outcome ?? 'null' };
   }
 
-  /**
-   * Removes some of the ended runs that ended before `oldest` or exceed `maxRuns`. Returns false if there are no more.
-   */
+  /** Removes some of the ended runs that ended before `oldest` or exceed `maxRuns`. Returns false if there are no more. */
   prune(oldest: number, maxRuns: number): boolean {
     return this.#sql.run(deleteEnded, oldest) + this.#sql.run(deleteSurplus, maxRuns) > 0;
   }
@@ -130,10 +128,7 @@ export class RunTable {
     return { runId: id, epoch, input };
   }
 
-  /**
-   * Returns the number of a run if this process may write to it. Called in the transaction of the write, so that no
-   * other write comes between.
-   */
+  /** Returns the number of a run if this process may write to it. Called in the transaction of that write. */
   #own({ runId, epoch }: ClaimedRun): number {
     const row = this.#sql.row<{ number: number }>(selectOwn, runId, epoch);
     if (row === undefined) throw fencedRun(runId);

@@ -94,10 +94,7 @@ export class CostTable {
   }
 }
 
-/**
- * Adds the costs of all events in the database. Events on damaged pages are omitted, because a damaged store has to
- * open.
- */
+/** Adds the costs of all events in the database. Events on damaged pages are omitted, because a damaged store has to open. */
 export function addStoredCosts(db: DatabaseSync): void {
   const sql = new Statements(db);
   const costs = new CostTable(sql);

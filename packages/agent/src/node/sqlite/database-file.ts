@@ -7,10 +7,7 @@ import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import type { OnWrite } from './write-moment.ts';
 
-/**
- * Maximum time that opening waits for other processes to open or write the file, in milliseconds. It blocks the
- * process.
- */
+/** Maximum time that opening waits for other processes to open or write the file, in milliseconds. It blocks the process. */
 const openingMs = 5000;
 
 /** Maximum time that one statement blocks after opening, in milliseconds; writers then retry without blocking. */
@@ -151,10 +148,7 @@ function configure(db: DatabaseSync, maxBytes: number | undefined): void {
   db.exec(`PRAGMA max_page_count = ${pages}`);
 }
 
-/**
- * Creates the directory and the file, accessible only to their owner. SQLite gives its other files the same
- * permissions.
- */
+/** Creates the directory and the file, accessible only to their owner. SQLite gives its other files the same permissions. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
@@ -165,10 +159,7 @@ function makeFile(file: string): void {
   }
 }
 
-/**
- * Returns the path of the marker file that distinguishes a lost database from a new one. SQLite treats an empty or
- * missing file as a new database.
- */
+/** Returns the path of the marker that tells a lost database from a new one: to SQLite, an empty or missing file is new. */
 function markOf(file: string): string {
   return `${file}-made`;
 }

@@ -56,9 +56,7 @@ export class Owner {
   }
 }
 
-/**
- * Keeps the owners referenced: the garbage collector would close an unreferenced file and release its lock too early.
- */
+/** Keeps the owners referenced: the garbage collector would close an unreferenced file and release its lock too early. */
 const living: Set<Owner> = new Set();
 
 /** Returns whether the process behind a lock file is alive. */

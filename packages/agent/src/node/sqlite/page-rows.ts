@@ -105,10 +105,7 @@ function record(bytes: Buffer): Value[] {
 /** Length in bytes of a value, by its type. */
 const integerBytes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
 
-/**
- * Reads a number of 1 to 9 bytes and returns it with the offset after it. Numbers beyond any valid file size become too
- * large, not negative.
- */
+/** Reads a number of 1 to 9 bytes; returns it and the next offset. Too large numbers stay too large and never negative. */
 function varint(bytes: Buffer, offset: number): [value: number, after: number] {
   let value = 0;
   for (let at = offset; at < offset + 8; at += 1) {

@@ -32,9 +32,7 @@ interface IntactSession {
   readonly events: Map<number, { readonly place: RowPlace; readonly rowid: number }>;
 }
 
-/**
- * Implements `salvageStore`; a separate module, loaded only on use, because it needs all the code that checks a log.
- */
+/** Implements `salvageStore`; a separate module, loaded only on use, because it needs all the code that checks a log. */
 export async function salvage(from: string, to: string): Promise<readonly SalvagedSession[]> {
   check(from, to);
   const file = new DatabasePages(from);

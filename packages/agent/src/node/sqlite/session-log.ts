@@ -75,10 +75,7 @@ export class SessionLog {
     this.#positions.clear();
   }
 
-  /**
-   * Marks cached positions for validation. Must be called at the start of a transaction if another process has written
-   * since the last one.
-   */
+  /** Marks cached positions for validation. Must start a transaction if another process has written since the last one. */
   doubt(): void {
     this.#foreignWrites += 1;
   }
@@ -308,9 +305,7 @@ const noted = "(SELECT value FROM counters WHERE name = 'noted')";
 const notePlaces = `
   INSERT INTO places SELECT segment, seq, place FROM events WHERE place > ${noted} ORDER BY segment, seq`;
 
-/**
- * Selects events from the segment that contains the next event, segment by segment. A lost event gives a row of nulls.
- */
+/** Selects events from the segment that contains the next event, segment by segment. A lost event gives a row of nulls. */
 const selectNoted = `
   SELECT events.seq AS seq, events.json AS json, events.sum AS sum
   FROM segments

@@ -158,10 +158,7 @@ export class SessionTable {
     return select(readableRows(this.#sql, this.#log).filter(isListed));
   }
 
-  /**
-   * Stores the end of a session. Ignores damage: without the stored end, only damage to the last events would go
-   * unnoticed.
-   */
+  /** Stores the end of a session. Ignores damage: without the end, only damage to the last events would go unnoticed. */
   #noteEnd(row: SessionRow): void {
     try {
       this.#log.noteEnd(row);

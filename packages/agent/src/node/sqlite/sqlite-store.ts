@@ -26,9 +26,7 @@ import type { OnWrite } from './write-moment.ts';
 export interface SqliteStoreOptions {
   /** Maximum size of the file in bytes. Default: limited only by the disk. */
   readonly maxBytes?: number;
-  /**
-   * Maximum time to wait for another process that is writing, in milliseconds. Default 4,000: less than a run waits.
-   */
+  /** Maximum time to wait for another process that is writing, in milliseconds. Default 4,000: less than a run waits. */
   readonly busyMs?: number;
   /** Returns the time of a change in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;

@@ -13,9 +13,7 @@ import type { RequestTiming } from './cache-lifetime.ts';
 import type { AgentDefaults, EnvelopeRequest } from './request-defaults.ts';
 import { demandOf } from './request-defaults.ts';
 
-/**
- * Maximum number of cached envelopes per list of tools, for example for a closing request or a different system prompt.
- */
+/** Maximum number of cached envelopes per list of tools, for example for a closing request or a different system prompt. */
 const maxKept = 4;
 
 const encoder = new TextEncoder();

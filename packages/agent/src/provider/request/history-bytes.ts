@@ -38,10 +38,7 @@ export class HistoryBytes {
   readonly #view: ViewFor;
   /** Tracks by first message, most recently used last. */
   readonly #tracks = new WeakMap<Message, ConversationBytes[]>();
-  /**
-   * The most recently used tracks, newest last. They are needed because a reloaded history contains none of the
-   * original message objects.
-   */
+  /** The most recently used tracks, newest last, because a reloaded history has none of the original message objects. */
   readonly #recent: ConversationBytes[] = [];
 
   constructor(wire: Wire, view: ViewFor) {

@@ -204,10 +204,7 @@ function refuseFiles(parts: readonly UserPart[], view: ViewFor): void {
   }
 }
 
-/**
- * Returns why the service does not accept this file, as text that follows "does not accept"; undefined if it accepts
- * it.
- */
+/** Returns why the service does not accept this file, as text that follows "does not accept"; undefined if it accepts it. */
 export function fileRefusal(file: FilePart, view: Omit<ViewFor, 'provider'>): string | undefined {
   const { mediaType, data } = file;
   if (view.files.length === 0) return 'files';

@@ -122,9 +122,7 @@ export class TranscriptBuilder {
     }
   }
 
-  /**
-   * Adds a tool result. An empty result gets a note that the tool returned nothing, because every service accepts that.
-   */
+  /** Adds a tool result. An empty result gets a note that the tool returned nothing, because every service accepts that. */
   result(place: string, given: Omit<ToolResultMessage, 'role'>): void {
     try {
       const { content, ...result } = given;

@@ -14,10 +14,7 @@ const nothing: Capabilities = {
   cacheUsage: false,
 };
 
-/**
- * Returns what an agent that consists of others can promise: only what each of them supports. Its name is that of the
- * first.
- */
+/** Returns what an agent that consists of others can promise: what each of them supports. Its name is that of the first. */
 export function declarationOf(agents: readonly Agent[], first: Agent): Declaration {
   // A custom agent can leave out any of them.
   const all = agents.map(({ capabilities }): Capabilities => ({ ...nothing, ...capabilities }));
