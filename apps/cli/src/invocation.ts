@@ -137,7 +137,6 @@ function describeError(error: unknown, name: string): ErrorDescription {
   return { message, advice: [advice, ...more], exitCode: 2 };
 }
 
-/** Advice for errors of the packages, by code. */
 const codeAdvice: Readonly<Record<string, string>> = {
   config: 'Correct that line, or move the file elsewhere to continue without it.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',

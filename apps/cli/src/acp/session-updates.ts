@@ -42,7 +42,6 @@ export class SessionUpdates {
   /** Cost in US dollars; null once a response has an unknown price. */
   #usd: number | null = 0;
 
-  /** Returns the updates for the next event. */
   next(event: RunEvent, view: UpdateView): SessionUpdate[] {
     const before: HistorySummary = { responses: this.#view.state.answers, open: openCalls(this.#view.items) };
     const known = this.#view.items.length;

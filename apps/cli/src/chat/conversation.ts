@@ -134,7 +134,6 @@ export class Conversation {
     if (request !== undefined) this.#ask(request);
   }
 
-  /** Cancels the active run. */
   cancel(): void {
     this.#dialog.close();
     this.#view?.stopping();

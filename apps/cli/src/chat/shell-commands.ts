@@ -62,7 +62,6 @@ export class ShellCommands {
   }
 }
 
-/** The outcome of a user's command. */
 interface ShellEnd {
   readonly text: string;
   /** The exit in words, such as `exit 1`. */

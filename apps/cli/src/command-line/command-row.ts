@@ -4,7 +4,6 @@ export interface OptionRow {
   readonly flags: string;
   /** An option without a text is accepted but not listed in the help. */
   readonly text: string;
-  /** True if the option can be repeated. */
   readonly repeats: boolean;
 }
 

@@ -25,7 +25,6 @@ import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { localConversations } from './local-conversations.ts';
 
-/** A chat that is ready to start. */
 interface PreparedChat {
   readonly host: ChatHost;
   readonly sessionId?: string;

@@ -119,7 +119,6 @@ function parsePeriod(text: string): number | undefined {
   return text === 'all' ? Number.POSITIVE_INFINITY : parseAge(text);
 }
 
-/** Costs of a period, for display. */
 interface CostReport {
   readonly by: CostGroup;
   readonly rows: readonly CostRow[];
@@ -166,7 +165,6 @@ function costText({ usd, unpriced }: CostTotals): string {
   return usd === 0 ? `unknown (${unpriced})` : `${formatUsd(usd)} + ${unpriced} unpriced`;
 }
 
-/** Returns the forecast as a sentence. */
 function forecastText({ usd, isMinimum, until }: Forecast): string {
   const amount = usd < 10 ? formatUsd(usd) : `$${Math.round(usd).toLocaleString('en-US')}`;
   const month = new Date(until - 1).toLocaleString('en-US', { month: 'long' });

@@ -335,7 +335,6 @@ function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard 
   return mayAsk && canAsk && tools.some((tool) => tool.effect !== 'read') ? io.openKeyboard() : undefined;
 }
 
-/** The content of a run's header. */
 interface HeaderParts {
   readonly agent: Agent;
   readonly flags: RunFlags;

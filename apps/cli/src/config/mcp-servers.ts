@@ -136,7 +136,6 @@ export function serverWords(config: McpServerConfig): string {
   return count === 0 ? config.command : `${config.command} and ${count} argument${count === 1 ? '' : 's'}`;
 }
 
-/** A server from the command line. */
 interface NamedServer {
   readonly name: string;
   readonly config: McpServerConfig;

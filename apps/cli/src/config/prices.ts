@@ -8,7 +8,6 @@ export interface PriceSources {
   readonly own: Readonly<Record<string, ConfigPrice>>;
   /** The models that the provider's aliases stand for. */
   readonly aliases?: readonly { readonly id: string; readonly alias?: string }[];
-  /** The price tables of the providers. */
   readonly tables: readonly Pricing[];
   /** The base URL, if it is not the provider's own. */
   readonly baseURL?: string;

@@ -31,9 +31,7 @@ export interface LoadedProvider {
 export interface ProviderEntry {
   /** Name for display. */
   readonly title: string;
-  /** The environment variable of its key. */
   readonly keyVariable: string;
-  /** The environment variable of its address. */
   readonly addressVariable: string;
   /** The default address. */
   readonly address: string;

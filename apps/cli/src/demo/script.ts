@@ -9,7 +9,6 @@ const repair = 'cents += prices[job.kind] * job.count;';
 
 const testCommand = 'node --test';
 
-/** A past call with its result. */
 interface FinishedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -188,7 +187,6 @@ function usageOf(request: ReadRequest, blocks: readonly ScriptBlock[]): ScriptAn
   return { inputTokens, outputTokens: tokens(blocks), cacheReadTokens, cacheWriteTokens };
 }
 
-/** The result of a run of `node --test`. */
 interface TestRun {
   readonly ok: boolean;
   readonly passed: number;

@@ -1,7 +1,6 @@
 import type { Style } from './style.ts';
 import { head, padEnd, widthOf } from './text-width.ts';
 
-/** The kind of the current line. */
 type LineKind = 'unknown' | 'text' | 'heading' | 'code' | 'table';
 
 interface Inline {

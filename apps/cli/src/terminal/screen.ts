@@ -2,7 +2,6 @@ import type { Environment, Output } from './io.ts';
 
 /** The capabilities of an output. */
 export interface Screen {
-  /** True if the output is a terminal. */
   readonly tty: boolean;
   readonly color: boolean;
   /** True if symbols beyond ASCII can be shown. */

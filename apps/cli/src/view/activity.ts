@@ -68,7 +68,6 @@ export class RunActivity {
     this.#changeTo('stopping');
   }
 
-  /** The current text. */
   get current(): Activity {
     const now = this.#now();
     return {

@@ -20,7 +20,6 @@ export interface ApprovalPorts {
   /** Adds lines to the report. */
   show(lines: readonly string[]): void;
   answer(approvalId: string, answer: ApprovalDecision): void;
-  /** Adds an allow rule. */
   allowAlways(rule: string): void;
   /** Returns the rules that can always allow a call, the narrowest first. */
   offers(call: RuledCall): readonly string[];
@@ -32,14 +31,12 @@ export interface ApprovalPorts {
 
 /** A rule that the user can always allow. */
 interface RuleOffer {
-  /** The key that selects it. */
   readonly key: string;
   readonly rule: string;
   /** The meaning of the key. */
   readonly words: string;
 }
 
-/** The keys of the offered rules. */
 const offerKeys = ['a', 'p'];
 
 /** A call of up to this many lines is shown completely; a longer one in parts, until the user has seen all of it. */
@@ -68,7 +65,6 @@ export class ApprovalDialog {
     this.#ports = ports;
   }
 
-  /** True if a question is open. */
   get open(): boolean {
     return this.#waiting.length > 0;
   }
@@ -261,7 +257,6 @@ export class ApprovalDialog {
   }
 }
 
-/** Returns the words for the two decisions. */
 function answerWords({ limit }: ApprovalRequestedEvent): { readonly allow: string; readonly deny: string } {
   if (limit === undefined) return { allow: 'allow', deny: 'deny' };
   const { allow, deny } = limitQuestion(limit);

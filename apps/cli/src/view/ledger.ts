@@ -20,7 +20,6 @@ export type ApprovalRequestEvent = Extract<Event, { type: 'approval_requested' }
 export interface PromptRecord {
   /** More than one if the run was stopped and continued. */
   readonly runIds: Set<string>;
-  /** The `seq` of the prompt's event. */
   readonly seq: number;
   readonly prompt: string;
   readonly changes: FileChange[];

@@ -19,7 +19,6 @@ export interface RunDisplay {
   event(event: RunEvent): void;
   /** Shows immediately that a stop was requested. */
   stopping(): void;
-  /** Processes a key press. */
   key(key: Key): void;
   /** Ends the view. `mark`, such as `cancelled`, is the label below a response that was cut off. */
   end(mark: string | undefined): void;

@@ -42,7 +42,6 @@ export class ToolCallList {
     this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
   }
 
-  /** Records that a question has shown the diff of this call. */
   diffShown(place: CallPosition): void {
     this.#diffsShown.add(keyOf(place));
   }

@@ -9,7 +9,6 @@ import { MessageExchange } from './message-exchange.ts';
 /** An AG-UI event. */
 export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The supported version of AG-UI. */
 const protocolVersion = '1.0';
 
 /** The client's ids of a run. */
@@ -204,7 +203,6 @@ function leftCall({ id, why }: Extract<ResponseChunk, { type: 'left' }>): AgUiEv
   return resultEvent(`${id}-left`, id, [{ type: 'text', text: why }], true);
 }
 
-/** A message as an AG-UI client stores it. */
 type AgUiMessage = Record<string, unknown> & { readonly id: string; readonly role?: unknown };
 
 /**

@@ -181,7 +181,6 @@ async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   return [];
 }
 
-/** The start of a stream. */
 interface ChatStart {
   /** The first event that the client does not have. If absent, the client has nothing of the message. */
   readonly from?: number;
@@ -221,7 +220,6 @@ async function openChat(
   follow(stream, events, from, write).catch(onStreamError(stream, logger));
 }
 
-/** Streams a run as AG-UI events. */
 async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown>): Promise<void> {
   const { sessionService, store, streams, logger } = services;
   const { threadId, runId } = call.body;
@@ -283,7 +281,6 @@ async function wholeLog(read: ReadLog): Promise<Event[]> {
   return events;
 }
 
-/** The bytes of one event. */
 interface EncodedEvent {
   readonly text: string;
   /** True if the stream ends here because a user must decide: the client acts only after its response has ended. */

@@ -21,7 +21,6 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
 /** A response. Without one, the handler writes the response itself. */
 export interface RouteResponse {
   readonly status: number;
-  /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent unchanged; `headers` contains its type. */
   readonly text?: string;
@@ -47,7 +46,6 @@ export interface Route {
   readonly scope?: Scope;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** True if the body is optional. */
   readonly bodyOptional?: boolean;
   /** Request headers with a specific meaning. */
   readonly headers?: Readonly<Record<string, string>>;

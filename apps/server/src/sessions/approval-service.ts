@@ -41,7 +41,6 @@ interface RunDecision extends ApprovalDecision {
   readonly approvalId: string;
 }
 
-/** An approval as recorded in the log. */
 interface LoggedApproval {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: string;
@@ -51,7 +50,6 @@ interface LoggedApproval {
   readonly isOpen: boolean;
 }
 
-/** Options of a decision. */
 interface DecisionSettings {
   /** The token of the request. It must have access to the session, and the scope `admin` to let a budget spend more. The log names it. */
   readonly token: TokenInfo | undefined;
@@ -93,7 +91,6 @@ export class ApprovalService {
       .sort((one, other) => Date.parse(one.askedAt) - Date.parse(other.askedAt));
   }
 
-  /** Processes an event of a session. */
   handle(sessionId: string, event: RunEvent): void {
     // Another process has deleted an earlier session with this id.
     if (isStored(event) && event.seq === 1) this.forget(sessionId);

@@ -33,7 +33,6 @@ export interface StreamPosition {
   readonly live: boolean;
 }
 
-/** The filter of events for a client. */
 type StreamKind = 'live' | 'stored' | 'plain';
 
 interface StreamReader {
@@ -175,7 +174,6 @@ export class Broadcast {
     }
   }
 
-  /** Removes a client. */
   leave(stream: Sink): void {
     this.#readers.delete(stream);
   }

@@ -32,7 +32,6 @@ export interface Accepted {
 /** A prompt for a session. */
 export type PromptContent = string | readonly UserPart[];
 
-/** The prompt of a run, and its position. */
 interface KnownRun {
   readonly seq: number;
   /** A hash of the prompt, because the prompt itself may be long. */
@@ -109,7 +108,6 @@ export class LiveSession {
     this.broadcast.end((tokenId) => may.some(({ id }) => id === tokenId));
   }
 
-  /** Returns the active run. */
   get run(): Run | undefined {
     return this.#run;
   }

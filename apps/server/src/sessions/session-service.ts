@@ -252,7 +252,6 @@ export class SessionService {
     this.endStreams();
   }
 
-  /** Creates a session. */
   async #make(id: string, token: TokenInfo | undefined, prepare: () => Promise<unknown>): Promise<void> {
     const user = token && userOf(token);
     // Registered before it is stored, so that a concurrent request uses this one instead of creating it again.

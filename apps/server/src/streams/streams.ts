@@ -26,7 +26,6 @@ export interface Position {
 export interface LogFacts {
   /** True if it has the event that the client names. */
   readonly known: boolean;
-  /** Number of its events. */
   readonly events: number;
 }
 

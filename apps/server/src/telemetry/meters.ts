@@ -39,7 +39,6 @@ export class Meters {
   readonly #histograms = new Map<string, Histogram>();
   readonly #gauges: { readonly name: string; readonly help: string; read(): number }[] = [];
 
-  /** Adds to a counter. */
   count(name: string, help: string, labels: Labels = {}, by = 1): void {
     const { values } = getOrCreate(this.#counters, name, () => ({ help, values: new Map<string, number>() }));
     const key = textOf(labels);

@@ -27,7 +27,6 @@ export function recordedTransport(
   };
 }
 
-/** The real response during a recording. */
 interface LiveResponse {
   readonly response: RawResponse;
   readonly put: PutEntry;

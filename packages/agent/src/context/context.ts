@@ -59,7 +59,6 @@ function withoutFiles(message: Message): unknown {
   return { ...message, content: [...message.content].filter((part) => !isFile(part)) };
 }
 
-/** Returns the size of a value as JSON in UTF-8, in bytes. */
 function jsonBytes(value: unknown): number {
   return byteLength(JSON.stringify(value));
 }

@@ -322,7 +322,6 @@ function startsRun(event: Event): boolean {
   return (event.type === 'user' && event.steer !== true) || event.type === 'resumed';
 }
 
-/** Returns the messages that a compaction added. */
 function addedMessages(messages: readonly Message[], before: readonly Message[]): Message[] {
   if (messages === before) return [];
   const known = new Set(before);

@@ -48,7 +48,6 @@ export interface LogConfig {
 export interface LogOwner {
   /** Initially empty; the log keeps it up to date. */
   readonly state: State;
-  /** Claims the session. */
   claim(): Promise<Claim>;
   /** Receives each event once it is committed and folded, or the end that the store does not contain. */
   publish(event: Event | UnstoredEnd): void;

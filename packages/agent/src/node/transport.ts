@@ -39,7 +39,6 @@ export function defaultTransport(_runtime: Runtime): Transport {
   return shared;
 }
 
-/** The HTTP client for one protocol. */
 interface Client {
   readonly request: typeof http.request;
   readonly kept: http.Agent;
@@ -282,7 +281,6 @@ function unsendable(reason: string): AgentError {
 interface EnvironmentProxy {
   /** URL without user and password. */
   readonly address: string;
-  /** The variable that defines it. */
   readonly variable: string;
 }
 

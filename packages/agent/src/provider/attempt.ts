@@ -51,7 +51,6 @@ export interface FailedAttempt {
   readonly retry: boolean;
   /** Tokens that the service reported or must have used. */
   readonly wasted: Usage;
-  /** True if a request was sent. */
   readonly sent: boolean;
   /**
    * True if retries are limited by number instead of time: the response had started, so the service may charge for it,

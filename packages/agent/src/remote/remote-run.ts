@@ -48,7 +48,6 @@ export class RemoteRun {
     this.#id = id;
   }
 
-  /** Returns whether an event belongs to this run. */
   owns(event: RunEvent): boolean {
     if (this.#isOver) return false;
     return this.#hasStarted || ('runId' in event && event.type !== 'started' && event.runId === this.#id);
@@ -63,7 +62,6 @@ export class RemoteRun {
     notify(started);
   }
 
-  /** Delivers an event of the run. */
   show(event: RunEvent): void {
     this.#held.show(event);
   }

@@ -14,7 +14,6 @@ const defaultMaxPauseMs = 60_000;
 /** Length to which an error message is cut if the error is too large to be stored. */
 const keptMessage = 10_000;
 
-/** Pattern of run ids. */
 const runIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**

@@ -86,7 +86,6 @@ const harnessFields = record<RunnerHarnessOptions>(
 /** Maximum time to keep following a run while neither the log nor the runner is reachable, in milliseconds. */
 const followTimeoutMs = 60_000;
 
-/** A run that the harness follows. */
 interface FollowedRun {
   readonly held: PendingRun;
   readonly runId: string;

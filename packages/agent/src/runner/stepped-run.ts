@@ -137,7 +137,6 @@ interface ActionResult {
   readonly waitUntil?: number;
 }
 
-/** Performs the next action. */
 async function advance(
   { executor, sessionId, user, prompt, onEvent }: SteppedTask,
   options: Pick<AdvanceOptions, 'runId' | 'signal'> & Next,

@@ -16,7 +16,6 @@ import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSession, turnSessions } from './turn.ts';
 import type { ButtonPressWork, CommandWork } from './work.ts';
 
-/** Maximum number of memories shown. */
 const shownMemories = 30;
 
 /** The reply to a command: text, or an answer of the model that is sent again. */

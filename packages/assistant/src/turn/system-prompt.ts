@@ -2,7 +2,6 @@ import type { Tool } from '@cobbler/agent';
 
 /** The content of one turn's system prompt. */
 export interface PromptFacts {
-  /** The persona of the assistant. */
   readonly persona: string;
   readonly tools: readonly Pick<Tool, 'name' | 'description'>[];
   /** Memories recalled for this turn, best first. */

@@ -69,7 +69,6 @@ const last = /^(message_stop|response\.(completed|incomplete|failed))$/;
 
 const tooLarge = malformedResponse('one event of the stream is too large.');
 
-/** Returns a response that the SDK reads. */
 function sdkResponse(
   raw: RawResponse,
   result: Promise<LanguageModelV4StreamResult>,
@@ -168,7 +167,6 @@ const blankLine = new Uint8Array([newline, newline]);
 const endMark = /[\r\n]data: ?\[DONE\]\s*$/;
 const ascii = new TextDecoder('latin1');
 
-/** The response body as the SDK reads it. */
 interface FetchBody {
   readonly stream: ReadableStream<Uint8Array>;
   /** Adds a chunk and ends the stream after its end marker. Returns false if a line is too long or too much is waiting. */

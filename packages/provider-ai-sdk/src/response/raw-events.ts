@@ -110,7 +110,6 @@ function responsesCheck(): RawCheck {
   };
 }
 
-/** Checks chunks of Chat Completions. */
 function chatCheck(): RawCheck {
   /** The indexes of the calls. */
   const calls: number[] = [];

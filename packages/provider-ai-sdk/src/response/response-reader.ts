@@ -219,7 +219,6 @@ export class ResponseReader {
     if (reason !== undefined) this.#say('end', reason);
   }
 
-  /** Returns the open block of a part. */
   #find(kind: BlockKind, id: string): SdkBlock | undefined {
     return this.#blocks.findLast((block) => block.isOpen && block.kind === kind && block.id === id);
   }
@@ -243,7 +242,6 @@ export class ResponseReader {
     this.#say('close', block.at);
   }
 
-  /** The content of all blocks of a kind. */
   #contentOf(kind: BlockKind): string {
     return this.#blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
   }
@@ -276,7 +274,6 @@ function failure(error: unknown): SinkPayload {
   return ['fail', streamFault(error)];
 }
 
-/** Returns the texts in the items of a type. */
 function textsIn(items: readonly Fields[], type: string, field: string): string {
   return items
     .flatMap((item) => (item['type'] === type ? listIn(item[field]) : []))
@@ -295,7 +292,6 @@ function isSameJson(...texts: readonly [string, string]): boolean {
   }
 }
 
-/** A block of a response. */
 interface SdkBlock {
   readonly kind: BlockKind;
   /** The SDK's id of the part. Services reuse ids of parts that have ended. */

@@ -59,7 +59,6 @@ const messageFields = [
 /** The fields of a chunk without choices that are read or describe the response. */
 const chunkFields = ['id', 'object', 'model', 'usage', 'service_tier', 'system_fingerprint', 'provider'];
 
-/** State of a response while it streams. */
 interface ChatStreamState {
   readonly calls: StreamedCalls;
   /** The text and the reasoning so far, for servers that repeat all of it. */
@@ -205,7 +204,6 @@ function stopOf(reason: string, answer: ChatStreamState): StopReason {
 /** Finish reasons of complete responses; `function_call` is from the API before `tool_calls`. */
 const ends: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'function_call']);
 
-/** The text of a delta or a message. */
 interface MessageText {
   text: string;
   reasoning: string;

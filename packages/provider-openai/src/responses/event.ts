@@ -10,7 +10,6 @@ import type { ItemKind, OutputItem } from './items.ts';
 import { add, Items, whole } from './items.ts';
 import { messageHead } from './turn.ts';
 
-/** State of a response while it streams. */
 interface ResponsesStreamState {
   readonly items: Items;
   /** The highest number of an event so far. */
@@ -203,7 +202,6 @@ function dropUnknownFields(item: Fields, out: ResponseSink): void {
   for (const name of ['id', 'phase', 'encrypted_content']) textFrom(item, name, out);
 }
 
-/** Returns the item of an event. */
 function itemOf(payload: Fields, item: Fields, out: ResponseSink): OutputItem {
   return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
 }

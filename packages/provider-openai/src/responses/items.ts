@@ -88,7 +88,6 @@ export class Items {
     return item;
   }
 
-  /** Adds a chunk to an item. */
   addChunk(item: OutputItem, kind: ItemKind, text: string, part: unknown): void {
     if (part !== item.part) {
       item.part = part;

@@ -20,10 +20,8 @@ export class IgnoreRules {
     this.#levels = levels;
   }
 
-  /** Rules that ignore nothing. */
   static readonly none: IgnoreRules = new IgnoreRules([]);
 
-  /** Default ignore rules. */
   static readonly standard: IgnoreRules = new IgnoreRules([levelOf('', always)]);
 
   /** Adds the content of a .gitignore. `folder` is its path in the workspace, empty for the root. */

@@ -57,7 +57,6 @@ export async function ask<Answer>(
   return (text === '' ? {} : JSON.parse(text)) as Answer;
 }
 
-/** The parts of a page request. */
 interface PageRequest extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>;
 }

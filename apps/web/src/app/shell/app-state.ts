@@ -8,7 +8,6 @@ import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
 import { SessionList } from '../session/session-list.ts';
 import { SessionModel } from '../session/session-model.ts';
 
-/** A temporary notice for the user. */
 interface Warning {
   readonly id: number;
   readonly text: string;
@@ -58,7 +57,6 @@ export class AppState extends Observable {
     this.notify();
   }
 
-  /** Navigates to a route. */
   go(place: PageRoute): void {
     const address = addressOf(place);
     if (address !== location.pathname + location.hash) history.pushState(null, '', address);

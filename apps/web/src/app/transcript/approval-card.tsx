@@ -205,7 +205,6 @@ function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, (
   }, [id]);
 }
 
-/** True if the user is typing. */
 function isWriting(element: EventTarget | null): boolean {
   return isField(element) && (element as HTMLInputElement).value !== '';
 }

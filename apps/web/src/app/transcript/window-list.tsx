@@ -136,7 +136,6 @@ class DrawQueue {
     this.#plan();
   }
 
-  /** Removes an item from the queue. */
   remove(place: Element): void {
     this.#waiting.delete(place);
   }

@@ -23,7 +23,6 @@ export class CostTable {
     this.#sql = sql;
   }
 
-  /** Adds the cost of an event of a session. */
   add(sessionId: string, entry: CostEntry): void {
     const payer = [sessionId, ...costNames.map((name) => entry[name])];
     this.#sql.run(insertPayer, ...payer);

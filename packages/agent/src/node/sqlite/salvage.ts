@@ -22,7 +22,6 @@ export interface SalvagedSession {
   readonly problems: readonly string[];
 }
 
-/** The locations of the intact rows of one session. */
 interface IntactSession {
   readonly id: string;
   row: SessionRow | undefined;

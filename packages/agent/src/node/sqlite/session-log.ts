@@ -25,7 +25,6 @@ const statsInterval = 4;
 /** Maximum number of sessions whose position is cached; others are read from the database. */
 const maxRemembered = 1000;
 
-/** The write position of a session. */
 interface LogPosition {
   readonly key: number;
   readonly epoch: number;

@@ -38,7 +38,6 @@ export class Statements {
     }
   }
 
-  /** Returns all rows. */
   rows<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#of(sql).all(...values) as Row[];
   }

@@ -25,7 +25,6 @@ export class EndpointCache {
     this.#wire = wire;
   }
 
-  /** Returns the endpoint, or a promise while it is looked up. */
   find(): ResolvedEndpoint | Promise<ResolvedEndpoint> {
     if (this.#looking !== undefined) return this.#looking;
     const { endpoint } = this.#wire;

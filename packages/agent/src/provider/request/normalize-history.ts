@@ -18,7 +18,6 @@ import type { ResultPart, Turn, Wire } from '../wire/wire.ts';
 export interface UnansweredCall {
   /** The id in the messages. */
   readonly id: string;
-  /** The id on the wire. */
   readonly wireId: string;
   readonly toolName: string;
 }
@@ -124,7 +123,6 @@ function userTurn(
   return { turn: { side: 'user', parts }, upTo, open: noCalls };
 }
 
-/** Adds the parts of the user's own messages. */
 function addMessages(
   parts: (ResultPart | UserPart)[],
   messages: readonly Message[],

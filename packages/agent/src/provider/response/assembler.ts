@@ -305,7 +305,6 @@ export class Assembly implements ResponseSink {
     this.#break({ kind: 'limit', code: 'answer_too_large', message });
   }
 
-  /** Returns the block at this key. */
   #at(key: BlockKey): ResponseBlock | undefined {
     if (key === this.#lastKey && this.#last !== undefined) return this.#last;
     return typeof key === 'number' ? this.#numbered[key] : this.#named?.get(key);

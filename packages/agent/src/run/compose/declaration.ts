@@ -2,7 +2,6 @@ import type { Agent, Capabilities } from '../../interfaces/agent.ts';
 import { defined } from '../../values/defined.ts';
 import { hasMediaType } from '../../values/file-part.ts';
 
-/** What an agent declares about itself. */
 type Declaration = Omit<Agent, 'run'>;
 
 const nothing: Capabilities = {

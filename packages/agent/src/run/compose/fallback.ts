@@ -116,7 +116,6 @@ class Succession {
     }
   }
 
-  /** Returns the response of a member, or its error. */
   async #askOne({ agent }: Member, request: ModelRequest): Promise<ModelResponse | AgentError> {
     const { emit, mayRetry } = this.#context;
     let isOpen = true;
