@@ -57,11 +57,8 @@ export function planOutput<Output>(agent: Agent, option: OutputOption<unknown>):
   const parse = async (text: string) => (await parseOutput(text, probe)) as Output;
   if (agent.capabilities.output === 'native') return { shape, parse };
   if (agent.capabilities.output === 'tool') return { tool: probe, parse };
-  throw new AgentError({
-    kind: 'invalid',
-    code: 'unsupported',
-    message: `${agent.provider} with model ${agent.model} does not support structured output.`,
-  });
+  const message = `${agent.provider} with model ${agent.model} does not support structured output.`;
+  throw new AgentError({ kind: 'invalid', code: 'unsupported', message });
 }
 
 const optionFields = record<OutputOption<unknown>>({ name: text, schema: any, toJsonSchema: callable }, [
@@ -82,9 +79,6 @@ async function parseOutput(text: string, { parameters, validate }: Tool): Promis
 }
 
 function wrongShape(problem: string): AgentError {
-  return new AgentError({
-    kind: 'agent',
-    code: 'output',
-    message: `The response does not have the requested shape: ${problem}.`,
-  });
+  const message = `The response does not have the requested shape: ${problem}.`;
+  return new AgentError({ kind: 'agent', code: 'output', message });
 }

@@ -79,11 +79,8 @@ export class Workspace {
       this.root = realpathSync.native(root);
       if (!statSync(this.root).isDirectory()) throw new Error('not a directory');
     } catch {
-      throw new AgentError({
-        kind: 'invalid',
-        code: 'workspace',
-        message: `The workspace ${quotePath(root)} is not a usable directory. Specify a directory that exists and is accessible.`,
-      });
+      const message = `The workspace ${quotePath(root)} is not a usable directory. Specify a directory that exists and is accessible.`;
+      throw new AgentError({ kind: 'invalid', code: 'workspace', message });
     }
     this.#protected = new ProtectedPaths(this.root, env, allowGuarded);
   }

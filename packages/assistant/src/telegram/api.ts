@@ -68,13 +68,11 @@ export const readApi: Reader<TelegramApi> = record<TelegramApi>(
 export function telegramApi(options: TelegramApiOptions): TelegramApi {
   const given = read(options, readOptions);
   const token = given.token.trim();
-  if (!/^[\w-]+:[\w-]+$/.test(token))
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'no_bot_token',
-      message:
-        'The Telegram bot token is missing or malformed. Get one from @BotFather; it looks like 12345:AbC-d.',
-    });
+  if (!/^[\w-]+:[\w-]+$/.test(token)) {
+    const message =
+      'The Telegram bot token is missing or malformed. Get one from @BotFather; it looks like 12345:AbC-d.';
+    throw new AgentError({ kind: 'invalid', code: 'no_bot_token', message });
+  }
   const apiRoot = (given.apiRoot ?? 'https://api.telegram.org').replace(/\/+$/, '');
   const call = caller({
     token,

@@ -364,9 +364,6 @@ function startProblem(error: unknown, program: string): AgentError {
     EMFILE: 'too many files are open',
   };
   const reason = reasons[code ?? ''] ?? code ?? 'the system refused to start it';
-  return new AgentError({
-    kind: 'tool',
-    code: code === 'ENOENT' ? 'no_program' : 'unstartable',
-    message: `${program} could not be started: ${reason}.`,
-  });
+  const message = `${program} could not be started: ${reason}.`;
+  return new AgentError({ kind: 'tool', code: code === 'ENOENT' ? 'no_program' : 'unstartable', message });
 }

@@ -184,11 +184,8 @@ export class SqliteInbox implements Inbox {
 }
 
 function closedError(file: string): AgentError {
-  return new AgentError({
-    kind: 'invalid',
-    code: 'closed',
-    message: `The runner for ${file} has been closed.`,
-  });
+  const message = `The runner for ${file} has been closed.`;
+  return new AgentError({ kind: 'invalid', code: 'closed', message });
 }
 
 /** "CobR" in ASCII. */

@@ -105,11 +105,8 @@ export function batchTransport(
 function bodyOf({ body }: TransportRequest): Record<string, never> {
   const value: unknown = JSON.parse(new TextDecoder().decode(joinBytes(body)));
   if (isObject(value)) return value as Record<string, never>;
-  throw new AgentError({
-    kind: 'invalid',
-    code: 'bad_option',
-    message: 'The body of a request in a batch must be a JSON object.',
-  });
+  const message = 'The body of a request in a batch must be a JSON object.';
+  throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
 }
 
 function onGivenUp({ whenGivenUp, signal }: TransportRequest, listener: (reason: unknown) => void): void {

@@ -161,11 +161,8 @@ export function specsOf(tools: readonly Tool[]): ToolSpec[] {
   return tools.map((given, index) => {
     const tool = read(given, readTool, `request.tools[${index}]`);
     if (names.has(tool.name)) {
-      throw new AgentError({
-        kind: 'invalid',
-        code: 'duplicate_tool',
-        message: `There are two tools named ${tool.name}. Rename one of them.`,
-      });
+      const message = `There are two tools named ${tool.name}. Rename one of them.`;
+      throw new AgentError({ kind: 'invalid', code: 'duplicate_tool', message });
     }
     names.add(tool.name);
     return { name: tool.name, description: tool.description, parameters: canonicalSchema(tool.parameters) };
