@@ -59,8 +59,7 @@ export class Ledger {
         if (event.steer !== true) this.#begin(event);
         break;
       case 'assistant':
-        this.#addResponse(event);
-        break;
+        return this.#addResponse(event);
       case 'tool_result':
         this.lastResult = event;
         if (event.diff !== undefined && !event.isError) this.#addChange(event.diff);

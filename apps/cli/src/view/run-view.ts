@@ -89,51 +89,7 @@ export class RunView implements RunDisplay {
   }
 
   event(event: RunEvent): void {
-    const { calls } = this.#parts;
-    switch (event.type) {
-      case 'text_delta':
-        this.#text(event.index, event.text);
-        break;
-      case 'text':
-        this.#endBlock();
-        break;
-      case 'reasoning':
-        this.#reasoning(event.text);
-        break;
-      case 'retry':
-        this.#showRetry(event);
-        break;
-      case 'cache_break':
-        this.#cacheBreak(event);
-        break;
-      case 'compacted':
-        this.#showCompaction(event);
-        break;
-      case 'notice':
-        this.#notice();
-        break;
-      case 'assistant':
-        calls.addResponse(event);
-        this.#showResponse(event.content);
-        break;
-      case 'tool_started':
-        calls.start(event);
-        break;
-      case 'tool_result':
-        this.#report(event);
-        break;
-      case 'approval_requested':
-        if (event.diff !== undefined) calls.diffShown(event);
-        this.#showApproval(event);
-        break;
-      case 'approval_decided':
-      case 'spent':
-      case 'stop_requested':
-      case 'resumed':
-        break;
-      default:
-        ignore<'input' | 'response' | 'end' | 'stream' | 'activity'>(event);
-    }
+    this.#show(event);
     this.#activity.event(event);
   }
 
@@ -161,6 +117,43 @@ export class RunView implements RunDisplay {
 
   key(key: Key): void {
     this.#dialog?.key(key);
+  }
+
+  #show(event: RunEvent): void {
+    const { calls } = this.#parts;
+    switch (event.type) {
+      case 'text_delta':
+        return this.#text(event.index, event.text);
+      case 'text':
+        return this.#endBlock();
+      case 'reasoning':
+        return this.#reasoning(event.text);
+      case 'retry':
+        return this.#showRetry(event);
+      case 'cache_break':
+        return this.#cacheBreak(event);
+      case 'compacted':
+        return this.#showCompaction(event);
+      case 'notice':
+        return this.#notice();
+      case 'assistant':
+        calls.addResponse(event);
+        return this.#showResponse(event.content);
+      case 'tool_started':
+        return calls.start(event);
+      case 'tool_result':
+        return this.#report(event);
+      case 'approval_requested':
+        if (event.diff !== undefined) calls.diffShown(event);
+        return this.#showApproval(event);
+      case 'approval_decided':
+      case 'spent':
+      case 'stop_requested':
+      case 'resumed':
+        break;
+      default:
+        ignore<'input' | 'response' | 'end' | 'stream' | 'activity'>(event);
+    }
   }
 
   #dialogOf({ approvals, report, terminal }: RunViewParts): ApprovalDialog | undefined {
