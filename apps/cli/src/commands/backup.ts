@@ -160,10 +160,7 @@ export async function restore(given: string, io: Io): Promise<number> {
   return 0;
 }
 
-/**
- * Checks that every file is unchanged.
- * @throws UsageError for a file that is missing or has changed.
- */
+/** Checks that every file is unchanged. @throws UsageError for a file that is missing or has changed. */
 async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
   for (const { name, sha256 } of files) {
     const path = join(folder, name);

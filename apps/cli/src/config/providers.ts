@@ -77,10 +77,7 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
 /** The provider names, the default one first. */
 export const providerNames: readonly string[] = Object.keys(providers);
 
-/**
- * Returns the provider with this name.
- * @throws UsageError with the known names.
- */
+/** Returns the provider with this name. @throws UsageError with the known names. */
 export function providerEntry(name: string): ProviderEntry {
   const entry = Object.hasOwn(providers, name) ? providers[name as keyof typeof providers] : undefined;
   if (entry !== undefined) return entry;

@@ -41,10 +41,7 @@ const commandTools: ReadonlySet<string> = new Set(['run_command', 'Bash', 'comma
 /** Returns the digest of the current definition of a tool; undefined if its rules need none. */
 export type DigestOf = (toolName: string) => string | undefined;
 
-/**
- * Reads an allow or a deny rule.
- * @throws AgentError `invalid` for a rule that does not have the form tool(pattern).
- */
+/** Reads an allow or a deny rule. @throws AgentError `invalid` for a rule that does not have the form tool(pattern). */
 export function readRule(text: string, effect: 'allow' | 'deny'): PermissionRule {
   const [, bare = text, digest] = /^(.*\)) @(\w+)$/s.exec(text.trim()) ?? [];
   const judge = rules({ [effect]: [bare] });

@@ -29,10 +29,7 @@ export interface OutputPlan<Output> {
   parse(text: string): Promise<Output>;
 }
 
-/**
- * Plans how to get output in a shape from this agent.
- * @throws AgentError `invalid` if the agent does not support it.
- */
+/** Plans how to get output in a shape from this agent. @throws AgentError `invalid` if the agent does not support it. */
 export function planOutput<Output>(agent: Agent, option: OutputOption<unknown>): OutputPlan<Output> {
   const path = 'options.output';
   const { name = 'answer', schema, toJsonSchema } = read(option, optionFields, path);

@@ -45,10 +45,7 @@ export function startRun<Output, Tools extends Tool>(config: RunConfig<Output>):
   return new Run({ id: config.runId, sessionId: config.sessionId }, driver.run(), driver.feed, driver);
 }
 
-/**
- * Performs one action of a run.
- * @throws AgentError see `Executor.advance`.
- */
+/** Performs one action of a run. @throws AgentError see `Executor.advance`. */
 export function advanceRun<Output>(config: RunConfig<Output>): Promise<Advance<Output>> {
   return new Driver(config).advance();
 }

@@ -241,10 +241,7 @@ async function responseOf(run: Run): Promise<unknown> {
 /** The sizes of declarations. Many executors share tools, for example one for each prompt of a harness. */
 const sizes = new WeakMap<Tool, number>();
 
-/**
- * Checks the tools of a run together.
- * @throws AgentError `invalid`, code `duplicate_tool` or `tools_too_large`.
- */
+/** Checks the tools of a run together. @throws AgentError `invalid`, code `duplicate_tool` or `tools_too_large`. */
 function checkTools(tools: readonly Tool[]): void {
   const names = new Set<string>();
   let bytes = 0;

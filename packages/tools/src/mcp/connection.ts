@@ -115,10 +115,7 @@ export class McpConnection {
     return { entries: entries.slice(0, maxEntries), isCut: true };
   }
 
-  /**
-   * Makes one call.
-   * @throws AgentError `tool`, or `aborted`, that describes the known outcome.
-   */
+  /** Makes one call. @throws AgentError `tool`, or `aborted`, that describes the known outcome. */
   async call(
     tool: string,
     args: Readonly<Record<string, unknown>>,

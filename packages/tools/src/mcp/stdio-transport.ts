@@ -128,10 +128,7 @@ class MessageLines {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Returns the lines that a chunk completes.
-   * @throws RangeError for a line that is too long.
-   */
+  /** Returns the lines that a chunk completes. @throws RangeError for a line that is too long. */
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     let start = 0;

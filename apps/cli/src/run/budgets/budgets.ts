@@ -177,10 +177,7 @@ async function sendAlert(address: string, alert: BudgetAlert): Promise<string | 
 /** A budget as a configuration file contains it, below its name. */
 type BudgetSetting = NonNullable<FileConfig['budgets']>[string];
 
-/**
- * Returns the definitions of a configuration, each after its parent.
- * @throws UsageError if a budget is above itself.
- */
+/** Returns the definitions of a configuration, each after its parent. @throws UsageError if a budget is above itself. */
 function definitionsOf({ budgets = {} }: FileConfig): readonly BudgetDefinition[] {
   const definitions = new Map<string, BudgetDefinition>();
   const add = (name: string, below: readonly string[]): void => {

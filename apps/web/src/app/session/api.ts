@@ -37,10 +37,7 @@ export class ApiError extends Error {
 /** A prompt for the model. */
 export type MessageContent = string | readonly UserPart[];
 
-/**
- * Sends a request for JSON; an empty response becomes an empty object.
- * @throws ApiError
- */
+/** Sends a request for JSON; an empty response becomes an empty object. @throws ApiError */
 export async function ask<Answer>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
@@ -61,10 +58,7 @@ interface PageRequest extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Sends a request.
- * @throws ApiError with status 0
- */
+/** Sends a request. @throws ApiError with status 0 */
 export async function reach(path: string, init: PageRequest): Promise<Response> {
   const headers = { ...pageKeyHeader(), ...init.headers };
   const common = { credentials: 'same-origin', redirect: 'error', cache: 'no-store' } as const;

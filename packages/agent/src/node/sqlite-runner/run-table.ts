@@ -74,10 +74,7 @@ export class RunTable {
     this.#sql.run("UPDATE runs SET owner = NULL WHERE owner = ? AND state = 'open'", lock);
   }
 
-  /**
-   * Ends a run.
-   * @throws AgentError `fenced`.
-   */
+  /** Ends a run. @throws AgentError `fenced`. */
   finish(run: ClaimedRun, { state, text }: RunEndState, now: number): void {
     this.#end(this.#own(run), state, text, now);
   }
@@ -100,10 +97,7 @@ export class RunTable {
     return this.#sql.row<{ text: string | null }>(selectSignal, runId, name)?.text;
   }
 
-  /**
-   * Stops waiting for a signal unless it has arrived.
-   * @throws AgentError `fenced`.
-   */
+  /** Stops waiting for a signal unless it has arrived. @throws AgentError `fenced`. */
   giveUp(run: ClaimedRun, name: string): string | null {
     this.#sql.run('INSERT OR IGNORE INTO signals VALUES (?, ?, NULL)', this.#own(run), name);
     return this.signalled(run.runId, name) ?? null;

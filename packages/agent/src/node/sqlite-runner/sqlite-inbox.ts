@@ -39,10 +39,7 @@ export class SqliteInbox implements Inbox {
   #endedSincePruning = 0;
   #isClosing = false;
 
-  /**
-   * Opens the inbox.
-   * @throws AgentError with the codes of `sqliteStore`.
-   */
+  /** Opens the inbox. @throws AgentError with the codes of `sqliteStore`. */
   constructor(options: SqliteInboxOptions) {
     const { file, busyMs, lookMs, onWrite } = options;
     this.#options = options;

@@ -204,10 +204,7 @@ export function schemaVersion(db: DatabaseSync): number {
   return Number(scalar(db, 'PRAGMA user_version'));
 }
 
-/**
- * Migrates a database in one transaction.
- * @throws AgentError with the codes of {@link checkSchema}.
- */
+/** Migrates a database in one transaction. @throws AgentError with the codes of {@link checkSchema}. */
 export function migrate(db: DatabaseSync, file: string, steps: readonly Migration[], kind: FileKind): void {
   if (schemaVersion(db) === steps.length) return;
   db.exec('BEGIN IMMEDIATE');

@@ -101,10 +101,7 @@ function isFree(path: string, work: () => void): boolean {
   }
 }
 
-/**
- * Locks a file as long as the connection is open.
- * @throws SQLite's busy error if another process holds the lock.
- */
+/** Locks a file as long as the connection is open. @throws SQLite's busy error if another process holds the lock. */
 function lockFile(path: string): DatabaseSync {
   const db = new (sqlite().DatabaseSync)(path, { timeout: 0 });
   try {

@@ -104,10 +104,7 @@ export class SessionLog {
     this.#writing.delete(sessionId);
   }
 
-  /**
-   * Appends events.
-   * @throws AgentError `fenced` or `gap`, before anything is written.
-   */
+  /** Appends events. @throws AgentError `fenced` or `gap`, before anything is written. */
   append(sessionId: string, { events, texts }: EventTexts, writer: Writer, now: number): void {
     const position = this.#position(sessionId);
     if (position?.epoch !== writer.epoch) throw writerReplaced(sessionId);
@@ -124,10 +121,7 @@ export class SessionLog {
     this.#insert(sessionId, position, { events, texts }, isOver);
   }
 
-  /**
-   * Returns at most `limit` events after a sequence number, in order.
-   * @throws AgentError `store_damaged`.
-   */
+  /** Returns at most `limit` events after a sequence number, in order. @throws AgentError `store_damaged`. */
   read(sessionId: string, afterSeq: number, limit: number): Event[] {
     return this.#sql.atOnce(
       () => this.#found(sessionId, afterSeq, limit) ?? this.#searched(sessionId, afterSeq, limit),
@@ -188,10 +182,7 @@ export class SessionLog {
     }
   }
 
-  /**
-   * Finds events without the indexes, up to the first missing one.
-   * @throws AgentError `store_damaged`.
-   */
+  /** Finds events without the indexes, up to the first missing one. @throws AgentError `store_damaged`. */
   #searched(sessionId: string, afterSeq: number, limit: number): Event[] {
     const { events, isWhole } = scanEvents(this.#sql, sessionId);
     const found: Event[] = [];

@@ -92,10 +92,7 @@ export class SessionTable {
     return true;
   }
 
-  /**
-   * Removes a session.
-   * @throws AgentError `in_use` if another live process holds the session.
-   */
+  /** Removes a session. @throws AgentError `in_use` if another live process holds the session. */
   remove(sessionId: string, lock: string | undefined): boolean {
     const row = this.#row(sessionId);
     if (row === undefined) return false;
@@ -125,10 +122,7 @@ export class SessionTable {
     return this.#sql.insert(insertSession, sessionId, now, row.parent, row.parent_seq, rowSum(row));
   }
 
-  /**
-   * Returns the row of a session.
-   * @throws AgentError `store_damaged` if the row is damaged or missing from its index.
-   */
+  /** Returns the row of a session. @throws AgentError `store_damaged` if the row is damaged or missing from its index. */
   #row(sessionId: string): SessionRow | undefined {
     const row = this.#sql.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', sessionId);
     const isWrong = row === undefined ? this.#log.hiddenKey(sessionId) !== undefined : !isIntactRow(row);

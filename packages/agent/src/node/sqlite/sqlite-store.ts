@@ -267,10 +267,7 @@ function probeWrite(sql: Statements): void {
   sql.run('INSERT OR REPLACE INTO probe VALUES (1, zeroblob(?))', probeBytes);
 }
 
-/**
- * Reads the last page of every table that a prompt uses, from the file and not from memory.
- * @throws SQLite's error
- */
+/** Reads the last page of every table that a prompt uses, from the file and not from memory. @throws SQLite's error */
 function probeRead(file: string): void {
   const db = new (sqlite().DatabaseSync)(file, { readOnly: true });
   try {

@@ -152,10 +152,7 @@ export function instructions(system: ModelRequest['system']): readonly string[] 
   return texts.filter((text) => text.trim() !== '').map((text) => text.toWellFormed());
 }
 
-/**
- * Returns the tools as they are sent.
- * @throws AgentError `invalid` for tools that no service would accept.
- */
+/** Returns the tools as they are sent. @throws AgentError `invalid` for tools that no service would accept. */
 export function specsOf(tools: readonly Tool[]): ToolSpec[] {
   const names = new Set<string>();
   return tools.map((given, index) => {

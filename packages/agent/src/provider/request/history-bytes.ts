@@ -46,10 +46,7 @@ export class HistoryBytes {
     this.#view = view;
   }
 
-  /**
-   * Returns the bytes of this history.
-   * @throws AgentError `invalid` for a history that no service would accept.
-   */
+  /** Returns the bytes of this history. @throws AgentError `invalid` for a history that no service would accept. */
   of(messages: readonly Message[]): HistoryTurns {
     const first = messages[0];
     if (first === undefined) {

@@ -191,10 +191,7 @@ function addPart(parts: (ResultPart | UserPart)[] | ToolResultPart[], part: User
   else if (hasWords(part.text)) parts.push(wellFormed(part));
 }
 
-/**
- * Rejects files that the service would refuse.
- * @throws AgentError `invalid` for such a file.
- */
+/** Rejects files that the service would refuse. @throws AgentError `invalid` for such a file. */
 function refuseFiles(parts: readonly UserPart[], view: ViewFor): void {
   for (const part of parts) {
     const refused = part.type === 'text' ? undefined : fileRefusal(part, view);
