@@ -132,10 +132,7 @@ export class LivePage implements Page {
     );
   }
 
-  /**
-   * Returns the output that erases the footer, from its cursor to the end of the page. In a terminal that became
-   * narrower, footer lines take several rows.
-   */
+  /** Returns what erases the footer, to the end of the page. Its lines take several rows in a terminal made narrower. */
   #erasing(): string {
     const { lines, cursor } = this.#footer;
     if (lines.length === 0) return '';

@@ -32,10 +32,7 @@ export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boole
   return { spillAbove, ...defined({ compactAbove }) };
 }
 
-/**
- * Converts the plan for a run. Older messages are replaced by a summary of the run's own model or, if that fails,
- * left out. Long output goes to `blobs`.
- */
+/** Converts the plan. Older messages become a summary or, if that fails, are left out. Long output goes to `blobs`. */
 export function contextPolicy({ compactAbove, spillAbove }: ContextPlan, blobs: Blobs): ContextPolicy {
   return {
     ...defined({ maxTokens: compactAbove }),

@@ -196,10 +196,7 @@ interface TestRun {
   readonly files: readonly string[];
 }
 
-/**
- * Reads the output of `node --test` in both formats that Node prints without a terminal: TAP up to version 22, `spec`
- * later. Returns undefined if it is not test output.
- */
+/** Reads the output of `node --test` without a terminal: TAP up to Node 22, `spec` later. Undefined if it is neither. */
 export function readTestRun(output: string): TestRun | undefined {
   const passed = /^(?:#|ℹ) pass (\d+)$/m.exec(output)?.[1];
   const failedCount = /^(?:#|ℹ) fail (\d+)$/m.exec(output)?.[1];

@@ -201,10 +201,7 @@ export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/**
- * The rules that are offered in addition to the exact call. Every flag is reviewed: it writes no file, starts no
- * program, reads nothing outside the project and opens no connection.
- */
+/** Rules that are offered too. Their flags write no file, start no program, read only the project and connect to nothing. */
 const reviewed: readonly CommandRule[] = [
   'git status [--short -s --branch -b --porcelain]',
   'git log [--oneline --stat --graph --no-color -n= --max-count=]',

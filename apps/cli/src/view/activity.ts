@@ -100,10 +100,7 @@ export class RunActivity {
 
 type RetryEvent = Extract<RunEvent, { type: 'retry' }>;
 
-/**
- * Describes a failed attempt: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`, or
- * `529 overloaded, switching to openai:gpt-5`.
- */
+/** Describes a failed attempt: `529 overloaded, retry 4 in 12 s`, or `529 overloaded, switching to openai:gpt-5`. */
 export function retryWords(
   { error, attempt, leftMs, next }: RetryEvent,
   waitMs: number,

@@ -19,10 +19,7 @@ export interface ReadCookie {
   readonly until: number;
 }
 
-/**
- * Creates and reads cookies. They expire after a fixed time or with their token. They survive a restart of the
- * server, so that an open page continues to work.
- */
+/** Creates and reads cookies. They expire with time or their token, and survive a restart, so that a page goes on. */
 export class Cookies {
   readonly #keyOf: (tokenId: string) => string | undefined;
   readonly #now: () => number;

@@ -86,10 +86,7 @@ export function currentParts(parts: readonly UserPart[]): readonly UserPart[] {
   );
 }
 
-/**
- * Returns parts as a conversation stores them. It is the same array if nothing has to change: providers find cached data of a
- * message by its identity.
- */
+/** Returns parts as a conversation stores them: the same array if nothing changes, because providers cache by identity. */
 export function partsToPlace(parts: readonly UserPart[]): readonly UserPart[] {
   for (const part of parts)
     if (part.type !== 'text' || part.text === '' || !part.text.isWellFormed())

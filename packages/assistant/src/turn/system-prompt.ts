@@ -19,10 +19,7 @@ export const defaultPersona: string = [
   'Write plain Markdown. The chat shows bold, italics, code, links, quotes and lists, but no images or tables.',
 ].join(' ');
 
-/**
- * Returns the instructions of a turn. Constant parts come first and the parts that change with every message last, so
- * that the beginning stays in the provider's cache.
- */
+/** Returns the instructions of a turn, constant parts first, so that the beginning stays in the provider's cache. */
 export function systemPrompt({ persona, tools, memories, now, timeZone }: PromptFacts): readonly string[] {
   return [
     persona,

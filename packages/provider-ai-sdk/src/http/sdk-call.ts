@@ -175,10 +175,7 @@ interface FetchBody {
   end(how?: 'clean'): void;
 }
 
-/**
- * Creates a response body. Its stream always ends and never fails, because a failing stream discards its queued data,
- * but the data received before a failure must be read.
- */
+/** Creates a response body. Its stream ends and never fails, because failing would discard data that must be read. */
 function fetchBody(): FetchBody {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let line = 0;

@@ -43,10 +43,7 @@ const afterEnd = /-end$|^(tool-call|raw|finish)$/;
 /** Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. Longer ones are rejected elsewhere. */
 const maxArguments = 1024 * 1024;
 
-/**
- * Converts the stream parts of one response to sink calls. An id identifies a part only between its start and its
- * end, because services reuse ids.
- */
+/** Converts stream parts to sink calls. Services reuse ids, so an id names a part only between its start and its end. */
 export class ResponseReader {
   readonly #blocks: SdkBlock[] = [];
   readonly #check: RawCheck = rawCheck();
@@ -177,10 +174,7 @@ export class ResponseReader {
     if (last !== undefined) this.#closing(last);
   }
 
-  /**
-   * Compares the complete content in the last event of the Responses API, of which the SDK reads only the usage, with
-   * the streamed parts, and adds missing parts.
-   */
+  /** Compares the complete content in the last event of the Responses API with the streamed parts, and adds missing ones. */
   #closing({ model, output }: Fields): void {
     const items = listIn(output).map(fieldsOf);
     if (typeof model === 'string') this.#say('model', model);

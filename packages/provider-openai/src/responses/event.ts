@@ -144,10 +144,7 @@ function cut(response: Fields, out: ResponseSink): void {
   out.end(incomplete.get(reason) ?? 'unknown', reason);
 }
 
-/**
- * Returns the index of an item in the output, or its id for a server that omits the index. It is a name and no
- * position, because some servers give several items the same index.
- */
+/** Returns the index of an item, or its id without one. It is a name, because some servers reuse an index. */
 function keyOf(payload: Fields): string {
   const { output_index: index, item_id: id, item } = payload;
   if (typeof index === 'number') return String(index);

@@ -95,10 +95,7 @@ function assistantItems(parts: readonly AssistantPart[], thinks: boolean): Respo
   return items;
 }
 
-/**
- * Data of a message item besides its text, stored as a separate part before it: its id, and the `phase` that the
- * service expects back with every message.
- */
+/** Data of a message item besides its text, stored as a part before it: its id, and the `phase` that is sent back. */
 export interface MessageHead {
   readonly type: 'message';
   readonly id?: string;

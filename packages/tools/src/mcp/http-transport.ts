@@ -10,10 +10,7 @@ const resumeMs = 5_000;
 /** Time limit for ending a session at the server, in milliseconds. */
 const leaveMs = 1_000;
 
-/**
- * Streamable HTTP transport whose requests always complete. The SDK's transport never settles a request if the stream
- * of its response is cut off, and accepts responses of any size.
- */
+/** HTTP transport whose requests always complete; the SDK's never settles after a cut, and takes any size. */
 export class HttpTransport extends StreamableHTTPClientTransport implements McpTransport {
   readonly #waiting = new Set<RequestId>();
   readonly #runtime: Pick<Runtime, 'timer'>;

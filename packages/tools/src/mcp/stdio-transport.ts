@@ -93,10 +93,7 @@ export class StdioTransport implements McpTransport {
     }
   }
 
-  /**
-   * Delivers messages one at a time, each after the effects of the previous one. A client handles a response
-   * immediately but progress slightly later, which would otherwise be too late.
-   */
+  /** Delivers messages one at a time: a client handles progress slightly later than a response, which would be too late. */
   #deliver(hand: () => void): void {
     this.#delivered = this.#delivered.then(hand);
   }
