@@ -34,7 +34,7 @@ export async function costs(options: RawOptions, io: Io, now: number = systemRun
   const age = optionValue(
     options['since'] ?? '30d',
     '--since',
-    parsePeriod,
+    (text) => (text === 'all' ? Number.POSITIVE_INFINITY : parseAge(text)),
     'For example: --since 7d, or --since all',
   );
   const since = Math.max(0, now - (age ?? 0));
@@ -112,11 +112,6 @@ async function openStore(isServer: boolean, { env }: Io): Promise<SessionStore |
   if (file === undefined || !existsSync(file)) return undefined;
   const { sqliteStore } = await import('../session/sqlite-store.ts');
   return sqliteStore(file);
-}
-
-/** Reads an age, or `all` as one without an end. */
-function parsePeriod(text: string): number | undefined {
-  return text === 'all' ? Number.POSITIVE_INFINITY : parseAge(text);
 }
 
 interface CostReport {

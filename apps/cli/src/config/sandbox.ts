@@ -58,13 +58,11 @@ export async function sandboxIn(
     const network = hosts.length > 0 ? { network: { hosts } } : {};
     return confined(folder, { mode, ...network }, status.program, io.env);
   }
-  if (flags.sandbox !== undefined)
-    throw UsageError.withCode(
-      'no_sandbox',
-      `There is no sandbox: ${status.reason}.`,
-      `To get one: ${status.cure}`,
+  if (flags.sandbox !== undefined) throw noSandbox(status);
+  if (!told.has(io.stderr))
+    io.stderr.write(
+      `cobbler: There is no sandbox: ${status.reason}. Every command needs your approval. To get a sandbox: ${status.cure}. To run commands with all your permissions: --no-sandbox\n`,
     );
-  if (!told.has(io.stderr)) io.stderr.write(`cobbler: ${missingLine(status)}\n`);
   told.add(io.stderr);
   const why = `Commands run here with all your permissions, because there is no sandbox (${status.reason}). To get one: ${status.cure}`;
   return noRestrictions('off', why);
@@ -111,12 +109,7 @@ export async function backendSandbox(
 ): Promise<Sandbox | undefined> {
   if (mode !== 'workspace' && mode !== 'strict') return undefined;
   const status = await probeSandbox(env);
-  if (!status.works)
-    throw UsageError.withCode(
-      'no_sandbox',
-      `There is no sandbox: ${status.reason}.`,
-      `To get one: ${status.cure}`,
-    );
+  if (!status.works) throw noSandbox(status);
   const { HOME: home = '/', CLAUDE_CONFIG_DIR: claude = join(home, '.claude'), CODEX_HOME: codex } = env;
   const write = [claude, join(home, '.claude.json'), codex ?? join(home, '.codex')];
   const rights = { mode, network: true, git: true, nested: true };
@@ -141,10 +134,8 @@ function modeIn(env: Environment): SandboxMode {
   return readSandboxMode(env['COBBLER_SANDBOX'], 'COBBLER_SANDBOX') ?? 'workspace';
 }
 
-type Missing = Extract<SandboxStatus, { readonly works: false }>;
-
-function missingLine({ reason, cure }: Missing): string {
-  return `There is no sandbox: ${reason}. Every command needs your approval. To get a sandbox: ${cure}. To run commands with all your permissions: --no-sandbox`;
+function noSandbox({ reason, cure }: Extract<SandboxStatus, { readonly works: false }>): UsageError {
+  return UsageError.withCode('no_sandbox', `There is no sandbox: ${reason}.`, `To get one: ${cure}`);
 }
 
 /** Programs of one directory share a home directory, so that their caches last. */

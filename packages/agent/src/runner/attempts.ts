@@ -80,11 +80,6 @@ export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> 
   return promise;
 }
 
-/** Returns the idempotency key of a step, which is the same for all attempts. */
-export function stepKey(runtime: Runtime, runId: string, name: string): Promise<string> {
-  return runtime.digest(JSON.stringify([runId, name]));
-}
-
 /** Converts a thrown value to an AgentError small enough to be stored. */
 export function toSerializableError(thrown: unknown): AgentError {
   const error = AgentError.from(thrown);
@@ -138,7 +133,7 @@ export async function attemptStep<Value>(work: StepWork<Value>): Promise<Value> 
   const own = read(work, stepWork, 'work') as StepWork<Value>;
   const { runtime, runId, name, settings, signal } = own;
   const { retry } = settings;
-  const idempotencyKey = await stepKey(runtime, runId, name);
+  const idempotencyKey = await runtime.digest(JSON.stringify([runId, name]));
   for (let attempt = 1; ; attempt += 1) {
     try {
       const value = await oneAttempt(own, attempt, idempotencyKey);

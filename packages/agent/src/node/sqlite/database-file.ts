@@ -176,13 +176,9 @@ If that file is gone or empty, ${contents} were lost. Remove this file to start 
 }
 
 function checkNotLost(file: string, { contents }: FileKind): void {
-  if (!existsSync(markOf(file)) || sizeOf(file) > 0) return;
+  if (!existsSync(markOf(file)) || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
   const message = `${file} is ${existsSync(file) ? 'empty' : 'missing'}, but it previously contained ${contents}. Restore a backup, or remove ${markOf(file)} to start again.`;
   throw new AgentError({ kind: 'invalid', code: 'store_missing', message });
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /**
