@@ -79,10 +79,7 @@ const maxDepth = 32;
 /** Maximum number of choices, because each value is compared with all of them. */
 const maxCompared = 1000;
 
-/**
- * Returns whether {@link compileSimple} supports the complete schema, as it does for most tools. It needs no library,
- * and its work is bounded by the sizes of schema and value.
- */
+/** Returns whether {@link compileSimple} supports the schema, as for most tools: without a library, in bounded time. */
 export function isSimple(schema: unknown, depth = 0): boolean {
   if (typeof schema === 'boolean') return true;
   if (!isObject(schema) || depth > maxDepth) return false;

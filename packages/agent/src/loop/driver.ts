@@ -138,10 +138,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     return isOpen;
   }
 
-  /**
-   * Queues a message for the next turn. Returns false if the message is empty, or if no turn will follow because the
-   * run has ended, is stopping or is at its closing response.
-   */
+  /** Queues a message for the next turn. Returns false if it is empty, or if no turn follows: the run ends or is closing. */
   steer(content: readonly UserPart[]): boolean {
     const isEnding = this.log.closed || this.isStopping || this.state.closing !== undefined;
     if (isEnding || !saysSomething(content)) return false;

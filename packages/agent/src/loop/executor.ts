@@ -61,10 +61,7 @@ type RunFields =
   | 'waitEnded'
   | 'open';
 
-/**
- * The agent loop for one task: request a response, run the tools it calls, repeat, within limits. Between runs, an
- * executor keeps only its options and its store.
- */
+/** The agent loop for one task: request, run tools, repeat, within limits. Between runs it keeps only options and store. */
 export class Executor<Tools extends Tool = Tool> {
   readonly #options: Omit<RunConfig, RunFields>;
   /** The limits that the caller set, for the budget of each run. */

@@ -363,10 +363,7 @@ function boundsOf(run: RunContext, asked: PendingRequest): RequestBounds {
   return { price, inputTokens, inputUsd, outputTokens, wanted, least };
 }
 
-/**
- * Returns the request with the maximum length of the response that was reserved, so that the service cannot use more,
- * and the limit that leaves less than was wanted.
- */
+/** Returns the request with the reserved maximum length, so that no more is used, and the limit that leaves too little. */
 function fittingRequest(
   request: ModelRequest,
   { wanted, price, inputTokens, inputUsd, outputTokens }: RequestBounds,

@@ -100,10 +100,7 @@ class Routes {
 }
 type SentHeaders = Pick<Route, 'setLength'> & Required<Pick<http.ClientRequestArgs, 'headers'>>;
 
-/**
- * Returns the headers as a table. Only headers that Node adds itself, for a proxy or for credentials in the URL, need
- * it: every waiting request keeps a copy of the table in memory.
- */
+/** Returns the headers as a table, which stays in memory. Needed for headers that Node adds: for a proxy or credentials. */
 function headerTable(given: TransportRequest['headers']): SentHeaders {
   const headers: Record<string, string> = { 'accept-encoding': 'identity', ...given };
   const setLength = (length: number) => {

@@ -30,10 +30,7 @@ export interface LineOptions {
   readonly make: () => Promise<void>;
 }
 
-/**
- * Receives the events of a session over successive connections: when one is lost or sends no sign of life, the next one
- * continues after the last event.
- */
+/** Receives the events of a session: when a connection is lost or silent, the next continues after the last event. */
 export class EventLine {
   readonly #options: LineOptions;
   readonly #ended = new AbortController();

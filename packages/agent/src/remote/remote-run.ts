@@ -12,10 +12,7 @@ import type { AgentError } from '../values/errors.ts';
 import { textOf } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 
-/**
- * A run on the server as its client sees it. It owns every event from its first one to the first `finished`, even if
- * the server was restarted in between and continued it under another id.
- */
+/** A run as its client sees it: it owns every event up to the first `finished`, even if a restart gave it another id. */
 export class RemoteRun {
   readonly run: Run;
   readonly ids: RunIds;

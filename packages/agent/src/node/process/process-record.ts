@@ -28,10 +28,7 @@ export interface ProcessRecord {
   forget(): void;
 }
 
-/**
- * A directory with one file for each running supervised child. If a file cannot be written, the child is not affected;
- * it only cannot be found if this process is killed.
- */
+/** A directory with a file per running child. A child whose file cannot be written runs, but is not found after a kill. */
 export class ProcessRecords {
   readonly #folder: string;
 

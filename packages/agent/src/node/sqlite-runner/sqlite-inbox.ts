@@ -134,10 +134,7 @@ export class SqliteInbox implements Inbox {
     return { isOver: true, ...defined({ next }) };
   }
 
-  /**
-   * Returns the lock of this process, acquired on first use. Must be called in a transaction, so that no other process
-   * checks the lock files at the same time.
-   */
+  /** Returns the lock of this process, acquired on first use, in a transaction: no other process then checks the files. */
   #lock(): string {
     if (this.#owner === undefined) {
       const { file } = this.#options;

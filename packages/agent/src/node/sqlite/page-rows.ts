@@ -19,10 +19,7 @@ export interface RowPlace {
 const indexPage = 10;
 const innerIndexPage = 2;
 
-/**
- * Yields the rows that a page may contain, with their locations. In a damaged page, every offset at which a row may
- * start is tried, so the caller must validate the rows.
- */
+/** Yields the rows that a page may contain. In a damaged one every offset is tried, so the caller must validate them. */
 export function* rowsOf(file: DatabasePages, number: number): Generator<PageRow & RowPlace> {
   const page = file.page(number);
   const type = page[0];

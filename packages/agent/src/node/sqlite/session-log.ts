@@ -196,10 +196,7 @@ export class SessionLog {
     throw damagedError(sessionId, last + 1, this.#file);
   }
 
-  /**
-   * Returns whether a session has no event after `last`. That is certain only if its end is stored, because its run
-   * ended or was released, or if all rows were read.
-   */
+  /** Returns whether a session has no event after `last`: certain only if its end is stored or all rows were read. */
   #endsAt(sessionId: string, last: number, isWhole: boolean): boolean {
     const key = this.#key(sessionId) ?? this.hiddenKey(sessionId);
     const noted = key === undefined ? undefined : this.storedStats(sessionId, key);
@@ -208,10 +205,7 @@ export class SessionLog {
     return last >= noted.events && (isWhole || isOver);
   }
 
-  /**
-   * Returns the key of a session that is in the table but not in the index of ids, which means that the index is
-   * damaged. If the table cannot be read, the index is trusted.
-   */
+  /** Returns the key of a session that a damaged index lacks. Trusts the index if the table cannot be read. */
   hiddenKey(sessionId: string): number | undefined {
     return this.#sql.unlessCorrupt<KeyRow>(selectHiddenKey, sessionId)?.key;
   }

@@ -168,10 +168,7 @@ export class SessionTable {
     return sessionInfo(head, this.#stats(id, row.key), isRunning ? 'running' : 'interrupted');
   }
 
-  /**
-   * Returns the statistics of a session, or the last stored ones if the session is damaged: one damaged session must not
-   * prevent listing the others. Reading its events throws.
-   */
+  /** Returns the statistics of a session, or the last stored ones if it is damaged, so that others can still be listed. */
   #stats(sessionId: string, key: number): SessionStats {
     try {
       return this.#log.stats(sessionId, key);

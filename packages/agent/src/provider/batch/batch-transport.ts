@@ -27,10 +27,7 @@ export const batchFields: Readers<BatchOptions> = { collectMs: amount, maxReques
 
 const hour = 3_600_000;
 
-/**
- * Returns the configuration of an agent whose requests are sent in batches. Its timeouts are longer, because services
- * end a batch after 24 hours.
- */
+/** Returns the configuration of an agent that sends batches. Its timeouts are longer: a batch can take 24 hours. */
 export function withBatches<Config extends ServiceConfig & BatchOptions>(
   given: Config,
   service: BatchService,

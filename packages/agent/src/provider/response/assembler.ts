@@ -47,10 +47,7 @@ export class Assembly implements ResponseSink {
   #names: CallNames | undefined;
   readonly #usage = new TokenCounts();
   #emit: ((event: AgentEvent) => void) | undefined;
-  /**
-   * The last block used, because consecutive deltas usually belong to one block. Undefined once that block is closed, and
-   * after the end or a failure.
-   */
+  /** The last block used, because consecutive deltas usually belong to one. Undefined once it or the response has ended. */
   #lastKey: BlockKey | undefined;
   #last: ResponseBlock | undefined;
   #size = 0;
