@@ -10,6 +10,7 @@ import type { Style } from '../terminal/style.ts';
 import { flow, wrap } from '../terminal/text-width.ts';
 import type { FailureContext } from './failure.ts';
 import { failureOf } from './failure.ts';
+import type { RunSummary } from './summary.ts';
 import { summaryLines } from './summary.ts';
 import type { ToolCallList } from './tool-calls.ts';
 
@@ -30,12 +31,7 @@ export interface FinishedTask {
   readonly task: {
     readonly form: OutputForm;
     readonly verbose: boolean;
-    readonly limits: {
-      readonly turns: number;
-      readonly tokens?: number;
-      readonly usd?: number;
-      readonly ms?: number;
-    };
+    readonly limits: RunSummary['given'];
     readonly failure: Omit<FailureContext, 'verbose'>;
     readonly permission: {
       readonly undecided: readonly GateCall[];
