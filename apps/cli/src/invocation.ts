@@ -1,3 +1,4 @@
+import type { RawOptions } from './config/run-flags.ts';
 import { keepCompiled } from './start/compiled.ts';
 import { checkNode } from './start/node-version.ts';
 import { visible } from './terminal/escape.ts';
@@ -14,7 +15,6 @@ export async function invocation(io: Io): Promise<number> {
   }
 }
 
-/** Runs one command. Each command loads what it needs. */
 async function commandOf(io: Io): Promise<number> {
   checkNode(process.versions.node);
   const [first] = io.args;
@@ -26,69 +26,46 @@ async function commandOf(io: Io): Promise<number> {
   keepCompiled(io.env);
   const { parseCommandLine } = await import('./command-line/parse.ts');
   const { command, operands, options } = parseCommandLine(io.args);
-  switch (command) {
-    case 'resume':
-      return await (await import('./commands/resume.ts')).resume(operands, options, io);
-    case 'chat':
-      return await (await import('./commands/chat.ts')).chat(operands, options, io);
-    case 'sessions':
-      return await (await import('./commands/sessions.ts')).sessions(operands, options, io);
-    case 'demo':
-      return await (await import('./commands/demo.ts')).demo(options, io);
-    case 'models':
-      return await (await import('./commands/models.ts')).models(options, io);
-    case 'costs':
-      return await (await import('./commands/costs.ts')).costs(options, io);
-    case 'budgets':
-      return await (await import('./run/budgets/budget-list.ts')).listBudgets(options, io);
-    case 'config':
-      return await (await import('./commands/config.ts')).config(operands, io);
-    case 'permissions':
-      return await (await import('./commands/permissions.ts')).permissions(operands, options, io);
-    case 'doctor': {
-      const [file] = operands;
-      if (file !== undefined)
-        return await (await import('./doctor/transcript.ts')).doctorTranscript(file, options, io);
-      return await (await import('./commands/doctor.ts')).doctor(options, io);
-    }
-    case 'explain':
-      return (await import('./commands/explain.ts')).explain(operands, options, io);
-    case 'completion':
-      return (await import('./commands/completion.ts')).completion(operands[0], io);
-    case 'serve':
-      return await (await import('./commands/serve.ts')).serve(options, io);
-    case 'acp':
-      return await (await import('./commands/acp.ts')).acp(options, io);
-    case 'mcp':
-      return await (await import('./commands/mcp.ts')).mcp(options, io);
-    case 'assistant':
-      return await (await import('./commands/assistant.ts')).assistant(operands, options, io);
-    case 'audit':
-      return await (await import('./doctor/audit-command.ts')).audit(operands, options, io);
-    case 'approve':
-    case 'deny': {
-      const decision = command === 'approve' ? 'allow' : 'deny';
-      return await (await import('./commands/approval.ts')).answerApproval(
-        decision,
-        operands[0],
-        options,
-        io,
-      );
-    }
-    case 'token':
-      return await (await import('./server/token-command.ts')).token(operands, options, io);
-    case 'backup':
-      return await (await import('./commands/backup.ts')).backup(operands[0] ?? '', io);
-    case 'restore':
-      return await (await import('./commands/backup.ts')).restore(operands[0] ?? '', io);
-    case 'store':
-      return await (await import('./commands/store.ts')).store(operands, options, io);
-    case 'help':
-      return (await import('./command-line/help.ts')).help(operands[0], io);
-    default:
-      return await (await import('./commands/run.ts')).run(operands, options, io);
-  }
+  const perform = commands[command] ?? run;
+  return await perform(operands, options, io);
 }
+
+type Command = (operands: readonly string[], options: RawOptions, io: Io) => Promise<number>;
+
+const run: Command = async (...given) => (await import('./commands/run.ts')).run(...given);
+
+/** The commands besides `run`. Each loads what it needs. */
+const commands: Readonly<Record<string, Command>> = {
+  resume: async (...given) => (await import('./commands/resume.ts')).resume(...given),
+  chat: async (...given) => (await import('./commands/chat.ts')).chat(...given),
+  sessions: async (...given) => (await import('./commands/sessions.ts')).sessions(...given),
+  demo: async (_, ...given) => (await import('./commands/demo.ts')).demo(...given),
+  models: async (_, ...given) => (await import('./commands/models.ts')).models(...given),
+  costs: async (_, ...given) => (await import('./commands/costs.ts')).costs(...given),
+  budgets: async (_, ...given) => (await import('./run/budgets/budget-list.ts')).listBudgets(...given),
+  config: async (operands, _, io) => (await import('./commands/config.ts')).config(operands, io),
+  permissions: async (...given) => (await import('./commands/permissions.ts')).permissions(...given),
+  doctor: async ([file], ...given) =>
+    file === undefined
+      ? (await import('./commands/doctor.ts')).doctor(...given)
+      : (await import('./doctor/transcript.ts')).doctorTranscript(file, ...given),
+  explain: async (...given) => (await import('./commands/explain.ts')).explain(...given),
+  completion: async ([shell], _, io) => (await import('./commands/completion.ts')).completion(shell, io),
+  serve: async (_, ...given) => (await import('./commands/serve.ts')).serve(...given),
+  acp: async (_, ...given) => (await import('./commands/acp.ts')).acp(...given),
+  mcp: async (_, ...given) => (await import('./commands/mcp.ts')).mcp(...given),
+  assistant: async (...given) => (await import('./commands/assistant.ts')).assistant(...given),
+  audit: async (...given) => (await import('./doctor/audit-command.ts')).audit(...given),
+  approve: async ([id], ...given) =>
+    (await import('./commands/approval.ts')).answerApproval('allow', id, ...given),
+  deny: async ([id], ...given) =>
+    (await import('./commands/approval.ts')).answerApproval('deny', id, ...given),
+  token: async (...given) => (await import('./server/token-command.ts')).token(...given),
+  backup: async ([given = ''], _, io) => (await import('./commands/backup.ts')).backup(given, io),
+  restore: async ([given = ''], _, io) => (await import('./commands/backup.ts')).restore(given, io),
+  store: async (...given) => (await import('./commands/store.ts')).store(...given),
+  help: async ([name], _, io) => (await import('./command-line/help.ts')).help(name, io),
+};
 
 /** Prints the help of a command, or the general help for an unknown one. */
 async function helpOn(name: string | undefined, io: Io): Promise<number> {
@@ -137,7 +114,6 @@ function describeError(error: unknown, name: string): ErrorDescription {
   return { message, advice: [advice, ...more], exitCode: 2 };
 }
 
-/** Advice for errors of the packages, by code. */
 const codeAdvice: Readonly<Record<string, string>> = {
   config: 'Correct that line, or move the file elsewhere to continue without it.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',

@@ -2,10 +2,7 @@
 import { invocation } from './invocation.ts';
 import { processIo } from './terminal/process-io.ts';
 
-/**
- * Maximum time that remaining work, such as a tool that is being stopped, may keep the process alive, in
- * milliseconds.
- */
+/** Maximum time that remaining work, such as a tool that is being stopped, may keep the process alive, in milliseconds. */
 const lingerMs = 6000;
 
 process.exitCode = await invocation(processIo());

@@ -9,10 +9,7 @@ export type { PageFiles } from './bundle.ts';
 /** Outside of the published files, and deleted together with `node_modules`. */
 const cache = new URL('../node_modules/.cache/page/', import.meta.url);
 
-/**
- * Loads the page. From the sources, it is built if they have changed since the last build. In the published package,
- * a module of the same name contains it.
- */
+/** Loads the page: built if the sources have changed, or, in the published package, from a module of the same name. */
 export async function loadPage(): Promise<PageFiles> {
   const name = `${fingerprint()}.json`;
   try {

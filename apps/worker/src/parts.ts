@@ -47,10 +47,7 @@ export interface WorkerParts {
   flush(): Promise<void>;
 }
 
-/**
- * Creates the assistant from the bindings.
- * @throws AgentError `invalid` if a setting is missing or wrong.
- */
+/** Creates the assistant from the bindings. @throws AgentError `invalid` if a setting is missing or wrong. */
 export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
   const settings = settingsOf(env);
   const sql = d1Sql(env.DB);

@@ -12,7 +12,6 @@ export interface WorkerSettings {
   readonly secret: string;
   readonly allowed: ReadonlySet<string>;
   readonly timeZone: string;
-  /** The budget of each user. */
   readonly userBudget?: UserBudget;
 }
 

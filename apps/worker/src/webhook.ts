@@ -3,9 +3,7 @@ import { acceptUpdate, readUpdate } from '@cobbler/assistant/telegram';
 import type { WorkerParts } from './parts.ts';
 import { report } from './parts.ts';
 
-/**
- * Serves the webhook. Updates of unauthorized users and unknown updates get 200 too, because Telegram would repeat them.
- */
+/** Serves the webhook. Updates of unauthorized users and unknown updates get 200 too, because Telegram would repeat them. */
 export async function takeUpdate(
   request: Request,
   { settings: { secret, allowed }, assistant }: WorkerParts,

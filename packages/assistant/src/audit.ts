@@ -125,10 +125,8 @@ function entriesOf(events: readonly Event[], turn: TurnName, options: AuditOptio
   return placed.sort(([one], [other]) => one - other).map(([, entry]) => entry);
 }
 
-/** An entry and the position of its event. */
 type PositionedEntry = readonly [number, AuditEntry];
 
-/** A model request, as an event describes it. */
 type ModelRequestEvent = Pick<StoredEvent<'assistant'>, 'time' | 'usage' | 'durationMs'> &
   Partial<Pick<StoredEvent<'assistant'>, 'provider' | 'model' | 'stopReason' | 'usd'>>;
 

@@ -20,10 +20,7 @@ export interface AiSdkOptions
    * then known only as far as the SDK reports them.
    */
   readonly model: ModelSource;
-  /**
-   * Capabilities of the model. Default: all except a temperature; the service rejects what the model does not
-   * support.
-   */
+  /** Capabilities of the model. Default: all except a temperature; the service rejects what the model does not support. */
   readonly capabilities?: Partial<Capabilities>;
   /** Settings that the SDK's provider receives with every request, such as `{ openai: { store: false } }`. */
   readonly providerOptions?: SharedV4ProviderOptions;
@@ -32,9 +29,7 @@ export interface AiSdkOptions
    * Default: JPEG, PNG, GIF, WebP, PDF and text are accepted.
    */
   readonly refuses?: (file: FilePart) => string | undefined;
-  /**
-   * Where files in tool results are sent: `behind` for services that accept only text in results. Default `inside`.
-   */
+  /** Where files in tool results are sent: `behind` for services that accept only text in results. Default `inside`. */
   readonly resultFiles?: ResultFiles;
   /** True if the name of an output schema is sent as its title, for services without a field for the name. */
   readonly titledShapes?: boolean;

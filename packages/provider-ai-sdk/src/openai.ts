@@ -68,9 +68,7 @@ export function openaiModel(options: FactoryConfig & OpenAIModelOptions = {}): A
   };
 }
 
-/**
- * Returns true for reasoning models, which reject a temperature: the o series, the codex models, and GPT-5 and later.
- */
+/** Returns true for reasoning models, which reject a temperature: the o series, the codex models, and GPT-5 and later. */
 function reasons(model: string): boolean {
   return /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*chat))/.test(model);
 }

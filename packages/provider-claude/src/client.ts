@@ -1,5 +1,2 @@
-/**
- * The only part of the vendor's client that is used: it knows the address and the authentication of requests. It is
- * in a separate file so that the build omits the rest of the client.
- */
+/** The used part of the vendor's client: address and authentication. A file of its own lets the build omit the rest. */
 export { BaseAnthropic } from '@anthropic-ai/sdk';

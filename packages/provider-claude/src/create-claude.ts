@@ -124,7 +124,6 @@ function processEnvironment(): Environment {
   return process?.env ?? {};
 }
 
-/** Settings from outside the wire. */
 interface ClaudeWireSettings {
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
   readonly thinking: Thinking;

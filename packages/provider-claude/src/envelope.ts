@@ -15,7 +15,6 @@ import { thinkingTraits } from './models.ts';
  */
 export type Thinking = 'summarized' | 'omitted' | 'between_tools' | 'disabled' | 'unset';
 
-/** Body fields, with the types of the vendor. */
 type MessagesBody = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
 
 /**

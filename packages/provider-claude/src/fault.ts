@@ -21,10 +21,7 @@ export function kindOfError(type: unknown): FaultKind | undefined {
   return kinds.get(type);
 }
 
-/**
- * Describes an HTTP failure. A body that is not the service's JSON, such as a proxy's page, is classified by its
- * status.
- */
+/** Describes an HTTP failure. A body that is not the service's JSON, such as a proxy's page, is classified by its status. */
 export function readFault(status: number, body: string): Fault {
   const error = errorOf(body);
   const kind = status === 529 ? 'busy' : isTooLong(error.message) ? 'too_long' : kindOfError(error.type);

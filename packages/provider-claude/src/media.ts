@@ -12,9 +12,7 @@ export const acceptedFiles: readonly string[] = [
   'application/json',
 ];
 
-/**
- * Maximum size of an image in base64: "image exceeds 5 MB maximum: 6278112 bytes > 5242880 bytes" (claude-code#2146).
- */
+/** Maximum size of an image in base64: "image exceeds 5 MB maximum: 6278112 bytes > 5242880 bytes" (claude-code#2146). */
 const maxImageBytes = 5 * 1024 * 1024;
 
 /** Maximum size of a document in base64. A request is limited to 32 MB, including everything besides its files. */

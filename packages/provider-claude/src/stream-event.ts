@@ -115,7 +115,6 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   else out.ignore(String(kind));
 }
 
-/** Reads an event that is not a delta. */
 function readOther(type: unknown, at: number, event: Fields, out: ResponseSink): void {
   if (type === 'error') return readError(fieldsOf(event['error']), out);
   const read = typeof type === 'string' ? fields[type] : undefined;

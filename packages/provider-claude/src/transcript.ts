@@ -35,10 +35,7 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(messages) ? messages : undefined;
 }
 
-/**
- * Reads messages one by one and reports the problems that the service would reject (its rules are in
- * testing/rules.ts).
- */
+/** Reads messages one by one and reports the problems that the service would reject (its rules are in testing/rules.ts). */
 class ClaudeTranscript {
   readonly #built = new TranscriptBuilder({ joins: true, files: acceptedFiles, refuses: refusedFile });
   readonly #ids = new Set<string>();

@@ -14,10 +14,7 @@ import { fileKind, fileText } from '@cobbler/agent/provider';
 import { assertNever, defined } from '@cobbler/agent/values';
 import { isFields } from './fields.ts';
 
-/**
- * Converts one turn to one message. `content` is its last field and never empty, so that a cache mark can be inserted
- * into its last block near the end of the bytes.
- */
+/** Converts a turn to a message. `content` is last and never empty, so that a cache mark fits into its last block. */
 export function writeTurn(turn: Turn): readonly Json[] {
   const content: ContentBlockParam[] = [];
   const { side, parts } = turn;
@@ -36,9 +33,7 @@ export function writeTurn(turn: Turn): readonly Json[] {
   return [message as unknown as Json];
 }
 
-/**
- * Replaces empty content, such as seals that only an older version could read, because a message must not be empty.
- */
+/** Replaces empty content, such as seals that only an older version could read, because a message must not be empty. */
 const blank: TextBlockParam = { type: 'text', text: '(blank)' };
 
 function writeResult(part: ResultPart): ToolResultBlockParam {

@@ -64,7 +64,6 @@ const openAIBatches: BatchService = {
   },
 };
 
-/** The states of a batch that has ended. */
 const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** Returns the base URL of the service, and the API of the requests as a batch names it. */
@@ -77,7 +76,6 @@ function lineOf({ id, body: { stream: _, stream_options: __, ...body } }: BatchE
   return `${JSON.stringify({ custom_id: id, method: 'POST', url, body })}\n`;
 }
 
-/** Returns the error of a batch that the service refused as a whole. */
 function refusedBatch(state: Fields): BatchOutcome {
   const [error] = objectsIn(fieldsOf(state['errors']), 'data');
   const message = textIn(error ?? {}, 'message') || 'The service gave no reason for rejecting the batch.';

@@ -43,10 +43,7 @@ export function cacheOf({ official }: OpenAIAddress, model: string): Pick<Wire, 
   return cache === undefined ? {} : { cache };
 }
 
-/**
- * Returns two FNV-1a hashes of the UTF-16 code units, one of them in reverse order: enough to compare texts, but not
- * secure.
- */
+/** Returns two FNV-1a hashes of the UTF-16 code units, one in reverse order: enough to compare texts, but not secure. */
 function checksum(text: string): string {
   let forwards = 0x811c9dc5;
   let backwards = 0x811c9dc5;

@@ -11,9 +11,7 @@ const acceptedByOpenAI: readonly string[] = [
   'application/*',
 ];
 
-/**
- * Returns the media types that a model accepts. A compatible server itself rejects those that it does not support.
- */
+/** Returns the media types that a model accepts. A compatible server itself rejects those that it does not support. */
 export function acceptedFiles(
   model: string,
   service: 'responses' | 'chat' | 'compatible',

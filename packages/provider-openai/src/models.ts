@@ -22,10 +22,7 @@ export function resolveModel(name: string): string {
 /** The name of this provider in configurations, events and metadata. */
 export const providerName = 'openai';
 
-/**
- * Returns the size of the context window in tokens of GPT-6 and later, from the model pages at developers.openai.com;
- * input is capped at 922,000.
- */
+/** Returns the context window of GPT-6 and later in tokens, from developers.openai.com; input is capped at 922,000. */
 export function contextTokens(model: string): number | undefined {
   return /^gpt-6(\.[12])?-(astra|sol|terra|luna)$/.test(withoutDate(model)) ? 1_050_000 : undefined;
 }
@@ -72,9 +69,7 @@ export function withoutDate(model: string): string {
   return model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
 }
 
-/**
- * Removes prefixes: routers add a vendor (`openai/gpt-6-sol`), fine-tuned models have `ft:` (`ft:gpt-4.1-mini:...`).
- */
+/** Removes prefixes: routers add a vendor (`openai/gpt-6-sol`), fine-tuned models have `ft:` (`ft:gpt-4.1-mini:...`). */
 function bareName(model: string): string {
   return model.replace(/^ft:/, '').replace(/^.*\//, '').toLowerCase();
 }

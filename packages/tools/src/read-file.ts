@@ -29,10 +29,7 @@ export interface ReadFileArgs {
 }
 
 const defaultLines = 2000;
-/**
- * Maximum size of the text. With line numbers and the note at the end, it stays below the maximum size of a tool
- * result.
- */
+/** Maximum size of the text. With line numbers and the note at the end, it stays below the maximum size of a tool result. */
 const maxTextBytes = 200_000;
 /** Maximum size of an image. Base64 has four bytes for three, and services accept images of up to 5 MB in base64. */
 const maxImageBytes = 3_750_000;

@@ -165,10 +165,7 @@ export class AcpSession {
     }
   }
 
-  /**
-   * Returns the editor's decision; undefined if the editor cancelled the question. If the editor cannot ask, the call
-   * is denied.
-   */
+  /** Returns the editor's decision; undefined if it cancelled the question. If it cannot ask, the call is denied. */
   async #answer(request: ApprovalRequestedEvent, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
     const { host, client } = this.#parts;
     const { content, isWhole } = approvalContent(request, host.folder, this.id);

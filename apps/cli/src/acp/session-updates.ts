@@ -42,7 +42,6 @@ export class SessionUpdates {
   /** Cost in US dollars; null once a response has an unknown price. */
   #usd: number | null = 0;
 
-  /** Returns the updates for the next event. */
   next(event: RunEvent, view: UpdateView): SessionUpdate[] {
     const before: HistorySummary = { responses: this.#view.state.answers, open: openCalls(this.#view.items) };
     const known = this.#view.items.length;
@@ -192,10 +191,7 @@ function usageUpdates(
   return [{ sessionUpdate: 'usage_update', used, size: contextTokens, ...cost }];
 }
 
-/**
- * Returns the update for a tool result. If the result has a diff, the editor shows the diff and not the text for the
- * model.
- */
+/** Returns the update for a tool result. If it has a diff, the editor shows that and not the text for the model. */
 function resultUpdate(event: ToolResultEvent, { open }: HistorySummary, view: UpdateView): SessionUpdate {
   const diff = event.diff === undefined || event.isError ? [] : diffContent(event.diff, view.folder);
   const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');

@@ -37,10 +37,7 @@ export const defaultPath = '/telegram';
 
 const defaultPort = 8787;
 
-/**
- * Reads the options of `cobbler assistant`.
- * @throws UsageError for an invalid value.
- */
+/** Reads the options of `cobbler assistant`. @throws UsageError for an invalid value. */
 export function readAssistantFlags(raw: RawOptions, io: Pick<Io, 'env' | 'cwd'>): AssistantFlags {
   const persona = text(raw['persona']);
   const embedder = text(raw['embedder']);

@@ -40,10 +40,7 @@ export function assistantHome(env: Environment, isLocal = false): AssistantHome 
   };
 }
 
-/**
- * Locks the home for the lifetime of this process. Returns a function that unlocks it, or undefined if another
- * process holds the lock.
- */
+/** Locks the home while this process lives. Returns a function that unlocks it; undefined if another process has the lock. */
 export function lockHome({ lock }: AssistantHome): (() => void) | undefined {
   closeSync(openSync(lock, 'a', 0o600));
   // The database is already loaded, so that Node prints no experimental warning.

@@ -37,7 +37,6 @@ export class BotLog {
     write(`${this.#withoutSecrets(line)}\n`);
   }
 
-  /** Removes the secrets from a line. */
   #withoutSecrets(line: string): string {
     return this.#options.secrets
       .filter((secret) => secret !== '')

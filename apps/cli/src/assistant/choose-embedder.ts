@@ -10,9 +10,7 @@ export interface ChosenEmbedder {
   readonly words: string;
 }
 
-/**
- * Dimensions and similarity floors of known models. Each floor is between the cosines of related and unrelated pairs.
- */
+/** Dimensions and similarity floors of known models. Each floor is between the cosines of related and unrelated pairs. */
 const known: Readonly<Record<string, { readonly dimensions: number; readonly floor: number }>> = {
   'text-embedding-3-small': { dimensions: 1536, floor: 0.3 },
   'text-embedding-3-large': { dimensions: 3072, floor: 0.3 },

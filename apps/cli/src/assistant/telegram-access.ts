@@ -11,10 +11,7 @@ export interface TelegramAccess {
   readonly api: TelegramApi;
 }
 
-/**
- * Reads the bot's access data from the environment.
- * @throws UsageError if the token is missing or malformed.
- */
+/** Reads the bot's access data from the environment. @throws UsageError if the token is missing or malformed. */
 export function telegramAccess(env: Environment, apiRoot: string | undefined): TelegramAccess {
   const token = env['TELEGRAM_BOT_TOKEN']?.trim() ?? '';
   if (token === '')

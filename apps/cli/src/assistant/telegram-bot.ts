@@ -134,10 +134,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
   return { opened, close, facts };
 }
 
-/**
- * Returns the bot's name. Without a network the bot starts anyway and connects later; an invalid token is a permanent
- * error.
- */
+/** Returns the bot's name. Without a network the bot starts anyway and connects later; an invalid token is an error. */
 async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | undefined> {
   try {
     return (await getMe(api)).name;
@@ -149,10 +146,7 @@ async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | un
   }
 }
 
-/**
- * Registers the commands at each start, because Telegram keeps the list and a newer version may have a different one.
- * The bot also works without the list.
- */
+/** Registers the commands at each start, because Telegram keeps the list of an older version. Works without the list. */
 async function offerCommands({ api }: TelegramAccess, log: BotLog): Promise<void> {
   try {
     await setCommands(api, commandList);

@@ -18,7 +18,6 @@ export interface OpenQuestion {
 
 /** The terminal as a channel with one chat; a sent message counts as delivered. */
 export interface TerminalChannel extends Channel {
-  /** The last unanswered question. */
   readonly question: OpenQuestion | undefined;
   /** Returns the last notice about a button press, unless an edited message shows it. */
   takeNotice(): string | undefined;

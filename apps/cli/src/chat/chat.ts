@@ -195,10 +195,7 @@ export class InteractiveChat {
     if (input !== undefined) this.#enter(input);
   }
 
-  /**
-   * Handles single letters as decisions while no text is typed. Keys pressed before the question appeared do not
-   * count. Other keys start a message.
-   */
+  /** Handles letters as decisions while no text is typed, unless pressed before the question. Other keys start a message. */
   #answers(key: ChatKey): boolean {
     const { dialog, askedAt } = this.#conversation;
     if (dialog === undefined || this.#prompter.isBusy) return false;

@@ -134,7 +134,6 @@ export class Conversation {
     if (request !== undefined) this.#ask(request);
   }
 
-  /** Cancels the active run. */
   cancel(): void {
     this.#dialog.close();
     this.#view?.stopping();
@@ -273,10 +272,7 @@ export class Conversation {
     this.#ports.onChange();
   }
 
-  /**
-   * Sends a decision to the active run. One that ended as `waiting`, or that another client started, continues when all
-   * decisions are made.
-   */
+  /** Sends a decision to the active run. One that waits, or of another client, continues when all decisions are made. */
   #answer(approvalId: string, answer: ApprovalDecision): void {
     this.#askedAt = this.#ports.io.clock.now();
     if (this.#run?.decide(approvalId, answer) === true) return;

@@ -104,10 +104,7 @@ function menuLines({ items, chosen, title }: Menu, style: Style, width: number):
   return [...(title === undefined ? [] : [style.dim(clip(`  ${title}`, width, ''))]), ...rows, ...more];
 }
 
-/**
- * Puts facts on the left and the hint on the right. If there is not enough room, the hint is dropped first, then
- * facts from the right.
- */
+/** Puts facts on the left and the hint on the right. Without enough room, the hint is dropped, then facts from the right. */
 function statusLine(facts: readonly string[], hint: string, style: Style, width: number): string {
   const separator = ` ${style.marks.dot} `;
   for (let count = facts.length; count > 0; count -= 1) {

@@ -132,10 +132,7 @@ export class LivePage implements Page {
     );
   }
 
-  /**
-   * Returns the output that erases the footer, from its cursor to the end of the page. In a terminal that became
-   * narrower, footer lines take several rows.
-   */
+  /** Returns what erases the footer, to the end of the page. Its lines take several rows in a terminal made narrower. */
   #erasing(): string {
     const { lines, cursor } = this.#footer;
     if (lines.length === 0) return '';
@@ -146,9 +143,7 @@ export class LivePage implements Page {
     return this.#column === 0 ? clear : `${clear}\x1b[1A\x1b[${(this.#column % columns) + 1}G`;
   }
 
-  /**
-   * Returns the output that redraws only the changed lines, from the cursor of the old footer to that of the new one.
-   */
+  /** Returns the output that redraws only the changed lines, from the cursor of the old footer to that of the new one. */
   #changedText(footer: LiveFooter): string {
     const { lines, cursor } = this.#footer;
     let row = cursor.row;

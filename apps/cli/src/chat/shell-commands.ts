@@ -62,7 +62,6 @@ export class ShellCommands {
   }
 }
 
-/** The outcome of a user's command. */
 interface ShellEnd {
   readonly text: string;
   /** The exit in words, such as `exit 1`. */
@@ -72,10 +71,7 @@ interface ShellEnd {
 /** Maximum output that the model receives, in characters. */
 const maxReported = 20_000;
 
-/**
- * Runs a command in a shell, with the user's environment and without a terminal. `show` receives complete lines as
- * they arrive, without control characters.
- */
+/** Runs a command in a shell without a terminal. `show` receives complete lines as they arrive, without control characters. */
 async function runShellLine(
   line: string,
   place: { readonly folder: string; readonly env: Environment; readonly signal: AbortSignal },

@@ -20,7 +20,6 @@ export interface CommandContext {
   columns(): number;
   /** Adds lines to the page. */
   say(lines: readonly string[]): void;
-  /** Lets the user choose an item. */
   pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void | Promise<void>): void;
   /** Asks a yes-or-no question; calls `onYes` if the user presses `y`. */
   ask(question: string, onYes: () => void | Promise<void>): void;

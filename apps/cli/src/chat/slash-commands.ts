@@ -311,10 +311,7 @@ function markdownOf(events: readonly Event[], calls: ToolCallList): string {
 
 const maxDiffLines = 16;
 
-/**
- * Undoes the last prompt: shows the changes, asks the user, restores the files and continues in a copy that ends
- * before the prompt.
- */
+/** Undoes the last prompt: shows the changes, asks, restores the files and continues in a copy that ends before the prompt. */
 async function undo(commandContext: CommandContext): Promise<void> {
   const { conversation, host, ask } = commandContext;
   const run = conversation.ledger.runs.at(-1);

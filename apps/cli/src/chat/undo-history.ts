@@ -71,10 +71,7 @@ export class UndoHistory {
     return found.filter((one) => one !== undefined);
   }
 
-  /**
-   * Restores the files.
-   * @throws AgentError if a file cannot be written.
-   */
+  /** Restores the files. @throws AgentError if a file cannot be written. */
   async restore(restorations: readonly Restoration[]): Promise<void> {
     for (const { path, before } of restorations) {
       if (before !== null) await this.#workspace.write(path, before);

@@ -4,7 +4,6 @@ export interface OptionRow {
   readonly flags: string;
   /** An option without a text is accepted but not listed in the help. */
   readonly text: string;
-  /** True if the option can be repeated. */
   readonly repeats: boolean;
 }
 
@@ -28,10 +27,7 @@ export interface CommandRow {
   readonly words?: 'file' | readonly string[];
 }
 
-/**
- * Returns a command from its usage and the text of its help: additional lines, then groups of options as
- * {@link optionGroups} reads them. More groups follow those of the text.
- */
+/** Returns a command from its usage and its help: lines, then groups of options for {@link optionGroups}, then `groups`. */
 export function command(
   usage: string,
   text: string,

@@ -11,7 +11,6 @@ Session
   --no-session             do not save sessions
 `);
 
-/** Returns the groups without some options. */
 function without(flags: RegExp, groups: readonly OptionGroup[]): OptionGroup[] {
   return groups.map(({ title, options }) => ({
     title,

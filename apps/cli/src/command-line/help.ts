@@ -71,10 +71,7 @@ export function commandHelp(command: CommandRow): string {
   return lines.join('\n');
 }
 
-/**
- * Prints the general help or the help of one command.
- * @throws UsageError for an unknown command.
- */
+/** Prints the general help or the help of one command. @throws UsageError for an unknown command. */
 export function help(name: string | undefined, io: Pick<Io, 'stdout'>): number {
   const command = name === undefined ? undefined : commandRow(name);
   if (name !== undefined && command === undefined) {

@@ -61,10 +61,7 @@ function declare(command: Command, row: CommandRow): void {
   }
 }
 
-/**
- * Reads `--json=MODE`. An optional value would consume the prompt after it, so the one form with a value is handled
- * as a separate option.
- */
+/** Reads `--json=MODE`. An optional value would consume the prompt, so the one form with a value is a separate option. */
 function readJsonMode(arg: string): string {
   if (arg === '--json=deltas') return '--json-deltas';
   if (arg === '--json=events') return '--json';
@@ -77,10 +74,7 @@ function readJsonMode(arg: string): string {
   return arg;
 }
 
-/**
- * Rejects a single word that resembles a command: it is probably a typing error, and running it as a prompt would
- * cost money.
- */
+/** Rejects a single word that resembles a command: it is probably a mistake, and running it as a prompt would cost money. */
 function checkPromptWords(words: readonly string[], args: readonly string[]): void {
   const [first] = words;
   if (first === undefined || args[0] === 'run') return;

@@ -52,10 +52,7 @@ Long sessions
   --offload-above <bytes>  offload tool output larger than this, or never (default 64k)
 `);
 
-/**
- * The options of a task, without those of its session. `--print` does nothing; `--json-deltas` is the internal form of
- * `--json=deltas`.
- */
+/** The options of a task without its session. `--print` does nothing; `--json-deltas` is the internal `--json=deltas`. */
 export const taskGroups: readonly OptionGroup[] = [
   ...workGroups,
   ...optionGroups(`

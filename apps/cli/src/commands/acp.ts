@@ -18,10 +18,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { localConversations } from './local-conversations.ts';
 
-/**
- * Runs `cobbler acp`: serves an editor on standard input and output until the editor disconnects. Only protocol
- * messages are written to standard output. Returns the exit code.
- */
+/** Runs `cobbler acp`: serves an editor until it disconnects. Standard output is only for the protocol. */
 export async function acp(options: RawOptions, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(

@@ -9,7 +9,6 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const advice = 'To list the waiting calls, run cobbler approve without an id.';
 
-/** An approval as the server returns it. */
 interface ServerApproval
   extends Omit<ApprovalRequestedEvent, 'type' | 'turn' | 'index' | 'callId' | 'expiresAt'> {
   readonly sessionId: string;

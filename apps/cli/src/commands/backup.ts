@@ -99,7 +99,6 @@ async function factsOf(name: string, path: string): Promise<BackupFile> {
 const passing =
   /^(compiled|processes)\/|^server\.json$|^address$|(^|\/)(lock\.db|part-[^/]*)$|-(wal|shm|journal|made)$|-owner-[^/]*$/;
 
-/** A file of a home directory that a backup includes. */
 interface KeptFile {
   /** Path relative to the home directory, with slashes. */
   readonly name: string;
@@ -161,10 +160,7 @@ export async function restore(given: string, io: Io): Promise<number> {
   return 0;
 }
 
-/**
- * Checks that every file is unchanged.
- * @throws UsageError for a file that is missing or has changed.
- */
+/** Checks that every file is unchanged. @throws UsageError for a file that is missing or has changed. */
 async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
   for (const { name, sha256 } of files) {
     const path = join(folder, name);
@@ -193,7 +189,6 @@ function copyInto(home: string, folder: string, { files }: Manifest): void {
   }
 }
 
-/** One file of a backup. */
 interface BackupFile {
   /** Path relative to the backup directory, with slashes. */
   readonly name: string;
@@ -252,7 +247,6 @@ function noBackupError(folder: string): UsageError {
   );
 }
 
-/** Returns the SHA-256 of a file in hexadecimal. */
 async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);

@@ -25,7 +25,6 @@ import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { localConversations } from './local-conversations.ts';
 
-/** A chat that is ready to start. */
 interface PreparedChat {
   readonly host: ChatHost;
   readonly sessionId?: string;
@@ -92,10 +91,7 @@ async function prepareChat(
   return { host, sessionId: first.info.id };
 }
 
-/**
- * Lists the sessions of the server. This also checks that the server responds and accepts the token, before the chat
- * starts.
- */
+/** Lists the sessions of the server. Before the chat starts, this also checks that it responds and accepts the token. */
 async function sessionsOf(host: RemoteHost, url: string): ReturnType<RemoteHost['sessions']> {
   try {
     return await host.sessions();

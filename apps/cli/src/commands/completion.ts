@@ -7,10 +7,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const shells: Readonly<Record<string, () => string>> = { bash, zsh, fish };
 
-/**
- * Prints a completion script.
- * @throws UsageError for an unknown shell.
- */
+/** Prints a completion script. @throws UsageError for an unknown shell. */
 export function completion(shell: string | undefined, io: Pick<Io, 'stdout'>): number {
   const write = shell !== undefined && Object.hasOwn(shells, shell) ? shells[shell] : undefined;
   if (write === undefined) {

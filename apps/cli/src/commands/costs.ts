@@ -17,10 +17,7 @@ import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/**
- * Runs `cobbler costs`: prints what all sessions have cost, by day or another property. `now` is in milliseconds since
- * 1970.
- */
+/** Runs `cobbler costs`: prints what all sessions have cost, grouped by a property. `now` is in milliseconds since 1970. */
 export async function costs(options: RawOptions, io: Io, now: number = systemRuntime.now()): Promise<number> {
   const { json = false, csv = false } = options;
   if (json === true && csv === true)
@@ -37,7 +34,7 @@ export async function costs(options: RawOptions, io: Io, now: number = systemRun
   const age = optionValue(
     options['since'] ?? '30d',
     '--since',
-    parsePeriod,
+    (text) => (text === 'all' ? Number.POSITIVE_INFINITY : parseAge(text)),
     'For example: --since 7d, or --since all',
   );
   const since = Math.max(0, now - (age ?? 0));
@@ -117,12 +114,6 @@ async function openStore(isServer: boolean, { env }: Io): Promise<SessionStore |
   return sqliteStore(file);
 }
 
-/** Reads an age, or `all` as one without an end. */
-function parsePeriod(text: string): number | undefined {
-  return text === 'all' ? Number.POSITIVE_INFINITY : parseAge(text);
-}
-
-/** Costs of a period, for display. */
 interface CostReport {
   readonly by: CostGroup;
   readonly rows: readonly CostRow[];
@@ -169,7 +160,6 @@ function costText({ usd, unpriced }: CostTotals): string {
   return usd === 0 ? `unknown (${unpriced})` : `${formatUsd(usd)} + ${unpriced} unpriced`;
 }
 
-/** Returns the forecast as a sentence. */
 function forecastText({ usd, isMinimum, until }: Forecast): string {
   const amount = usd < 10 ? formatUsd(usd) : `$${Math.round(usd).toLocaleString('en-US')}`;
   const month = new Date(until - 1).toLocaleString('en-US', { month: 'long' });

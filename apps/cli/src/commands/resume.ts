@@ -19,10 +19,7 @@ export async function resume(operands: readonly string[], options: RawOptions, i
   return await run(words, { ...options, ...which, resumes: true }, io);
 }
 
-/**
- * Returns the id that the user chooses; undefined if there is no session to choose, which `run` then explains; or an
- * exit code.
- */
+/** Returns the id that the user chooses, or an exit code; undefined if there is no session, which `run` then explains. */
 async function pick(options: RawOptions, io: Io): Promise<string | 0 | 130 | undefined> {
   const dir = typeof options['dir'] === 'string' ? options['dir'] : undefined;
   const sessions = await openSessions(io.env);

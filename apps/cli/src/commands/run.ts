@@ -203,10 +203,7 @@ function runBlobs(chosen: ChosenSession | undefined, recordReplay: RecordReplay,
   return recordReplay.blobs(() => (isKept ? blobsFor(io.env) : memoryBlobs()));
 }
 
-/**
- * Sets the title of a new session to the user's words, because the first words of an attachment are not a
- * description.
- */
+/** Sets the title of a new session to the user's words, because the first words of an attachment are not a description. */
 async function entitle(chosen: ChosenSession | undefined, words: string): Promise<void> {
   if (chosen === undefined || chosen.status !== undefined || words === '') return;
   await chosen.sessions.store.rename(chosen.id, words).catch(() => false);
@@ -241,10 +238,7 @@ async function delegateOf(
   return delegateTo({ ...order, ...own, ...defined({ sandbox }) });
 }
 
-/**
- * Opens the MCP servers. In a replay no server is started, because the cassette contains their tools and the results
- * of their calls.
- */
+/** Opens the MCP servers. A replay starts none, because the cassette contains their tools and the results of their calls. */
 async function mcpOf(
   { flags, settings, recordReplay }: Pick<ParsedRun, 'flags' | 'settings' | 'recordReplay'>,
   folder: string,
@@ -285,10 +279,7 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
   );
 }
 
-/**
- * Returns the workspace. If the output of a command is not offloaded, it is cut immediately, because the rest could
- * not be read.
- */
+/** Returns the workspace. Output of a command that is not offloaded is cut at once, because the rest could not be read. */
 export function workspaceOf(
   root: string,
   { allowGuarded }: RunFlags,
@@ -337,10 +328,7 @@ export function systemOf(
   });
 }
 
-/**
- * Returns the keyboard if the terminal can show questions and read keys, and if a question can occur; otherwise
- * undefined.
- */
+/** Returns the keyboard if a question can occur and the terminal can show it and read keys; otherwise undefined. */
 function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard | undefined {
   const mayAsk = asking.has(flags.mode);
   const isForPeople = flags.form === 'people' || flags.form === 'quiet';
@@ -348,7 +336,6 @@ function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard 
   return mayAsk && canAsk && tools.some((tool) => tool.effect !== 'read') ? io.openKeyboard() : undefined;
 }
 
-/** The content of a run's header. */
 interface HeaderParts {
   readonly agent: Agent;
   readonly flags: RunFlags;

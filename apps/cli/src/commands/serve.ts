@@ -115,10 +115,7 @@ async function openBudgets(
 
 type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
 
-/**
- * Returns the settings of every session. They are set here, not by a request. The tools are those available when a
- * session opens.
- */
+/** Returns the settings of every session, which no request can set. The tools are those available when a session opens. */
 async function sessionSettings(
   { work }: ServeFlags,
   folder: string,

@@ -27,7 +27,6 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { pastLines } from '../view/history-lines.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 
-/** The context of an action. */
 interface ActionContext {
   readonly sessions: CliSessions;
   /** The operands of the action. */

@@ -83,10 +83,7 @@ async function salvage(given: string | undefined, options: RawOptions, io: Io): 
   return changed.length === 0 ? 0 : 1;
 }
 
-/**
- * Moves a damaged file and the files next to it aside, and the new file to its place. Returns the new path of the
- * damaged file.
- */
+/** Moves a damaged file and those next to it aside, and the new file to its place. Returns where the damaged file is now. */
 function replace(from: string, to: string): string {
   let aside = `${from}.damaged`;
   for (let number = 2; existsSync(aside); number += 1) aside = `${from}.damaged-${number}`;

@@ -20,7 +20,6 @@ export interface Workplace extends PermissionPlan {
   tools(): readonly Tool[];
   readonly context: ContextPlan;
   readonly instructions: Instructions | undefined;
-  /** The kind of the sandbox for commands. */
   readonly sandbox: Sandbox['kind'];
   readonly system: readonly string[];
   readonly limits: Limits & { readonly turns: number };

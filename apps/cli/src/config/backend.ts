@@ -14,10 +14,7 @@ export const backendNames = ['claude-code', 'codex'] as const;
 
 export type BackendName = (typeof backendNames)[number];
 
-/**
- * Reads the name of a backend.
- * @throws UsageError for an unknown name.
- */
+/** Reads the name of a backend. @throws UsageError for an unknown name. */
 export function readBackend(value: string | undefined): BackendName | undefined {
   const advice = `Use --backend ${backendNames.join(' or --backend ')}.`;
   return optionValue(value, '--backend', oneOf(backendNames), advice, backendNames);

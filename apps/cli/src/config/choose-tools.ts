@@ -11,10 +11,7 @@ export function ownTools(options: WorkspaceToolsOptions): Tool[] {
   return [...workspaceTools(options), waitTool()];
 }
 
-/**
- * Returns the tools with these names.
- * @throws UsageError for an unknown name.
- */
+/** Returns the tools with these names. @throws UsageError for an unknown name. */
 export function chooseTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
   if (names === undefined) return all;
   const known = all.map((tool) => tool.name);

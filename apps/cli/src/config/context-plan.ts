@@ -25,20 +25,14 @@ const keptMessages = 20;
 /** Maximum output of a command when all of it can be read in parts, in bytes. */
 export const offloadedCommandBytes = 4_194_304;
 
-/**
- * Returns the plan: options override the configuration, which overrides defaults. Without tools the context does not
- * grow, and nothing is offloaded.
- */
+/** Returns the plan: options override the configuration, which overrides defaults. Without tools, nothing is offloaded. */
 export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boolean): ContextPlan {
   const compactAbove = flags.compactAbove ?? values.compactAbove;
   const spillAbove = hasTools ? (flags.offloadAbove ?? values.offloadAbove ?? defaultOffload) : 0;
   return { spillAbove, ...defined({ compactAbove }) };
 }
 
-/**
- * Converts the plan for a run. Older messages are replaced by a summary of the run's own model or, if that fails,
- * left out. Long output goes to `blobs`.
- */
+/** Converts the plan. Older messages become a summary or, if that fails, are left out. Long output goes to `blobs`. */
 export function contextPolicy({ compactAbove, spillAbove }: ContextPlan, blobs: Blobs): ContextPolicy {
   return {
     ...defined({ maxTokens: compactAbove }),

@@ -5,10 +5,7 @@ import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { readFailure } from './attachment.ts';
 
-/**
- * Returns the real path of the working directory.
- * @throws UsageError if it is not a readable directory.
- */
+/** Returns the real path of the working directory. @throws UsageError if it is not a readable directory. */
 export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): string {
   const path = resolve(io.cwd(), given ?? '.');
   try {

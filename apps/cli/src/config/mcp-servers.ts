@@ -93,10 +93,7 @@ export function toolDigest(
   return createHash('sha256').update(definition).digest('hex').slice(0, 32);
 }
 
-/**
- * Returns the servers to start: with `--tools`, only those of which it names a tool, or the server itself as in
- * `mcp__github`.
- */
+/** Returns the servers to start: with `--tools`, those of which it names a tool, or the server itself as in `mcp__github`. */
 function serversToStart(
   servers: Readonly<Record<string, McpServerConfig>>,
   tools: readonly string[] | undefined,
@@ -139,7 +136,6 @@ export function serverWords(config: McpServerConfig): string {
   return count === 0 ? config.command : `${config.command} and ${count} argument${count === 1 ? '' : 's'}`;
 }
 
-/** A server from the command line. */
 interface NamedServer {
   readonly name: string;
   readonly config: McpServerConfig;

@@ -16,7 +16,6 @@ export interface PricedAgent {
   readonly provider: LoadedProvider;
 }
 
-/** The options that choose the models. */
 type ModelOptions = Pick<RunFlags, 'api' | 'retryFor' | 'fallback'>;
 
 /**

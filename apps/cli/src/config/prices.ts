@@ -8,7 +8,6 @@ export interface PriceSources {
   readonly own: Readonly<Record<string, ConfigPrice>>;
   /** The models that the provider's aliases stand for. */
   readonly aliases?: readonly { readonly id: string; readonly alias?: string }[];
-  /** The price tables of the providers. */
   readonly tables: readonly Pricing[];
   /** The base URL, if it is not the provider's own. */
   readonly baseURL?: string;
@@ -17,10 +16,7 @@ export interface PriceSources {
 /** Names of our providers in the general price list. */
 const listed: Readonly<Record<string, string>> = { claude: 'anthropic', openai: 'openai' };
 
-/**
- * Returns the prices for one run. The general list is large and is read only if no other source knows the model. An
- * unknown model has no price, which is not the same as being free.
- */
+/** Returns the prices for one run. The large general list is read last. A model without a price is unknown, not free. */
 export async function pricingFor(sources: PriceSources, provider: string, model: string): Promise<Pricing> {
   const known: Pricing = (name, id, inputTokens) => {
     const own = ownPrice(sources, name, id, inputTokens);

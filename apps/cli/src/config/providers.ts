@@ -31,9 +31,7 @@ export interface LoadedProvider {
 export interface ProviderEntry {
   /** Name for display. */
   readonly title: string;
-  /** The environment variable of its key. */
   readonly keyVariable: string;
-  /** The environment variable of its address. */
   readonly addressVariable: string;
   /** The default address. */
   readonly address: string;
@@ -42,9 +40,7 @@ export interface ProviderEntry {
   load(api?: Api): Promise<LoadedProvider>;
 }
 
-/**
- * All providers by name. Loading one takes longer than everything else at start, so each is loaded only when needed.
- */
+/** All providers by name. Loading one takes longer than everything else at start, so each is loaded only when needed. */
 export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
   claude: {
     title: 'Claude',
@@ -81,10 +77,7 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
 /** The provider names, the default one first. */
 export const providerNames: readonly string[] = Object.keys(providers);
 
-/**
- * Returns the provider with this name.
- * @throws UsageError with the known names.
- */
+/** Returns the provider with this name. @throws UsageError with the known names. */
 export function providerEntry(name: string): ProviderEntry {
   const entry = Object.hasOwn(providers, name) ? providers[name as keyof typeof providers] : undefined;
   if (entry !== undefined) return entry;

@@ -80,10 +80,7 @@ export type OutputForm = 'people' | 'quiet' | 'json' | 'json-deltas';
 /** The options of a command before they are checked. */
 export type RawOptions = Readonly<Record<string, unknown>>;
 
-/**
- * Reads the options of `cobbler run`.
- * @throws UsageError for an invalid value, or options that exclude each other.
- */
+/** Reads the options of `cobbler run`. @throws UsageError for an invalid value, or options that exclude each other. */
 export function readRunFlags(raw: RawOptions): RunFlags {
   return {
     ...defined({

@@ -15,10 +15,7 @@ export const sandboxModes = ['workspace', 'strict', 'off', 'external'] as const;
 
 export type SandboxMode = (typeof sandboxModes)[number];
 
-/**
- * Reads the name of a sandbox.
- * @throws UsageError for an unknown name.
- */
+/** Reads the name of a sandbox. @throws UsageError for an unknown name. */
 export function readSandboxMode(value: unknown, source: string): SandboxMode | undefined {
   if (value === false) return 'off';
   const found = sandboxModes.find((mode) => mode === value);

@@ -136,10 +136,7 @@ interface ProviderClues {
   readonly flags: ModelFlags;
 }
 
-/**
- * Returns the provider: the named one, otherwise the one that the model's name implies, otherwise the one that has a
- * key.
- */
+/** Returns the provider: the named one, otherwise the one that the model's name implies, otherwise the one that has a key. */
 function settleProvider({ file, env, named, parsed, flags }: ProviderClues): Setting<string> {
   if (parsed?.provider !== undefined && named !== undefined)
     return { value: parsed.provider, source: named.source };

@@ -9,7 +9,6 @@ const repair = 'cents += prices[job.kind] * job.count;';
 
 const testCommand = 'node --test';
 
-/** A past call with its result. */
 interface FinishedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -188,7 +187,6 @@ function usageOf(request: ReadRequest, blocks: readonly ScriptBlock[]): ScriptAn
   return { inputTokens, outputTokens: tokens(blocks), cacheReadTokens, cacheWriteTokens };
 }
 
-/** The result of a run of `node --test`. */
 interface TestRun {
   readonly ok: boolean;
   readonly passed: number;
@@ -198,10 +196,7 @@ interface TestRun {
   readonly files: readonly string[];
 }
 
-/**
- * Reads the output of `node --test` in both formats that Node prints without a terminal: TAP up to version 22, `spec`
- * later. Returns undefined if it is not test output.
- */
+/** Reads the output of `node --test` without a terminal: TAP up to Node 22, `spec` later. Undefined if it is neither. */
 export function readTestRun(output: string): TestRun | undefined {
   const passed = /^(?:#|ℹ) pass (\d+)$/m.exec(output)?.[1];
   const failedCount = /^(?:#|ℹ) fail (\d+)$/m.exec(output)?.[1];

@@ -6,10 +6,7 @@ import type { DemoModel } from './model.ts';
 import { demoModel } from './model.ts';
 import { newDemoProject, pathWithNode } from './project.ts';
 
-/**
- * An environment in which a command works as usual, but with a scripted model instead of a service. Nothing in it is
- * kept.
- */
+/** An environment in which a command works as usual, but with a scripted model. Nothing in it is kept. */
 export interface DemoEnvironment {
   /** The directory of the demo project. */
   readonly folder: string;

@@ -2,7 +2,6 @@
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** The finding. */
   readonly found: string;
   /** The fix, as a command or in words. */
   readonly repair?: string;

@@ -197,9 +197,7 @@ const programs: readonly BackendProgram[] = [
 /** Time limit for a program to report its version, in milliseconds. */
 const timeoutMs = 10_000;
 
-/**
- * Returns the installed programs and their versions. A missing one is not a failure, because nothing else needs it.
- */
+/** Returns the installed programs and their versions. A missing one is not a failure, because nothing else needs it. */
 export async function checkPrograms(env: Environment): Promise<Check[]> {
   const { findProgram } = await import('@cobbler/delegate');
   return Promise.all(

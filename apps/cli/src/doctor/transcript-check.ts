@@ -15,10 +15,7 @@ export interface TranscriptCheck {
   repaired(): string;
 }
 
-/**
- * Checks a transcript: the events of a session as JSON Lines, or a conversation in the format of a provider. Returns
- * undefined if it is neither.
- */
+/** Checks a transcript: events as JSON Lines, or a conversation in a provider's format. Undefined if it is neither. */
 export async function checkTranscript(text: string): Promise<TranscriptCheck | undefined> {
   const whole = parseJson(text);
   if (whole !== undefined && !isEvent(whole)) {
@@ -103,10 +100,7 @@ async function checkConversation(value: unknown, text: string): Promise<Transcri
   };
 }
 
-/**
- * Returns the format that recognizes the most. Plain text is the same in all formats; then Chat Completions is chosen
- * as the most common.
- */
+/** Returns the format that recognizes the most. Plain text is the same in all; the most common, Chat Completions, wins. */
 async function formatOf(value: unknown): Promise<TranscriptFormat | undefined> {
   if (!isConversation(value)) return undefined;
   const { chatTranscripts, claudeTranscripts, responsesTranscripts } = await import('./conversations.ts');

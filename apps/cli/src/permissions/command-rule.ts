@@ -34,10 +34,7 @@ export function printCommandRule({ program, words, flags, directory }: CommandRu
   return [...move, ...[program, ...words].map(word), ...list].join(' ');
 }
 
-/**
- * Returns whether a rule allows a program of a command line. A wrapper that reads the output of another program is
- * never allowed, because that output is its code.
- */
+/** Returns whether a rule allows a program of a command line; never a wrapper, to which the output before it is code. */
 export function allowsStep(rule: CommandRule, { argv, directory, isPiped }: PlacedStep): boolean {
   const [program = '', ...words] = argv;
   if (program !== rule.program || directory !== rule.directory) return false;

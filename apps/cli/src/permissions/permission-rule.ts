@@ -41,10 +41,7 @@ const commandTools: ReadonlySet<string> = new Set(['run_command', 'Bash', 'comma
 /** Returns the digest of the current definition of a tool; undefined if its rules need none. */
 export type DigestOf = (toolName: string) => string | undefined;
 
-/**
- * Reads an allow or a deny rule.
- * @throws AgentError `invalid` for a rule that does not have the form tool(pattern).
- */
+/** Reads an allow or a deny rule. @throws AgentError `invalid` for a rule that does not have the form tool(pattern). */
 export function readRule(text: string, effect: 'allow' | 'deny'): PermissionRule {
   const [, bare = text, digest] = /^(.*\)) @(\w+)$/s.exec(text.trim()) ?? [];
   const judge = rules({ [effect]: [bare] });
@@ -204,10 +201,7 @@ export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/**
- * The rules that are offered in addition to the exact call. Every flag is reviewed: it writes no file, starts no
- * program, reads nothing outside the project and opens no connection.
- */
+/** Rules that are offered too. Their flags write no file, start no program, read only the project and connect to nothing. */
 const reviewed: readonly CommandRule[] = [
   'git status [--short -s --branch -b --porcelain]',
   'git log [--oneline --stat --graph --no-color -n= --max-count=]',

@@ -32,7 +32,6 @@ export interface PermissionDecision {
   readonly rules: readonly string[];
 }
 
-/** Options of {@link Permission}. */
 interface PermissionOptions {
   /** Rules that only a stricter mode overrides. */
   readonly deny?: readonly string[];
@@ -96,7 +95,6 @@ export class Permission {
     this.onAllow(rule);
   }
 
-  /** The current allow and deny rules. */
   get rules(): { readonly allow: readonly string[]; readonly deny: readonly string[] } {
     const texts = (list: readonly PermissionRule[]) => list.map(({ text }) => text);
     return { allow: texts(this.#allow), deny: texts(this.#deny) };

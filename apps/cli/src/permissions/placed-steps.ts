@@ -61,10 +61,7 @@ const wrappers: ReadonlySet<string> = new Set([
   ...['bunx', 'npx', 'pipx', 'pnpx', 'uvx'],
 ]);
 
-/**
- * Returns whether a program can start any other, so that its name says little: a wrapper such as `env` or `sh`, or a
- * program given by a relative path.
- */
+/** Returns whether a program can start any other: a wrapper such as `env` or `sh`, or a program given by a relative path. */
 export function isWrapper(program: string): boolean {
   const name = baseName(program);
   return (

@@ -128,7 +128,6 @@ function plainRun(options: RawOptions): RecordReplay {
 
 type RunInputs = Pick<RecordReplay, 'options' | 'prompt' | 'note'>;
 
-/** A cassette that is being recorded. */
 interface OpenRecording {
   readonly recorder: Recording;
   readonly path: string;

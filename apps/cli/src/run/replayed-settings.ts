@@ -21,7 +21,6 @@ export async function runBudget(
   return isReplay && limits ? new Budget(limits) : budget;
 }
 
-/** A run whose commands need a sandbox. */
 interface SandboxedRun {
   readonly flags: RunFlags;
   readonly recordReplay: RecordReplay;

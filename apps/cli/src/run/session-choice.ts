@@ -70,10 +70,7 @@ async function oldSession(
   return { sessions, id, status: info.status, ...note };
 }
 
-/**
- * Adds the settings from the session's start, unless the command line sets others. A stored address applies only with
- * its model.
- */
+/** Adds the settings of the session's start, unless the command line sets others. A stored address needs its model. */
 export function flagsWithNote(flags: RunFlags, note: SessionMetadata | undefined): RunFlags {
   if (note === undefined) return flags;
   const { folder, model, baseURL, api } = note;

@@ -54,7 +54,6 @@ export interface Task
   readonly keyboard?: Keyboard;
   /** True if a user can answer approval requests. Default: true with a keyboard. */
   readonly attended?: boolean;
-  /** Records or replays the run. */
   readonly recording?: Recording;
   readonly limits: Limits & { readonly turns: number };
   readonly pricing: Pricing;
@@ -230,7 +229,6 @@ async function waitForEnd(
   return { broken };
 }
 
-/** The exit codes of the process. */
 const exitCodes = {
   complete: 0,
   failed: 1,
@@ -241,7 +239,6 @@ const exitCodes = {
   cancelled: 130,
 } as const;
 
-/** The properties of a run that determine the exit code. */
 interface RunEnding {
   readonly status: RunStatus;
   readonly error?: { readonly kind: ErrorKind };

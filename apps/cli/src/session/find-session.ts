@@ -62,10 +62,7 @@ export async function* sessionsIn(
   } while (after !== undefined);
 }
 
-/**
- * Returns the session of this directory that changed last.
- * @throws UsageError if there is none.
- */
+/** Returns the session of this directory that changed last. @throws UsageError if there is none. */
 export async function newestSession(sessions: CliSessions, folder: string): Promise<SessionInfo> {
   for await (const info of sessionsIn(sessions, folder)) return info;
   throw new UsageError(

@@ -10,7 +10,6 @@ import { SessionNotes } from './session-metadata.ts';
 export interface CliSessions {
   readonly store: SessionStore;
   readonly notes: SessionNotes;
-  /** The file that contains the sessions. */
   readonly file: string;
 }
 

@@ -11,10 +11,7 @@ export interface SessionMetadata {
   readonly api?: string;
 }
 
-/**
- * One small file per session next to the store, which does not record directories. A session whose file is missing or
- * unreadable is still valid.
- */
+/** A small file per session, because the store records no directories. A session without a readable one is valid. */
 export class SessionNotes {
   readonly #folder: string;
 

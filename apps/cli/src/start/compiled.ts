@@ -22,10 +22,7 @@ export function keepCompiled(env: Environment): void {
   }
 }
 
-/**
- * Returns the directory of the cache. It repeats the rule of `cobblerHome`, which would first have to be loaded and
- * compiled.
- */
+/** Returns the directory of the cache, by the rule of `cobblerHome`, which would first have to be loaded and compiled. */
 export function compiledFolder(env: Environment): string | undefined {
   const { COBBLER_HOME, HOME, USERPROFILE } = env;
   if (COBBLER_HOME) return join(COBBLER_HOME, 'compiled');

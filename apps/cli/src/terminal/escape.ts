@@ -34,10 +34,7 @@ export class VisibleStream {
   }
 }
 
-/**
- * Escapes JSON for display. JSON has no raw C0 characters; the others become `\u` escapes, which parsers read the
- * same.
- */
+/** Escapes JSON for display. JSON has no raw C0 characters; the others become `\u` escapes, which parsers read the same. */
 export function visibleJson(json: string): string {
   return json.replace(unsafe, (character) => `\\u${hex(character, 4)}`);
 }

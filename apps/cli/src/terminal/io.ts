@@ -66,10 +66,7 @@ export interface Io {
   openKeyboard(): Keyboard | undefined;
   /** Returns the same keyboard without decoding keys; undefined without a terminal. */
   openRawKeyboard(): RawKeyboard | undefined;
-  /**
-   * Calls the listener when a signal asks the process to end. Returns a function that removes the listener. Without a
-   * listener, the process ends immediately.
-   */
+  /** Calls the listener when a signal asks the process to end, which it otherwise does at once. Returns how to remove it. */
   onInterrupt(listener: () => void): () => void;
   /** Calls the listener when standard output is closed. Returns a function that removes the listener. */
   onBrokenPipe(listener: () => void): () => void;

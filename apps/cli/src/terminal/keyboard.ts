@@ -50,9 +50,7 @@ export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undef
 /** A process that is still running after this time was not suspended, in milliseconds. */
 const notStoppedMs = 100;
 
-/**
- * Sets a terminal to raw mode and reads it. Raw mode is set again whenever the process continues after a suspension.
- */
+/** Sets a terminal to raw mode and reads it. Raw mode is set again whenever the process continues after a suspension. */
 export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undefined {
   const terminal = stdin.isTTY ? stdin : openTerminal();
   if (terminal === undefined) return undefined;

@@ -1,7 +1,6 @@
 import type { Style } from './style.ts';
 import { head, padEnd, widthOf } from './text-width.ts';
 
-/** The kind of the current line. */
 type LineKind = 'unknown' | 'text' | 'heading' | 'code' | 'table';
 
 interface Inline {
@@ -118,10 +117,7 @@ export class MarkdownStream {
     return this.#wholeLine() ?? '';
   }
 
-  /**
-   * Starts a line of text. A list item or quote keeps its marker, and its continued lines are indented under its
-   * text.
-   */
+  /** Starts a line of text. A list item or quote keeps its marker, and its continued lines are indented under its text. */
   #beginText(blanks: string, word: string): string {
     this.#block = 'text';
     const indent = blanks.replaceAll('\t', '    ');

@@ -27,10 +27,7 @@ export function oneOf<Word extends string>(words: readonly Word[]): (text: strin
   return (text) => words.find((word) => word === text);
 }
 
-/**
- * Reads the number of a port to listen on.
- * @throws UsageError for anything but a port.
- */
+/** Reads the number of a port to listen on. @throws UsageError for anything but a port. */
 export function portOption(value: unknown, flag: string): number | undefined {
   return optionValue(value, flag, parsePort, 'Use a number from 0 (any free port) to 65535.');
 }

@@ -2,7 +2,6 @@ import type { Environment, Output } from './io.ts';
 
 /** The capabilities of an output. */
 export interface Screen {
-  /** True if the output is a terminal. */
   readonly tty: boolean;
   readonly color: boolean;
   /** True if symbols beyond ASCII can be shown. */
@@ -15,10 +14,7 @@ export interface Screen {
 const minColumns = 20;
 const defaultColumns = 80;
 
-/**
- * Returns the capabilities of an output, from the terminal and the environment (NO_COLOR, FORCE_COLOR, TERM, COLUMNS,
- * LANG).
- */
+/** Returns the capabilities of an output, from the terminal and NO_COLOR, FORCE_COLOR, TERM, COLUMNS and LANG. */
 export function screenFor(output: Output, env: Environment, platform: string = process.platform): Screen {
   const dumb = env['TERM'] === 'dumb';
   return {
@@ -42,10 +38,7 @@ function columnsFrom(env: Environment): number | undefined {
   return Number.isInteger(columns) && columns > 0 ? columns : undefined;
 }
 
-/**
- * True for a UTF-8 locale. As in POSIX, the first of these variables that is set and not empty decides; without any,
- * it is the C locale.
- */
+/** True for a UTF-8 locale. As in POSIX, the first of these variables that is set and not empty decides; else it is C. */
 function isUtf8(env: Environment): boolean {
   return /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '');
 }

@@ -18,9 +18,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return found === undefined ? '' : ` Did you mean ${found}?`;
 }
 
-/**
- * Returns the number of insertions, deletions, replacements and swaps of neighbors that turn one word into the other.
- */
+/** Returns the number of insertions, deletions, replacements and swaps of neighbors that turn one word into the other. */
 function editDistance(left: string, right: string): number {
   let before: number[] = [];
   let above = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -3,9 +3,7 @@ import type { Output } from './io.ts';
 import type { Screen } from './screen.ts';
 import { widthOf } from './text-width.ts';
 
-/**
- * Tells the terminal to display the output between the two in one step, so that a redrawn footer does not flicker.
- */
+/** Tells the terminal to display the output between the two in one step, so that a redrawn footer does not flicker. */
 const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
 
 /**
@@ -80,9 +78,7 @@ export class Terminal {
     this.#column = 0;
   }
 
-  /**
-   * Returns the output that draws the footer below an open line and moves the cursor back to the end of that line.
-   */
+  /** Returns the output that draws the footer below an open line and moves the cursor back to the end of that line. */
   #drawing(lines: readonly string[]): string {
     if (lines.length === 0) return '';
     return (this.#column > 0 ? '\n' : '') + lines.join('\n');

@@ -1,9 +1,6 @@
 let segmenterCache: Intl.Segmenter | undefined;
 
-/**
- * Creates the segmenter for the first text that needs it: it loads Unicode tables, which takes as long as loading a
- * module.
- */
+/** Creates the segmenter for the first text that needs it, because loading its Unicode tables takes time. */
 function segmenter(): Intl.Segmenter {
   segmenterCache ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return segmenterCache;

@@ -1,7 +1,4 @@
-/**
- * An invalid command line, file or configuration: exit code 2. The message describes the problem, and each line of
- * the advice a solution.
- */
+/** An invalid command line, file or configuration: exit code 2. Each line of the advice is a solution. */
 export class UsageError extends Error {
   readonly advice: readonly string[];
   /** `usage`, or a code that other errors share. */

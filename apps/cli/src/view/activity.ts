@@ -34,25 +34,20 @@ export class RunActivity {
         if (event.state === 'thinking') this.#changeTo(`waiting for ${this.#model}`);
         break;
       case 'reasoning_delta':
-        this.#changeTo('thinking');
-        break;
+        return this.#changeTo('thinking');
       case 'text_delta':
-        this.#changeTo('writing');
-        break;
+        return this.#changeTo('writing');
       case 'tool_input_delta':
-        this.#changeTo('writing a tool call');
-        break;
+        return this.#changeTo('writing a tool call');
       case 'tool_started':
       case 'tool_result':
-        this.#showRunning();
-        break;
+        return this.#showRunning();
       case 'progress':
         this.#progress = event.text;
         break;
       case 'retry':
         this.#retry = { event, until: this.#now() + event.delayMs };
-        this.#changeTo(`waiting for ${oneLine(event.next?.model ?? this.#model)}`);
-        break;
+        return this.#changeTo(`waiting for ${oneLine(event.next?.model ?? this.#model)}`);
       case 'assistant':
         this.#tokens += event.usage.inputTokens + event.usage.outputTokens;
         this.#usd = this.#usd === undefined || event.usd === undefined ? undefined : this.#usd + event.usd;
@@ -68,7 +63,6 @@ export class RunActivity {
     this.#changeTo('stopping');
   }
 
-  /** The current text. */
   get current(): Activity {
     const now = this.#now();
     return {
@@ -106,10 +100,7 @@ export class RunActivity {
 
 type RetryEvent = Extract<RunEvent, { type: 'retry' }>;
 
-/**
- * Describes a failed attempt: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`, or
- * `529 overloaded, switching to openai:gpt-5`.
- */
+/** Describes a failed attempt: `529 overloaded, retry 4 in 12 s`, or `529 overloaded, switching to openai:gpt-5`. */
 export function retryWords(
   { error, attempt, leftMs, next }: RetryEvent,
   waitMs: number,

@@ -20,7 +20,6 @@ export interface ApprovalPorts {
   /** Adds lines to the report. */
   show(lines: readonly string[]): void;
   answer(approvalId: string, answer: ApprovalDecision): void;
-  /** Adds an allow rule. */
   allowAlways(rule: string): void;
   /** Returns the rules that can always allow a call, the narrowest first. */
   offers(call: RuledCall): readonly string[];
@@ -32,14 +31,12 @@ export interface ApprovalPorts {
 
 /** A rule that the user can always allow. */
 interface RuleOffer {
-  /** The key that selects it. */
   readonly key: string;
   readonly rule: string;
   /** The meaning of the key. */
   readonly words: string;
 }
 
-/** The keys of the offered rules. */
 const offerKeys = ['a', 'p'];
 
 /**
@@ -74,7 +71,6 @@ export class ApprovalDialog {
     this.#ports = ports;
   }
 
-  /** True if a question is open. */
   get open(): boolean {
     return this.#waiting.length > 0;
   }
@@ -253,9 +249,7 @@ export class ApprovalDialog {
     this.#next = left > 0 ? end : undefined;
   }
 
-  /**
-   * Returns everything about a call that its question does not show: its diff, and the arguments outside the diff.
-   */
+  /** Returns everything about a call that its question does not show: its diff, and the arguments outside the diff. */
   #linesOf(request: ApprovalRequestedEvent): string[] {
     const { style } = this.#ports;
     const width = this.#ports.columns() - 7;
@@ -274,7 +268,6 @@ export class ApprovalDialog {
   }
 }
 
-/** Returns the words for the two decisions. */
 function answerWords({ limit }: ApprovalRequestedEvent): { readonly allow: string; readonly deny: string } {
   if (limit === undefined) return { allow: 'allow', deny: 'deny' };
   const { allow, deny } = limitQuestion(limit);

@@ -10,6 +10,7 @@ import type { Style } from '../terminal/style.ts';
 import { flow, wrap } from '../terminal/text-width.ts';
 import type { FailureContext } from './failure.ts';
 import { failureOf } from './failure.ts';
+import type { RunSummary } from './summary.ts';
 import { summaryLines } from './summary.ts';
 import type { ToolCallList } from './tool-calls.ts';
 
@@ -30,12 +31,7 @@ export interface FinishedTask {
   readonly task: {
     readonly form: OutputForm;
     readonly verbose: boolean;
-    readonly limits: {
-      readonly turns: number;
-      readonly tokens?: number;
-      readonly usd?: number;
-      readonly ms?: number;
-    };
+    readonly limits: RunSummary['given'];
     readonly failure: Omit<FailureContext, 'verbose'>;
     readonly permission: {
       readonly undecided: readonly GateCall[];
@@ -63,10 +59,7 @@ const marks: Readonly<Record<RunStatus, string | undefined>> = {
   failed: 'cut off',
 };
 
-/**
- * Returns the end of every run: the summary, the failures and their fixes, and denied calls with the options that
- * allow them.
- */
+/** Returns the end of every run: the summary, the failures and their fixes, and the options that allow denied calls. */
 export function closingLines(finished: FinishedTask, style: Style, columns: number): string[] {
   const { result, task, calls } = finished;
   const isJson = task.form === 'json' || task.form === 'json-deltas';

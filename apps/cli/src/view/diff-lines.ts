@@ -49,10 +49,7 @@ export function diffSize(diff: string): DiffSize {
   return { added: count('+'), removed: count('-') };
 }
 
-/**
- * Formats a diff as lines with numbers, signs and text, cut to the width. With `maxLines`, further lines are counted
- * instead of shown.
- */
+/** Formats a diff as lines with numbers, signs and text, cut to the width. Beyond `maxLines`, lines are only counted. */
 export function diffLines(diff: string, style: Style, columns: number, maxLines?: number): string[] {
   const lines = parseDiff(diff);
   const shown = maxLines !== undefined && lines.length > maxLines ? lines.slice(0, maxLines) : lines;

@@ -23,10 +23,7 @@ interface Entry {
   readonly lines: readonly string[];
 }
 
-/**
- * Returns the history as it was on the screen, in the order of the events. A blank line precedes messages and
- * responses.
- */
+/** Returns the history as it was on the screen, in the order of the events. A blank line precedes messages and responses. */
 export function pastLines(events: Iterable<Event>, calls: ToolCallList, view: PastView): string[] {
   const { items, queued } = itemsOf(events);
   const entries = [...items, ...queued].flatMap((item) => entriesOf(item, calls, view));

@@ -20,7 +20,6 @@ export type ApprovalRequestEvent = Extract<Event, { type: 'approval_requested' }
 export interface PromptRecord {
   /** More than one if the run was stopped and continued. */
   readonly runIds: Set<string>;
-  /** The `seq` of the prompt's event. */
   readonly seq: number;
   readonly prompt: string;
   readonly changes: FileChange[];
@@ -60,8 +59,7 @@ export class Ledger {
         if (event.steer !== true) this.#begin(event);
         break;
       case 'assistant':
-        this.#addResponse(event);
-        break;
+        return this.#addResponse(event);
       case 'tool_result':
         this.lastResult = event;
         if (event.diff !== undefined && !event.isError) this.#addChange(event.diff);

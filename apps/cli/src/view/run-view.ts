@@ -19,7 +19,6 @@ export interface RunDisplay {
   event(event: RunEvent): void;
   /** Shows immediately that a stop was requested. */
   stopping(): void;
-  /** Processes a key press. */
   key(key: Key): void;
   /** Ends the view. `mark`, such as `cancelled`, is the label below a response that was cut off. */
   end(mark: string | undefined): void;
@@ -63,9 +62,7 @@ const wordAfterMs = 10_000;
 
 type LastOutput = 'nothing' | 'text' | 'calls';
 
-/**
- * Shows a run to a user: the response as it streams, a line per call, and a footer while there is no other output.
- */
+/** Shows a run to a user: the response as it streams, a line per call, and a footer while there is no other output. */
 export class RunView implements RunDisplay {
   readonly #parts: RunViewParts;
   readonly #activity: RunActivity;
@@ -92,51 +89,7 @@ export class RunView implements RunDisplay {
   }
 
   event(event: RunEvent): void {
-    const { calls } = this.#parts;
-    switch (event.type) {
-      case 'text_delta':
-        this.#text(event.index, event.text);
-        break;
-      case 'text':
-        this.#endBlock();
-        break;
-      case 'reasoning':
-        this.#reasoning(event.text);
-        break;
-      case 'retry':
-        this.#showRetry(event);
-        break;
-      case 'cache_break':
-        this.#cacheBreak(event);
-        break;
-      case 'compacted':
-        this.#showCompaction(event);
-        break;
-      case 'notice':
-        this.#notice();
-        break;
-      case 'assistant':
-        calls.addResponse(event);
-        this.#showResponse(event.content);
-        break;
-      case 'tool_started':
-        calls.start(event);
-        break;
-      case 'tool_result':
-        this.#report(event);
-        break;
-      case 'approval_requested':
-        if (event.diff !== undefined) calls.diffShown(event);
-        this.#showApproval(event);
-        break;
-      case 'approval_decided':
-      case 'spent':
-      case 'stop_requested':
-      case 'resumed':
-        break;
-      default:
-        ignore<'input' | 'response' | 'end' | 'stream' | 'activity'>(event);
-    }
+    this.#show(event);
     this.#activity.event(event);
   }
 
@@ -166,6 +119,43 @@ export class RunView implements RunDisplay {
     this.#dialog?.key(key);
   }
 
+  #show(event: RunEvent): void {
+    const { calls } = this.#parts;
+    switch (event.type) {
+      case 'text_delta':
+        return this.#text(event.index, event.text);
+      case 'text':
+        return this.#endBlock();
+      case 'reasoning':
+        return this.#reasoning(event.text);
+      case 'retry':
+        return this.#showRetry(event);
+      case 'cache_break':
+        return this.#cacheBreak(event);
+      case 'compacted':
+        return this.#showCompaction(event);
+      case 'notice':
+        return this.#notice();
+      case 'assistant':
+        calls.addResponse(event);
+        return this.#showResponse(event.content);
+      case 'tool_started':
+        return calls.start(event);
+      case 'tool_result':
+        return this.#report(event);
+      case 'approval_requested':
+        if (event.diff !== undefined) calls.diffShown(event);
+        return this.#showApproval(event);
+      case 'approval_decided':
+      case 'spent':
+      case 'stop_requested':
+      case 'resumed':
+        break;
+      default:
+        ignore<'input' | 'response' | 'end' | 'stream' | 'activity'>(event);
+    }
+  }
+
   #dialogOf({ approvals, report, terminal }: RunViewParts): ApprovalDialog | undefined {
     if (approvals === undefined) return undefined;
     return new ApprovalDialog({
@@ -180,10 +170,7 @@ export class RunView implements RunDisplay {
     });
   }
 
-  /**
-   * True if the response is streamed. It is not in a pipe, where only the last response counts, and not in quiet
-   * mode.
-   */
+  /** True if the response is streamed. It is not in a pipe, where only the last response counts, and not in quiet mode. */
   get #streams(): boolean {
     return this.#parts.answer.screen.tty && !this.#parts.quiet;
   }
@@ -280,10 +267,7 @@ export class RunView implements RunDisplay {
     this.#lines([report.style.dim(words)]);
   }
 
-  /**
-   * Reports a compaction: the model no longer knows the details of older messages, which may explain its next
-   * actions.
-   */
+  /** Reports a compaction: the model no longer knows the details of older messages, which may explain its next actions. */
   #showCompaction({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
     if (quiet || upTo === 0) return;

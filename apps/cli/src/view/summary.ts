@@ -1,4 +1,4 @@
-import type { ExecutionMetrics } from '@cobbler/agent';
+import type { ExecutionMetrics, Limits } from '@cobbler/agent';
 import type { FinishedEvent } from '@cobbler/agent/events';
 import { reachedBudget } from '@cobbler/agent/values';
 import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
@@ -9,12 +9,7 @@ import { flow } from '../terminal/text-width.ts';
 /** The outcome of a run, for its last line. */
 export interface RunSummary extends Omit<FinishedEvent, 'type'> {
   /** Limits of this run as the user set them, for naming the one that was reached. */
-  readonly given: {
-    readonly turns: number;
-    readonly tokens?: number;
-    readonly usd?: number;
-    readonly ms?: number;
-  };
+  readonly given: Limits & { readonly turns: number };
   /** Changed files, by path. */
   readonly changes: ReadonlyMap<string, { readonly added: number; readonly removed: number }>;
 }

@@ -42,7 +42,6 @@ export class ToolCallList {
     this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
   }
 
-  /** Records that a question has shown the diff of this call. */
   diffShown(place: CallPosition): void {
     this.#diffsShown.add(keyOf(place));
   }
@@ -66,10 +65,7 @@ export class ToolCallList {
     };
   }
 
-  /**
-   * Returns the subject of a call. A tool that fails on unexpected arguments has no subject; its result explains the
-   * failure.
-   */
+  /** Returns the subject of a call; none if the tool fails on unexpected arguments, which its result explains. */
   #subject(toolName: string, args: Record<string, unknown>): string {
     try {
       return this.#tools.get(toolName)?.subject?.(args) ?? '';

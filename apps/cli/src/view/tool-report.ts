@@ -77,10 +77,7 @@ function headLines(report: ToolReport, { style, columns }: ReportView): string[]
   return [`${left.text}${padEnd(subject, Math.max(8, room))}  ${painted}`];
 }
 
-/**
- * True if a call succeeded for the user. A command that failed is a normal result for the model, but not for the
- * user.
- */
+/** True if a call succeeded for the user. A command that failed is a normal result for the model, but not for the user. */
 function isGood({ outcome, summary }: ToolReport): boolean {
   return outcome === 'ok' && !/^exit [1-9]/.test(summary ?? '');
 }

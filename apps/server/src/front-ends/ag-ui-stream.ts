@@ -9,7 +9,6 @@ import { MessageExchange } from './message-exchange.ts';
 /** An AG-UI event. */
 export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The supported version of AG-UI. */
 const protocolVersion = '1.0';
 
 /** The client's ids of a run. */
@@ -18,10 +17,7 @@ export interface AgUiRun {
   readonly runId: string;
 }
 
-/**
- * Converts chunks to AG-UI 1.0 events. A chunk `void` has no event: the protocol cannot undo output, so the caller
- * sends a snapshot of the log.
- */
+/** Converts chunks to AG-UI 1.0 events. `void` has none: the protocol cannot undo output, so the caller sends a snapshot. */
 export class AgUiStream {
   readonly #run: AgUiRun;
   /** The message that contains the calls of this response. */
@@ -122,10 +118,7 @@ export class AgUiStream {
   }
 }
 
-/**
- * Returns an approval request under an id that identifies exactly this call or limit, so that a decision cannot apply to
- * another.
- */
+/** Returns an approval request whose id identifies this call or limit, so that a decision cannot apply to another. */
 function interrupt(toolCallId: string, request: ApprovalRequestedEvent): Record<string, unknown> {
   const { approvalId, hash, toolName, expiresAt, subject, summary, diff, limit } = request;
   const common = {
@@ -205,15 +198,11 @@ function resultEvent(
   return { type: 'TOOL_CALL_RESULT', ...message, ...(isError && { metadata: { isError } }) };
 }
 
-/**
- * Returns the result of such a call. The log has no event for it, so its id derives from the call and is the same in
- * every stream.
- */
+/** Returns the result of such a call. It has no event, so its id derives from the call and is the same in every stream. */
 function leftCall({ id, why }: Extract<ResponseChunk, { type: 'left' }>): AgUiEvent {
   return resultEvent(`${id}-left`, id, [{ type: 'text', text: why }], true);
 }
 
-/** A message as an AG-UI client stores it. */
 type AgUiMessage = Record<string, unknown> & { readonly id: string; readonly role?: unknown };
 
 /**

@@ -23,10 +23,7 @@ export class AiSdkStream {
     return start(exchangeId);
   }
 
-  /**
-   * Returns the last chunks of the response. A client sends a decision again until it has an outcome, so a response
-   * without the outcome must fail.
-   */
+  /** Returns the last chunks. A client repeats a decision until it has an outcome, so a response without one must fail. */
   last(): UiChunk[] {
     if (this.#status === 'end') return [];
     if (this.#status === 'part') return [{ type: 'error', errorText: cutOff }];

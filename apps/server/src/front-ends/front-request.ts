@@ -89,10 +89,7 @@ const uiAnswer = z.object({
 });
 const uiMessage = z.object({ id: z.string().optional(), role: z.string(), parts: z.array(z.unknown()) });
 
-/**
- * Returns the message or decisions in the last message of a chat.
- * @throws Problem 400
- */
+/** Returns the message or decisions in the last message of a chat. @throws Problem 400 */
 export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   if (trigger === 'regenerate-message') {
     const detail =

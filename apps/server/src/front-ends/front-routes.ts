@@ -27,10 +27,7 @@ const unknown = { text: 'There is no such session.' };
 const busy = { text: 'A run is active, or the message or decision was already received.' };
 const full = { text: 'Too many event streams.' };
 
-/**
- * Returns the routes for front ends of other projects. Each of them receives the events of our runs in its own
- * protocol.
- */
+/** Returns the routes for front ends of other projects. Each of them receives the events of our runs in its own protocol. */
 export function frontRoutes(services: Services): Route[] {
   const { sessionService, streams } = services;
   return [
@@ -167,10 +164,7 @@ async function* storedRun(
   }
 }
 
-/**
- * Returns the events from the last user message before an event up to that event, without reading a long log
- * completely.
- */
+/** Returns the events from the last user message before an event up to that event, without reading a long log completely. */
 async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   const events: Event[] = [];
   for (let end = before - 1; end > 0; end -= pageLength) {
@@ -183,7 +177,6 @@ async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   return [];
 }
 
-/** The start of a stream. */
 interface ChatStart {
   /** The first event that the client does not have. If absent, the client has nothing of the message. */
   readonly from?: number;
@@ -224,7 +217,6 @@ async function openChat(
   follow(stream, events, from, write).catch(onStreamError(stream, logger));
 }
 
-/** Streams a run as AG-UI events. */
 async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown>): Promise<void> {
   const { sessionService, store, streams, logger } = services;
   const { threadId, runId } = call.body;
@@ -286,17 +278,13 @@ async function wholeLog(read: ReadLog): Promise<Event[]> {
   return events;
 }
 
-/** The bytes of one event. */
 interface EncodedEvent {
   readonly text: string;
   /** True if the stream ends here because a user must decide: the client acts only after its response has ended. */
   readonly isOver: boolean;
 }
 
-/**
- * Writes the events of a run until it ends, waits or the client disconnects. Earlier events have already been
- * written.
- */
+/** Writes the events of a run until it ends, waits or the client disconnects. Earlier events have already been written. */
 async function follow(
   stream: EventStream,
   events: AsyncIterable<RunEvent>,

@@ -31,9 +31,7 @@ export class MessageExchange {
   /** The open question whether the run continues beyond a limit. */
   #question: ApprovalRequestedEvent | undefined;
   #blocks: ResponseBlocks | undefined;
-  /**
-   * Steering messages that are waiting for their position: the fold inserts nothing between a response and its tool results.
-   */
+  /** Steering messages without a position yet: the fold inserts nothing between a response and its tool results. */
   #steering: ResponseChunk[] = [];
   /** True if the last response is final so far, so that a steering message follows it directly. */
   #isAnswered = false;

@@ -73,7 +73,7 @@ export class ResponseBlocks {
     const parts = visibleParts(content);
     return this.#blocks.every(({ kind, text, isOpen }, place) => {
       const part = parts[place];
-      if (part === undefined || kind !== kindOf(part)) return false;
+      if (part === undefined || kind !== (part.type === 'tool_call' ? 'call' : part.type)) return false;
       return isOpen ? textOf(part).startsWith(text) : textOf(part) === text;
     });
   }
@@ -110,10 +110,6 @@ function visibleParts(content: readonly AssistantPart[]): VisiblePart[] {
   return content.filter(
     (part): part is VisiblePart => part.type !== 'opaque' && (part.type === 'tool_call' || part.text !== ''),
   );
-}
-
-function kindOf(part: VisiblePart): StreamedBlock['kind'] {
-  return part.type === 'tool_call' ? 'call' : part.type;
 }
 
 function textOf(part: VisiblePart): string {

@@ -5,7 +5,6 @@ import type { ResponseChunk } from './chunk.ts';
 
 type ChunkFields = Record<string, unknown>;
 
-/** A text from the model, as an item of a response. */
 interface TextItem {
   readonly id: string;
   readonly blockId: string;

@@ -68,7 +68,7 @@ export function parseResponseId(id: string): Partial<ResponseLocation> & Pick<Re
 /** Unsupported fields, each with a check for values that have no effect. */
 const unsupportedFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   instructions: (value) => value === '',
-  tools: isEmpty,
+  tools: (value) => Array.isArray(value) && value.length === 0,
   background: (value) => value === false,
   conversation: () => false,
   prompt: () => false,
@@ -101,10 +101,6 @@ function textOf({ type = 'message', role, content }: InputItem): string {
   const other = content.find((one) => one.type !== 'input_text' || one.text === undefined);
   if (other !== undefined) throw unsupportedField('input', `Only text is accepted, not ${other.type}.`);
   return content.map((one) => one.text).join('');
-}
-
-function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
 }
 
 function unsupportedField(param: string, detail: string): Problem {

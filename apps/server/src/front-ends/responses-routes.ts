@@ -164,10 +164,7 @@ function unknownResponse(id: string): Problem {
   return new Problem(404, 'response_not_found', detail, { extra: { param: 'previous_response_id' } });
 }
 
-/**
- * Returns the key of a request. A key that cannot be a run id is ignored, because other requests of the client do not
- * depend on it.
- */
+/** Returns the key of a request. One that cannot be a run id is ignored, because no other request depends on it. */
 function keyOf({ request }: RouteRequest<unknown, unknown>): string | undefined {
   const key = runKey.safeParse(request.headers['idempotency-key']);
   return key.success ? key.data : undefined;

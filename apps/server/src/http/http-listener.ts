@@ -30,10 +30,7 @@ const security = {
   'referrer-policy': 'no-referrer',
 };
 
-/**
- * Creates the HTTP side of the server. It limits what a connection may do, checks every request in one place, and
- * converts every failure to a problem document.
- */
+/** Creates the HTTP side: limits connections, checks every request in one place, and turns failures into problems. */
 export function createHttpListener(options: HttpListenerOptions): Server {
   const { limits, meters } = options;
   const router = new Router(options.routes);

@@ -21,7 +21,6 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
 /** A response. Without one, the handler writes the response itself. */
 export interface RouteResponse {
   readonly status: number;
-  /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent unchanged; `headers` contains its type. */
   readonly text?: string;
@@ -43,16 +42,12 @@ export interface Route {
   readonly path: string;
   readonly name: string;
   readonly summary: string;
-  /**
-   * The required scope. If absent, the route is public. `admin` requires the token itself: the cookie of a page is not
-   * accepted.
-   */
+  /** The required scope. Absent: the route is public. `admin` requires the token itself, not the cookie of a page. */
   readonly scope?: Scope;
   /** True if the rate of a token does not limit it, although it changes something: it only stops work. */
   readonly isFree?: boolean;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** True if the body is optional. */
   readonly bodyOptional?: boolean;
   /** Request headers with a specific meaning. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -103,10 +98,7 @@ export class Router {
   }
 }
 
-/**
- * Pattern for ids of sessions, approvals and tokens, which contain only characters that are safe in paths and
- * headers.
- */
+/** Pattern for ids of sessions, approvals and tokens, which contain only characters that are safe in paths and headers. */
 export const idPattern: string = sessionIdPattern;
 
 function patternOf(path: string): RegExp {

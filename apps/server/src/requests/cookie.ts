@@ -6,10 +6,7 @@ export const cookieName = 'cobbler';
 /** The request header in which a page sends the key of its cookie. */
 export const pageHeader = 'cobbler-page';
 
-/**
- * A cookie and its key. A browser sends cookies to every port of a host, but the key stays with the page's own
- * origin.
- */
+/** A cookie and its key. A browser sends cookies to every port of a host, but the key stays with the page's own origin. */
 export interface NewCookie {
   readonly value: string;
   readonly key: string;
@@ -22,10 +19,7 @@ export interface ReadCookie {
   readonly until: number;
 }
 
-/**
- * Creates and reads cookies. They expire after a fixed time or with their token. They survive a restart of the
- * server, so that an open page continues to work.
- */
+/** Creates and reads cookies. They expire with time or their token, and survive a restart, so that a page goes on. */
 export class Cookies {
   readonly #keyOf: (tokenId: string) => string | undefined;
   readonly #now: () => number;

@@ -5,10 +5,7 @@ import { Problem } from './problem.ts';
 /** Factor of the size limit up to which a rejected body is still read, so that its sender receives the response. */
 const wasteFactor = 16;
 
-/**
- * Reads the body of a request as JSON. Other content types are rejected.
- * @throws Problem 400, 413 or 415
- */
+/** Reads the body of a request as JSON. Other content types are rejected. @throws Problem 400, 413 or 415 */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const { headers } = request;
   const declared = Number(headers['content-length'] ?? 0);
@@ -32,10 +29,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   }
 }
 
-/**
- * Validates a value from a request.
- * @throws Problem 400
- */
+/** Validates a value from a request. @throws Problem 400 */
 export function validate<Value>(schema: z.ZodType<Value>, value: unknown, code: string): Value {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

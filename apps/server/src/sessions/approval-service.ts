@@ -41,7 +41,6 @@ interface RunDecision extends ApprovalDecision {
   readonly approvalId: string;
 }
 
-/** An approval as recorded in the log. */
 interface LoggedApproval {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: string;
@@ -51,21 +50,16 @@ interface LoggedApproval {
   readonly isOpen: boolean;
 }
 
-/** Options of a decision. */
 interface DecisionSettings {
   /** The token of the request. It needs the scope `approve` in the session, and `admin` to let a budget spend more. The log names it. */
   readonly token: TokenInfo | undefined;
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
-  /**
-   * True if repeating an equal decision returns the run that accepted it. Default: a repeated decision is rejected.
-   */
+  /** True if repeating an equal decision returns the run that accepted it. Default: a repeated decision is rejected. */
   readonly mayRepeat?: boolean;
 }
 
-/**
- * Maximum clock difference between two processes, and maximum delay until written data is visible, in milliseconds.
- */
+/** Maximum clock difference between two processes, and maximum delay until written data is visible, in milliseconds. */
 const slackMs = 60_000;
 
 /** Maximum length of the name of a token in the log: less than a decision may contain. */
@@ -97,7 +91,6 @@ export class ApprovalService {
       .sort((one, other) => Date.parse(one.askedAt) - Date.parse(other.askedAt));
   }
 
-  /** Processes an event of a session. */
   handle(sessionId: string, event: RunEvent): void {
     // Another process has deleted an earlier session with this id.
     if (isStored(event) && event.seq === 1) this.forget(sessionId);

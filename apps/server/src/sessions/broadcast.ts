@@ -33,7 +33,6 @@ export interface StreamPosition {
   readonly live: boolean;
 }
 
-/** The filter of events for a client. */
 type StreamKind = 'live' | 'stored' | 'plain';
 
 interface StreamReader {
@@ -98,9 +97,7 @@ export class Broadcast {
     return this.#readers.size + this.#arriving.size;
   }
 
-  /**
-   * Publishes an event to all clients. A stored event must already be committed and follow the last published one.
-   */
+  /** Publishes an event to all clients. A stored event must already be committed and follow the last published one. */
   publish(event: RunEvent): void {
     if (isStored(event)) {
       // Its clients cannot learn which events are missing, or that the log was replaced.
@@ -145,10 +142,7 @@ export class Broadcast {
     return this.#lastSeq === before ? events : [];
   }
 
-  /**
-   * Sends a client the events that it missed, and all later ones as they occur. Resolves when the client has caught
-   * up.
-   */
+  /** Sends a client the events that it missed, and all later ones as they occur. Resolves when the client has caught up. */
   async join(stream: Sink, place: StreamPosition): Promise<void> {
     this.#arriving.add(stream);
     try {
@@ -180,7 +174,6 @@ export class Broadcast {
     }
   }
 
-  /** Removes a client. */
   leave(stream: Sink): void {
     this.#readers.delete(stream);
   }
@@ -219,10 +212,7 @@ export class Broadcast {
     });
   }
 
-  /**
-   * Prepares the next frames; returns true if there are any. Events published in the meantime are written once all
-   * clients have the earlier ones.
-   */
+  /** Prepares the next frames; true if there are any. Later events are written once all clients have the earlier ones. */
   #next(): boolean {
     if (this.#round !== undefined) return true;
     const shown = this.#waiting.splice(0);

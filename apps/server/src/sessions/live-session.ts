@@ -33,7 +33,6 @@ export interface Accepted {
 /** A prompt for a session. */
 export type PromptContent = string | readonly UserPart[];
 
-/** The prompt of a run, and its position. */
 interface KnownRun {
   readonly seq: number;
   /** A hash of the prompt, because the prompt itself may be long. */
@@ -131,7 +130,6 @@ export class LiveSession {
     this.broadcast.end((tokenId) => may.some(({ id }) => id === tokenId));
   }
 
-  /** Returns the active run. */
   get run(): Run | undefined {
     return this.#run;
   }
@@ -246,9 +244,7 @@ export class LiveSession {
     return this.#user ?? (token && userOf(token));
   }
 
-  /**
-   * Calls the listener synchronously for every later event; it must not throw. Returns a function that unsubscribes.
-   */
+  /** Calls the listener synchronously for every later event; it must not throw. Returns a function that unsubscribes. */
   listen(listener: (event: RunEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -367,10 +363,7 @@ export class LiveSession {
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
-  /**
-   * Returns the prompts of the session by run. The complete log is read once, and only for the first request with a
-   * key.
-   */
+  /** Returns the prompts of the session by run. The complete log is read once, and only for the first request with a key. */
   async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
     // Another process may have started it since.
     if (this.#reading !== undefined) await this.publishOthers();

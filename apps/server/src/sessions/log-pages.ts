@@ -9,10 +9,7 @@ export const pageLength = 100;
 
 let turns: Promise<void> = Promise.resolve();
 
-/**
- * Resolves in a later turn of the event loop, so that requests are handled after every page, however many clients are
- * reading long logs.
- */
+/** Resolves in a later turn of the event loop, so that requests are handled after every page of a long log. */
 export function turn(): Promise<void> {
   turns = turns.then(() => nextTurn());
   return turns;

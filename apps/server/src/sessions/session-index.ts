@@ -13,10 +13,7 @@ export async function sessionsWithStatus(
   return all.filter((info) => info.events > 0 && info.status === status);
 }
 
-/**
- * Returns the sessions in which a run started or ended since a time, in milliseconds since 1970; the last changed
- * first.
- */
+/** Returns the sessions in which a run started or ended since a time, in milliseconds since 1970; the last changed first. */
 export async function sessionsSince(store: SessionStore, time: number): Promise<readonly SessionInfo[]> {
   const found: SessionInfo[] = [];
   let after: string | undefined;

@@ -200,10 +200,7 @@ export class SessionService {
     return { id, isNew: found === undefined };
   }
 
-  /**
-   * Returns a session that is created on the first request. Throws the same problems as `create`, or as `session` for a
-   * token that only reads.
-   */
+  /** Returns a session, created on the first request. Throws like `create`, or like `session` for a token that only reads. */
   async openOrCreate(id: string, token: TokenInfo | undefined, scope: Scope): Promise<LiveSession> {
     if (allows(token?.scopes ?? [], 'prompt')) await this.create(id, token);
     return await this.session(id, token, scope);
@@ -279,7 +276,6 @@ export class SessionService {
     this.endStreams();
   }
 
-  /** Creates a session. */
   async #make(id: string, token: TokenInfo | undefined, prepare: () => Promise<unknown>): Promise<void> {
     const user = token && userOf(token);
     // Registered before it is stored, so that a concurrent request uses this one instead of creating it again.

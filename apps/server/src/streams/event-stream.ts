@@ -115,8 +115,8 @@ export class EventStream {
   }
 
   /**
-   * Ends the stream if its token or cookie is no longer valid, or its user may not read it. A client that does not read the rest is disconnected
-   * at the next check.
+   * Ends the stream if its token or cookie is no longer valid, or its user may not read it. A client that does not read
+   * on is disconnected next time.
    */
   check(tokenIds: ReadonlySet<string>, now: number): void {
     if (tokenIds.has(this.tokenId) && this.#until > now && this.#mayRead?.() !== false) return;

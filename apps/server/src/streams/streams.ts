@@ -14,10 +14,7 @@ import { EventStream } from './event-stream.ts';
 /** Reconnect delay that clients receive, in milliseconds. */
 const retryMs = 1000;
 
-/**
- * Interval at which streams are checked against their tokens, in milliseconds: the maximum time that a stream
- * outlives its token.
- */
+/** Interval at which streams are checked, in milliseconds: the maximum time that a stream outlives its token. */
 const checkMs = 500;
 
 /** A client's position in the events. */
@@ -30,7 +27,6 @@ export interface Position {
 export interface LogFacts {
   /** True if it has the event that the client names. */
   readonly known: boolean;
-  /** Number of its events. */
   readonly events: number;
 }
 

@@ -27,10 +27,7 @@ interface Histogram {
 /** Upper bounds of the buckets of a duration, in seconds. */
 const buckets: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
-/**
- * Maximum number of series of one metric. A model may call unknown tools under new names each time: any further
- * series are counted together, in one series without labels.
- */
+/** Maximum number of series of one metric. The rest, such as tools that a model invents, is counted as one without labels. */
 const maxSeries = 500;
 
 /** The metrics of the server, in the Prometheus text format. */
@@ -39,7 +36,6 @@ export class Meters {
   readonly #histograms = new Map<string, Histogram>();
   readonly #gauges: { readonly name: string; readonly help: string; read(): number }[] = [];
 
-  /** Adds to a counter. */
   count(name: string, help: string, labels: Labels = {}, by = 1): void {
     const { values } = getOrCreate(this.#counters, name, () => ({ help, values: new Map<string, number>() }));
     const key = textOf(labels);

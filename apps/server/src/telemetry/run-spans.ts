@@ -4,11 +4,6 @@ import { ignore } from '@cobbler/agent/events';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 
-/** Returns the tracer of the OpenTelemetry SDK that the program has set up; without one, spans cost nothing. */
-export function serverTracer(): Tracer {
-  return trace.getTracer('@cobbler/server');
-}
-
 /**
  * Converts the events of one session to spans with the names of OpenTelemetry's conventions for generative AI:
  * `invoke_agent` for a run, `chat` for a request to the model, `execute_tool` for a tool.
@@ -19,7 +14,7 @@ export class RunSpans {
   #run: Span | undefined;
   readonly #tools = new Map<string, Span>();
 
-  constructor(sessionId: string, tracer: Tracer = serverTracer()) {
+  constructor(sessionId: string, tracer: Tracer = trace.getTracer('@cobbler/server')) {
     this.#tracer = tracer;
     this.#sessionId = sessionId;
   }

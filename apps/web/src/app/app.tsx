@@ -97,7 +97,6 @@ function Warnings({ app }: { readonly app: AppState }): VNode {
 }
 
 interface SignInProps {
-  /** The reason for the sign-in. */
   readonly reason: string;
   readonly done: () => void;
 }

@@ -15,10 +15,7 @@ export interface RequestDifference {
 const shownBefore = 20;
 const shown = 72;
 
-/**
- * Returns the first difference between two values, or undefined if they are equal. The order of object keys does not
- * matter.
- */
+/** Returns the first difference between two values; undefined if they are equal. The order of keys does not matter. */
 export function firstDifference(recorded: Json, now: Json, path = ''): RequestDifference | undefined {
   if (recorded === now) return undefined;
   if (Array.isArray(recorded) && Array.isArray(now)) {

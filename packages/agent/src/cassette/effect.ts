@@ -13,10 +13,7 @@ export interface Effect<Value> {
   awaited?(): boolean;
 }
 
-/**
- * Performs an effect and records its result, or replays the recorded result. If the effect threw, rejects with an
- * equivalent error.
- */
+/** Performs an effect and records its result, or replays that. If the effect threw, rejects with an equivalent error. */
 export function runEffect<Value>(ports: Ports, name: string, effect: Effect<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const port = ports.open(name, {

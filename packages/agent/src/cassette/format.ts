@@ -119,9 +119,6 @@ function arrivalOf({ at, in: _, ...data }: JsonObject, name: string): RecordedAr
 }
 
 function unusable(why: string): AgentError {
-  return new AgentError({
-    kind: 'invalid',
-    code: 'cassette',
-    message: `The cassette cannot be used: ${why}.`,
-  });
+  const message = `The cassette cannot be used: ${why}.`;
+  return new AgentError({ kind: 'invalid', code: 'cassette', message });
 }

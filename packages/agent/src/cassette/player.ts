@@ -30,10 +30,7 @@ export interface PlayerOptions {
   readonly runtime?: Runtime;
   /** Resolves in a macrotask. Default: the runtime's timer, which takes about a millisecond. */
   readonly turn?: () => Promise<void>;
-  /**
-   * Maximum time in milliseconds that a run may work without input, for example to load a module, before it counts as
-   * stuck. Default 10,000.
-   */
+  /** Maximum time that a run may work without input before it counts as stuck, in milliseconds. Default 10,000. */
   readonly patienceMs?: number;
 }
 
@@ -198,10 +195,7 @@ class ReplayPorts implements Ports {
     this.#wake();
   }
 
-  /**
-   * Handles an action of the program on its run. If it was recorded, the cassette repeats it; otherwise it is a
-   * mismatch.
-   */
+  /** Handles an action of the program on its run. If it was recorded, the cassette repeats it; otherwise it is a mismatch. */
   #putByProgram(port: ReplayedPort, given: JsonObject): void {
     const { arrivals } = this.#cassette;
     const data = this.#redaction.object(given);
@@ -276,10 +270,7 @@ class ReplayPorts implements Ports {
     return 'done';
   }
 
-  /**
-   * Returns whether a recorded input can be skipped: its port was closed, or it is a timer that this run did not
-   * start.
-   */
+  /** Returns whether a recorded input can be skipped: its port was closed, or it is a timer that this run did not start. */
   #isIdle(name: string): boolean {
     return name.startsWith('timer ') || (this.#known.has(name) && !this.#ports.has(name));
   }
@@ -319,10 +310,7 @@ function isAwaited({ plan }: ReplayedPort): boolean {
   return plan.fail !== undefined && (plan.awaited?.() ?? true);
 }
 
-/**
- * Creates the error of a replay that differs from the recording. The replay ends, because later inputs would not
- * match.
- */
+/** Creates the error of a replay that differs from the recording. The replay ends, because later inputs would not match. */
 function replayError(message: string): AgentError {
   return new AgentError({ kind: 'agent', code: 'replay_miss', message });
 }

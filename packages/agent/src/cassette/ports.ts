@@ -12,16 +12,11 @@ export interface PortPlan {
   take(data: JsonObject): void;
   /** Receives the error if a replay cannot continue. Absent if nothing waits for this port. */
   fail?(error: AgentError): void;
-  /**
-   * Returns false if the run no longer waits although the port is open, for example for a tool that was asked to
-   * stop.
-   */
+  /** Returns false if the run no longer waits although the port is open, for example for a tool that was asked to stop. */
   awaited?(): boolean;
   /** Starts the source of the inputs. During a replay it is called only if the port is `live`. */
   start?(put: PutEntry, redaction: Redaction): void;
-  /**
-   * True if the real operation also runs during a replay; the recording then determines only when its input arrives.
-   */
+  /** True if the real operation also runs during a replay; the recording then determines only when its input arrives. */
   readonly live?: boolean;
   /** The earliest time on the recorded clock at which an input arrives, in milliseconds. */
   readonly dueAt?: number;

@@ -27,7 +27,6 @@ export function recordedTransport(
   };
 }
 
-/** The real response during a recording. */
 interface LiveResponse {
   readonly response: RawResponse;
   readonly put: PutEntry;
@@ -152,10 +151,7 @@ async function requestContent(
     : { POST, ...((await replaceMedia(body, digest)) as JsonObject) };
 }
 
-/**
- * Returns the request without secrets in its body, so that the model cannot repeat a secret token by token. Keys in
- * headers stay, because the service requires them.
- */
+/** Returns the request without secrets in its body, which the model could repeat token by token. Keys in headers stay. */
 function withoutSecrets(request: TransportRequest, redaction: Redaction): TransportRequest {
   const text = textOf(request.body);
   const body = redaction.finds(text) ? parsedObject(text) : undefined;

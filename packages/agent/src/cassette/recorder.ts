@@ -170,10 +170,7 @@ class RecordingPorts implements Ports {
     this.#isLettingIn = false;
   }
 
-  /**
-   * Returns the time of the recorded clock in milliseconds, rounded to microseconds. It never goes back, and a timer
-   * never fires early.
-   */
+  /** Returns the recorded time in milliseconds, rounded to microseconds. It never goes back, and no timer fires early. */
   #now(notBefore: number): number {
     const elapsed = Math.round((this.#runtime.monotonic() - this.#zero) * 1000) / 1000;
     return Math.max(this.#at, elapsed, notBefore);

@@ -3,9 +3,7 @@ import { createRedactor } from '../provider/http/redact.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/**
- * Minimum length of a secret. Shorter strings, such as the key `none` that local servers accept, are ordinary words.
- */
+/** Minimum length of a secret. Shorter strings, such as the key `none` that local servers accept, are ordinary words. */
 const minLength = 8;
 
 /** Holds the secrets that must never be in a cassette and removes them from everything that is written to it. */

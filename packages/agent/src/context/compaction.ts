@@ -46,10 +46,7 @@ export function compactionPoint(messages: readonly Message[], keep: number): num
 /** Maximum number of bytes of the user's own messages that are kept. */
 const maxWords = 8_192;
 
-/**
- * Keeps the last `count` messages. Of the earlier ones, only the user's messages are kept, because they contain the
- * task.
- */
+/** Keeps the last `count` messages. Of the earlier ones, only the user's messages are kept, because they contain the task. */
 export function keepLast(count: number): Compaction {
   const kept = read(count, amount, 'count');
   return (messages) => {

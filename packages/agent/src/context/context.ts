@@ -26,10 +26,7 @@ export interface ContextPolicy {
   readonly offload?: Offload;
 }
 
-/**
- * Maximum number of tokens by which a part of a response can exceed its output count when it is sent as input: names,
- * ids, brackets.
- */
+/** Maximum number of tokens of a response that its output count lacks when it is sent as input: names, ids, brackets. */
 const framingTokens = 32;
 
 /**
@@ -62,7 +59,6 @@ function withoutFiles(message: Message): unknown {
   return { ...message, content: [...message.content].filter((part) => !isFile(part)) };
 }
 
-/** Returns the size of a value as JSON in UTF-8, in bytes. */
 function jsonBytes(value: unknown): number {
   return byteLength(JSON.stringify(value));
 }

@@ -42,10 +42,7 @@ export interface OffloadedOutput {
   readonly blob: BlobReference;
 }
 
-/**
- * Keeps long tool output out of the conversation: the model sees its start, its end and an id with which `read_blob`
- * returns any part of it.
- */
+/** Keeps long tool output out of the conversation: the model sees its start, its end and an id for `read_blob`. */
 export function offload(blobs: Blobs, options: OffloadOptions = {}): Offload {
   const target = read(blobs, withMethods<Blobs>('put', 'get'), 'blobs');
   const { overBytes = 16_384, excerptBytes = 4_096 } = read(options, offloadOptions);

@@ -55,11 +55,8 @@ function checkSummary(summary: unknown): string {
 }
 
 function noSummary(why: string): AgentError {
-  return new AgentError({
-    kind: 'agent',
-    code: 'no_summary',
-    message: `The conversation could not be summarized: ${why}.`,
-  });
+  const message = `The conversation could not be summarized: ${why}.`;
+  return new AgentError({ kind: 'agent', code: 'no_summary', message });
 }
 
 const instructions = `You write notes that let another assistant continue this work without seeing the conversation.

@@ -61,10 +61,7 @@ export function approvalText(call: ShownCall): string {
   });
 }
 
-/**
- * Formats a line of a string. Spaces and tabs at its end are invisible and some terminals drop them, so they are
- * escaped.
- */
+/** Formats a line of a string. Spaces and tabs at its end are invisible and some terminals drop them, so they are escaped. */
 function barLine(line: string): string {
   const seen = line.replace(/[ \t]+$/, (blanks) =>
     blanks.replaceAll(' ', '\\u{20}').replaceAll('\t', '\\u{9}'),
@@ -77,9 +74,7 @@ function jsonLines(title: string, value: unknown): string[] {
   return [`${title}: ${first}`, ...rest.map((line) => `  ${line}`)];
 }
 
-/**
- * Returns the text before and the text after each hunk of a unified diff, up to the point where the diff is cut off.
- */
+/** Returns the text before and the text after each hunk of a unified diff, up to the point where the diff is cut off. */
 function sidesOf(diff: string): string[] {
   const hunks: { old: string; new: string }[] = [];
   for (const line of diff.split('\n')) {

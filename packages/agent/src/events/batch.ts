@@ -6,10 +6,7 @@ export interface Batch {
   readonly results: readonly ToolResultMessage[];
 }
 
-/**
- * Returns whether two turns made the same calls with the same arguments and got the same results. Text beside the
- * calls, call ids and the order of keys in arguments are ignored.
- */
+/** Returns whether two turns made equal calls with equal results. Text, call ids and the order of keys do not count. */
 export function sameBatch({ calls, results }: Batch, other: Batch): boolean {
   if (calls.length !== other.calls.length || results.length !== other.results.length) return false;
   for (const [at, call] of calls.entries()) {

@@ -34,9 +34,7 @@ export interface EventHead extends RunHead {
 /** A stored event: a run emits it, the store keeps it, and a resume reads it. */
 export type Event = EventHead & EventBody;
 
-/**
- * An event that no store has accepted. It has neither `seq` nor `id`, because only the log of a session assigns them.
- */
+/** An event that no store has accepted. It has neither `seq` nor `id`, because only the log of a session assigns them. */
 export type UnstoredEvent = RunHead & { readonly seq?: never; readonly id?: never } & EventBody;
 
 /**
@@ -70,9 +68,7 @@ export type LiveEvent =
       readonly attempt: number;
       readonly error: ErrorData;
       readonly delayMs: number;
-      /**
-       * Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead.
-       */
+      /** Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead. */
       readonly leftMs?: number;
       /** The model that is asked next, if it is another one. */
       readonly next?: ModelRef;

@@ -92,10 +92,7 @@ function fitResult(state: State, event: Head & ToolResultEvent): Fitting {
   return { event: { ...fits.event, content }, problem: fits.problem ?? badText };
 }
 
-/**
- * Checks an event of a call. If responses are missing, calls have different turn numbers; their ids still identify
- * them.
- */
+/** Checks an event of a call. If responses are missing, calls have different turn numbers; their ids still identify them. */
 function fitCall(state: State, event: Extract<Event, { readonly callId: string }>): Fitting {
   const open = unanswered(state).filter(
     ({ index, part }) => index === event.index && part.id === event.callId,

@@ -123,10 +123,7 @@ function foldResumed(state: State, runId: string): void {
   else state.finished = undefined;
 }
 
-/**
- * A call that had started may or may not have done its work, so its approval is used up: if it runs again, it is asked
- * about again. A call that only waited has done nothing yet.
- */
+/** A call that had started may have done its work, so its approval is used up. One that only waited has done nothing. */
 function resumedCall(call: OpenCall): OpenCall {
   const orphaned = call.started && call.result === undefined;
   // After the first resume, the approval is one that was asked for since.

@@ -144,7 +144,7 @@ export function foldItems(view: ConversationItems, event: RunEvent): void {
     if (event.seq <= seq) return;
     fold(state, event);
     const steering = event.type === 'user' && event.steer === true;
-    if (steering && hasGrown(state, before, waiting)) queue(view, event);
+    if (steering && (state.messages.length > before || state.steering.length > waiting)) queue(view, event);
     // A call has its report immediately, although the model receives the results of a batch together.
     noteCall(view, event);
     if (state.messages === messages) place(view, event, messages.slice(before));
@@ -163,10 +163,6 @@ function headOf({ seq, time, runId, type }: Event): ItemHead {
 function queue({ state, queued }: ConversationItems, event: Event): void {
   const message = state.steering.at(-1) ?? state.messages.at(-1);
   if (message?.role === 'user') queued.push({ kind: 'user', ...headOf(event), message, steer: true });
-}
-
-function hasGrown(state: State, messages: number, waiting: number): boolean {
-  return state.messages.length > messages || state.steering.length > waiting;
 }
 
 /** Creates items for the messages that an event added to the conversation. */
@@ -322,7 +318,6 @@ function startsRun(event: Event): boolean {
   return (event.type === 'user' && event.steer !== true) || event.type === 'resumed';
 }
 
-/** Returns the messages that a compaction added. */
 function addedMessages(messages: readonly Message[], before: readonly Message[]): Message[] {
   if (messages === before) return [];
   const known = new Set(before);

@@ -10,9 +10,7 @@ export interface LimitQuestion {
   readonly deny: string;
 }
 
-/**
- * Returns the question about a limit that was reached, the same wherever it is shown. A name in it is not made visible.
- */
+/** Returns the question about a limit that was reached, the same wherever it is shown. A name in it is not made visible. */
 export function limitQuestion(limit: ReachedLimit): LimitQuestion {
   return withArgumentErrors('limitQuestion', () => {
     const { amount, budget, spent, max, more } = limit;

@@ -40,9 +40,7 @@ export interface LiveResponse {
 /** No activity. */
 export const noLiveResponse: LiveResponse = { blocks: [], progress: {}, joinedLate: false };
 
-/**
- * Returns the activity after a reconnect: complete parts arrive again, but the start of an incomplete one was missed.
- */
+/** Returns the activity after a reconnect: complete parts arrive again, but the start of an incomplete one was missed. */
 export function joinedResponse(isRunning: boolean): LiveResponse {
   return { ...noLiveResponse, joinedLate: isRunning };
 }

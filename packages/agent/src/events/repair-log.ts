@@ -24,7 +24,6 @@ export interface RepairedLog {
   readonly problems: readonly LogIssue[];
 }
 
-/** An event with its index in the input. */
 interface Entry {
   readonly at: number;
   readonly event: Event;

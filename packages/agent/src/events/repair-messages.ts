@@ -20,7 +20,6 @@ export interface RepairedMessages {
   readonly problems: readonly MessageIssue[];
 }
 
-/** A call and the result that was found for it. */
 interface RepairedCall {
   readonly at: number;
   readonly part: ToolCallPart;

@@ -1,10 +1,7 @@
 import type { NoticeEvent } from './event.ts';
 import type { State } from './state.ts';
 
-/**
- * Time between two equal turns, in milliseconds, after which they count as waiting and not as repeated. Excludes the
- * time that the model takes.
- */
+/** Time between two equal turns after which they count as waiting, in milliseconds, without the time that the model takes. */
 export const pollMs = 10_000;
 
 /** The limits on repeated turns. */

@@ -5,10 +5,7 @@ import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Event, EventBody } from './event.ts';
 import { ignore } from './event-groups.ts';
 
-/**
- * Returns the usage of the requests behind an event, regardless of which session paid for them; undefined if there
- * are none.
- */
+/** Returns the usage of the requests behind an event, whichever session paid for them; undefined if there are none. */
 export function requestsOf(event: EventBody): RequestUsage | undefined {
   switch (event.type) {
     case 'assistant':

@@ -135,10 +135,7 @@ export function emptyState(): State {
   };
 }
 
-/**
- * Copies a state so that folding further events into the copy does not change the original. Messages are shared,
- * because they never change.
- */
+/** Copies a state, so that folding further events changes only the copy. Messages are shared, because they never change. */
 export function copyState(state: State): State {
   return { ...state, messages: [...state.messages], calls: [...state.calls], steering: [...state.steering] };
 }
@@ -200,10 +197,7 @@ export function decideLimit(state: State, { decision, message, more, waitedMs }:
  */
 export const foldVersion = 7;
 
-/**
- * Returns a state as text, without its messages, which are stored separately because they never change and only grow
- * in number.
- */
+/** Returns a state as text without its messages, which are stored separately because they never change. */
 export function snapshotText(state: State): string {
   return JSON.stringify({ ...state, messages: undefined });
 }

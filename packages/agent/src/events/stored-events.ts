@@ -67,13 +67,9 @@ export interface AskFailedEvent {
   readonly type: 'ask_failed';
   readonly error: ErrorData;
   readonly durationMs: number;
-  /**
-   * True if the failure occurred while the conversation was being shortened, with or without a model request.
-   */
+  /** True if the failure occurred while the conversation was being shortened, with or without a model request. */
   readonly compacting?: boolean;
-  /**
-   * The text from the last attempt, with the reasoning that precedes the text. Absent if there is no text.
-   */
+  /** The text from the last attempt, with the reasoning that precedes the text. Absent if there is no text. */
   readonly partial?: readonly AssistantPart[];
   /** Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown. */
   readonly usd?: number;
@@ -90,17 +86,11 @@ export interface ToolStartedEvent {
   readonly toolName: string;
   readonly type: 'tool_started';
   readonly arguments: Record<string, unknown>;
-  /**
-   * The call waits until this time, in milliseconds since 1970, before its tool runs. Absent if the call does
-   * not wait.
-   */
+  /** The call waits until this time, in milliseconds since 1970, before its tool runs. Absent if the call does not wait. */
   readonly waitUntil?: number;
 }
 
-/**
- * The result of a call: the output of its tool, or an error if permission was denied or the arguments were
- * invalid.
- */
+/** The result of a call: the output of its tool, or an error if permission was denied or the arguments were invalid. */
 export interface ToolResultEvent {
   readonly turn: number;
   readonly index: number;
@@ -123,8 +113,7 @@ export interface ToolResultEvent {
   /** True if this result is the requested output: no further response is needed. */
   readonly final?: boolean;
   /**
-   * True if the content may contain text that other people wrote. Later calls to tools that send data require
-   * a decision.
+   * True if the content may contain text that other people wrote. Later calls to tools that send data require a decision.
    */
   readonly untrusted?: boolean;
   /** References to the complete text of long output; `content` contains its start and end. */
@@ -139,8 +128,8 @@ export interface BlobReference {
 }
 
 /**
- * A user must allow or deny a call or a higher limit. The decision must name this approval id, and only the
- * first decision counts.
+ * A user must allow or deny a call or a higher limit. The decision must name this approval id, and only the first decision
+ * counts.
  */
 export interface ApprovalRequestedEvent {
   readonly turn: number;
@@ -152,55 +141,39 @@ export interface ApprovalRequestedEvent {
   readonly type: 'approval_requested';
   readonly approvalId: string;
   readonly arguments: Record<string, unknown>;
-  /**
-   * Hash of the tool, its arguments, `changes` and `after`. It ensures that only the approved call is
-   * executed.
-   */
+  /** Hash of the tool, its arguments, `changes` and `after`. It ensures that only the approved call is executed. */
   readonly hash: string;
   /**
-   * All changes that the call would make, if its tool knows them. If they differ when the call is about to
-   * run, the user is asked again.
+   * All changes that the call would make, if its tool knows them. If they differ when the call is about to run, the user is
+   * asked again.
    */
   readonly changes?: readonly ChangeDigest[];
-  /**
-   * If `changes` is absent: the calls in the same response that run first and can change what this call does.
-   */
+  /** If `changes` is absent: the calls in the same response that run first and can change what this call does. */
   readonly after?: readonly string[];
-  /**
-   * True if the user allowed the call before, but it would now do something different from what the user was
-   * shown.
-   */
+  /** True if the user allowed the call before, but it would now do something different from what the user was shown. */
   readonly isRepeated?: boolean;
-  /**
-   * The wall-clock time when the request expires, in milliseconds since 1970. Absent if the request does not
-   * expire.
-   */
+  /** The wall-clock time when the request expires, in milliseconds since 1970. Absent if the request does not expire. */
   readonly expiresAt?: number;
   readonly subject?: string;
   /**
-   * The reason why the tool requires a user to decide. A rule that covers more than this call cannot replace
-   * that decision.
+   * The reason why the tool requires a user to decide. A rule that covers more than this call cannot replace that decision.
    */
   readonly mustAsk?: string;
   /**
-   * The limit that was reached. If present, the decision is about this limit, not about a call: `allow`
-   * raises the limit.
+   * The limit that was reached. If present, the decision is about this limit, not about a call: `allow` raises the limit.
    */
   readonly limit?: ReachedLimit;
 }
 
-/**
- * The outcome of an approval request: a user decided, or the request expired or was superseded by a new
- * message.
- */
+/** The outcome of an approval request: a user decided, or the request expired or was superseded by a new message. */
 export interface ApprovalDecidedEvent {
   readonly type: 'approval_decided';
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
   /**
-   * How much is added to the limit that was reached. If absent, the limit is raised by the amount that the
-   * approval request offered.
+   * How much is added to the limit that was reached. If absent, the limit is raised by the amount that the approval request
+   * offered.
    */
   readonly more?: number;
   /** Who decided, as named by the calling program, such as a token of the server. */
@@ -222,14 +195,14 @@ export interface CompactedEvent {
 }
 
 /**
- * The usage of requests that the loop did not send itself: those of a sub-agent, another program, a tool or
- * an assistant's memory.
+ * The usage of requests that the loop did not send itself: those of a sub-agent, another program, a tool or an assistant's
+ * memory.
  */
 export interface SpentEvent {
   readonly type: 'spent';
   /**
-   * The source of the requests: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for
-   * the memory), `embedding`, or `tool` (anything else). More values may be added later.
+   * The source of the requests: `agent` (a sub-agent), `delegate` (another program), `memory` (a summary for the memory),
+   * `embedding`, or `tool` (anything else). More values may be added later.
    */
   readonly who: string;
   readonly spent: RequestUsage;
@@ -239,8 +212,8 @@ export interface SpentEvent {
   readonly callId?: string;
   readonly toolName?: string;
   /**
-   * The id of their reservation in a budget store. After a crash, the process that resumes the session
-   * settles the reservation.
+   * The id of their reservation in a budget store. After a crash, the process that resumes the session settles the
+   * reservation.
    */
   readonly reservation?: string;
   /** The session that sent them, if its log is in the same store. Their cost is counted there. */
@@ -248,8 +221,8 @@ export interface SpentEvent {
 }
 
 /**
- * The run was cancelled, its time limit was reached, or another limit was reached and one closing response is
- * still needed. The event is stored so that the cancellation or limit still applies after a crash.
+ * The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed.
+ * The event is stored so that the cancellation or limit still applies after a crash.
  */
 export interface StopRequestedEvent {
   readonly type: 'stop_requested';
@@ -261,9 +234,7 @@ export interface StopRequestedEvent {
 /** A message from the runtime to the model. Occurs only between two turns. */
 export interface NoticeEvent {
   readonly type: 'notice';
-  /**
-   * The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added later.
-   */
+  /** The machine-readable reason: `no_progress` if the model repeats a turn. More values may be added later. */
   readonly code: string;
   /** The text that the model sees. */
   readonly text: string;

@@ -21,9 +21,7 @@ export interface HarnessHandler {
   onReasoning?(text: string): void;
   /** Called for each tool call that the model makes. The id is the provider's and can repeat in another response. */
   onToolCall?(id: string, name: string, input: Record<string, unknown>): void;
-  /**
-   * Called with the result of a call. Calls that did not run because of a stopped batch or a cancellation have none.
-   */
+  /** Called with the result of a call. Calls that did not run because of a stopped batch or a cancellation have none. */
   onToolResult?(id: string, result: string, isError: boolean): void;
   onStatus?(state: HarnessStatus, message?: string): void;
   /** Called with the usage of each response. */
@@ -101,10 +99,7 @@ function notifyBlock(block: Block, notify: Notify): void {
   else notify('onToolCall', block.id, block.toolName, block.arguments);
 }
 
-/**
- * Passes each block of a response to the handler once: as it completes if the agent reports that, otherwise with the
- * complete response.
- */
+/** Passes each block of a response to the handler once: as it completes, or with the complete response. */
 class Blocks {
   readonly #emit: (block: Block) => void;
   #emitted: string[] = [];

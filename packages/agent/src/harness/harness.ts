@@ -102,7 +102,6 @@ interface Work {
   readonly start: Start;
 }
 
-/** A prompt in the queue. */
 interface QueuedPrompt {
   readonly held: PendingRun;
   readonly given: unknown;

@@ -51,7 +51,6 @@ export class PendingRun {
     else this.#feed.live(event);
   }
 
-  /** Ends the run. */
   end(result: RunResult): void {
     this.#feed.end();
     this.#result.resolve(result);

@@ -27,7 +27,6 @@ export interface ForkOptions {
   readonly user?: string;
 }
 
-/** The options that every harness has. */
 interface HarnessConfig {
   readonly sessionId?: string;
   readonly handler?: HarnessHandler | null;

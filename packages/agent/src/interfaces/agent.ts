@@ -90,9 +90,7 @@ export interface ModelResponse {
   readonly tried?: readonly TriedModel[];
 }
 
-/**
- * The features that a provider supports. A request for any other feature fails as `invalid` before anything is sent.
- */
+/** The features that a provider supports. A request for any other feature fails as `invalid` before anything is sent. */
 export interface Capabilities {
   /**
    * Media types of the files that it accepts in prompts and tool results, such as `image/png`. `text/*` matches every
@@ -128,9 +126,7 @@ export type AgentEvent =
       readonly attempt: number;
       readonly error: ErrorData;
       readonly delayMs: number;
-      /**
-       * Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead.
-       */
+      /** Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead. */
       readonly leftMs?: number;
       /** The model that is asked next, if it is another one. */
       readonly next?: ModelRef;

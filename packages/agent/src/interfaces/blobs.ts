@@ -20,9 +20,7 @@ export interface Blobs {
    * the bytes cannot be stored or the id is invalid.
    */
   put(id: string, bytes: Uint8Array): void | Promise<void>;
-  /**
-   * Returns the bytes from `start` up to but not including `end`, as far as they exist; undefined for an unknown id.
-   */
+  /** Returns the bytes from `start` up to but not including `end`, as far as they exist; undefined for an unknown id. */
   get(
     id: string,
     range: { readonly start: number; readonly end: number },

@@ -116,12 +116,10 @@ const joining = ';&|$`<>()\\n\\r\\\\';
 
 function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
   const match = /^([A-Za-z0-9_*-]+)(?:\(([\s\S]*)\))?$/.exec(rule.trim());
-  if (match === null)
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'bad_rule',
-      message: `Permission rule ${JSON.stringify(rule)} must have the form "tool" or "tool(pattern)".`,
-    });
+  if (match === null) {
+    const message = `Permission rule ${JSON.stringify(rule)} must have the form "tool" or "tool(pattern)".`;
+    throw new AgentError({ kind: 'invalid', code: 'bad_rule', message });
+  }
   const name = glob(match[1] ?? '', true);
   const subject = match[2] === undefined ? undefined : glob(match[2], wide);
   return (call) => name.test(call.toolName) && (subject === undefined || subject.test(call.subject));

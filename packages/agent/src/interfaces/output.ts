@@ -10,9 +10,7 @@ import type { StandardSchema } from './standard-schema.ts';
 import type { Tool } from './tool.ts';
 import { readTool } from './tool.ts';
 
-/**
- * The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`.
- */
+/** The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`. */
 export interface OutputOption<Output> {
   /** Name of the shape. Default `answer`. */
   readonly name?: string;
@@ -31,10 +29,7 @@ export interface OutputPlan<Output> {
   parse(text: string): Promise<Output>;
 }
 
-/**
- * Plans how to get output in a shape from this agent.
- * @throws AgentError `invalid` if the agent does not support it.
- */
+/** Plans how to get output in a shape from this agent. @throws AgentError `invalid` if the agent does not support it. */
 export function planOutput<Output>(agent: Agent, option: OutputOption<unknown>): OutputPlan<Output> {
   const path = 'options.output';
   const { name = 'answer', schema, toJsonSchema } = read(option, optionFields, path);
@@ -59,11 +54,8 @@ export function planOutput<Output>(agent: Agent, option: OutputOption<unknown>):
   const parse = async (text: string) => (await parseOutput(text, probe)) as Output;
   if (agent.capabilities.output === 'native') return { shape, parse };
   if (agent.capabilities.output === 'tool') return { tool: probe, parse };
-  throw new AgentError({
-    kind: 'invalid',
-    code: 'unsupported',
-    message: `${agent.provider} with model ${agent.model} does not support structured output.`,
-  });
+  const message = `${agent.provider} with model ${agent.model} does not support structured output.`;
+  throw new AgentError({ kind: 'invalid', code: 'unsupported', message });
 }
 
 const optionFields = record<OutputOption<unknown>>({ name: text, schema: any, toJsonSchema: callable }, [
@@ -84,9 +76,6 @@ async function parseOutput(text: string, { parameters, validate }: Tool): Promis
 }
 
 function wrongShape(problem: string): AgentError {
-  return new AgentError({
-    kind: 'agent',
-    code: 'output',
-    message: `The response does not have the requested shape: ${problem}.`,
-  });
+  const message = `The response does not have the requested shape: ${problem}.`;
+  return new AgentError({ kind: 'agent', code: 'output', message });
 }

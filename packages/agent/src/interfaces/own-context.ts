@@ -19,10 +19,7 @@ export function ownContext(stop: LazyAbortSignal, emit: Emit, mayRetry: MayRetry
   return context;
 }
 
-/**
- * Returns the stop of a context of {@link ownContext}, which needs no AbortSignal; undefined for any other, and for a
- * copy, whose signal may be another.
- */
+/** Returns the stop of a context of {@link ownContext}; undefined for any other and for a copy, whose signal may differ. */
 export function stopOf(context: RequestContext): LazyAbortSignal | undefined {
   return stops.get(context);
 }

@@ -56,11 +56,8 @@ function chosenFactory(
   const factory = Object.hasOwn(factories, provider) ? factories[provider] : undefined;
   if (typeof factory !== 'function') {
     const known = Object.keys(factories).join(', ');
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'unknown_provider',
-      message: `There is no provider named ${JSON.stringify(provider)}. Known: ${known}.`,
-    });
+    const message = `There is no provider named ${JSON.stringify(provider)}. Known: ${known}.`;
+    throw new AgentError({ kind: 'invalid', code: 'unknown_provider', message });
   }
   const base = provider === configured ? config : withoutCredentials(config);
   const shared = provider === configured ? cleanKey(env['COBBLER_AGENT_API_KEY']) : undefined;

@@ -194,10 +194,7 @@ function converterOf(
   return own && (() => own.input({ target: 'draft-2020-12' }));
 }
 
-/**
- * Returns the path to the first field whose schema cannot be written as JSON Schema, as far as the library exposes
- * its fields.
- */
+/** Returns the path to the first field whose schema cannot be written as JSON Schema, as far as its fields are known. */
 function unrepresentable(schema: unknown, place: SchemaPlace): string[] {
   for (const [path, child] of fieldsOf(schema)) {
     try {

@@ -355,10 +355,7 @@ function isSame(left: readonly unknown[], right: readonly unknown[]): boolean {
   return left.length === right.length && left.every((value, index) => value === right[index]);
 }
 
-/**
- * Validates the model's arguments by the tool's own rules. Never throws or rejects. Returns a promise only if the rules
- * do, or need the library for complex schemas.
- */
+/** Validates arguments by the tool's own rules. Never throws or rejects. A promise only if the rules or the schema need it. */
 export function validateArguments(
   tool: Tool,
   args: Record<string, unknown>,

@@ -126,9 +126,7 @@ function countSteps(keyword: Keyword, work: ParsingBudget): Keyword {
   };
 }
 
-/**
- * Returns the replacement of a keyword that the library would evaluate too slowly or with ordinary regular expressions.
- */
+/** Returns the replacement of a keyword that the library would evaluate too slowly or with ordinary regular expressions. */
 function replacement({ keyword, parse }: Keyword, costly: string[]): Partial<Keyword> {
   switch (keyword) {
     case 'pattern':

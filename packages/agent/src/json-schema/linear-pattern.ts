@@ -3,10 +3,7 @@ import { RE2JS } from 're2js';
 /** Returns whether the pattern matches anywhere in the text. */
 export type Matches = (text: string) => boolean;
 
-/**
- * Maximum length of a pattern and maximum number of steps per character of a text. Beyond them, a match would be too
- * slow on a long text.
- */
+/** Maximum length of a pattern and maximum number of steps per character. Beyond them, a match would be too slow. */
 const maxCharacters = 4000;
 const maxSteps = 10_000;
 

@@ -58,10 +58,7 @@ const expected: Readonly<Record<string, readonly [(value: unknown) => boolean, s
   ),
 };
 
-/**
- * Returns why the form of a JSON Schema makes it unusable: the location, the value and what is wrong with it.
- * Undefined if the schema can be used.
- */
+/** Returns why a JSON Schema is unusable: the location, the value and what is wrong with it. Undefined if it can be used. */
 export function schemaFault(schema: JsonObject): string | undefined {
   return formFault(schema, '#', 0) ?? missingTarget(schema);
 }

@@ -79,10 +79,7 @@ const maxDepth = 32;
 /** Maximum number of choices, because each value is compared with all of them. */
 const maxCompared = 1000;
 
-/**
- * Returns whether {@link compileSimple} supports the complete schema, as it does for most tools. It needs no library,
- * and its work is bounded by the sizes of schema and value.
- */
+/** Returns whether {@link compileSimple} supports the schema, as for most tools: without a library, in bounded time. */
 export function isSimple(schema: unknown, depth = 0): boolean {
   if (typeof schema === 'boolean') return true;
   if (!isObject(schema) || depth > maxDepth) return false;
@@ -103,9 +100,7 @@ export function isSimple(schema: unknown, depth = 0): boolean {
   );
 }
 
-/**
- * Compiles a schema of {@link isSimple} to the checks of the keywords that it has, because a tool is called many times.
- */
+/** Compiles a schema of {@link isSimple} to the checks of the keywords that it has, because a tool is called many times. */
 export function compileSimple(schema: unknown): Check {
   if (schema === false) return refuse;
   if (!isObject(schema)) return allow;
@@ -229,10 +224,7 @@ export function limitText(keyword: string, limit: number | string): string | und
   return one && `must have at ${bound} ${limit} ${String(limit) === '1' ? one : many}`;
 }
 
-/**
- * Returns the number of characters, not of UTF-16 code units. Code units are compared first, because there are never
- * fewer.
- */
+/** Returns the number of characters, not of code units, which are compared first because there are never fewer. */
 function lengthOf(value: string, bound: number): number {
   return value.length < bound || value.length > bound * 2 ? value.length : [...value].length;
 }

@@ -30,10 +30,7 @@ export interface Finish {
 
 /** The next action of a run. */
 export type Action =
-  /**
-   * `closing` is the limit after which one last response without tools is requested. `notice` is a notice that the
-   * model sees first.
-   */
+  /** `closing` is the limit after which one last response without tools is requested. The model sees `notice` first. */
   | { readonly type: 'request'; readonly closing?: LimitName; readonly notice?: Omit<NoticeEvent, 'type'> }
   | { readonly type: 'call_tools'; readonly calls: readonly OpenCall[] }
   | { readonly type: 'compact' }

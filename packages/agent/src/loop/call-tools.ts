@@ -294,10 +294,7 @@ function eventOf(
 /** Maximum duration of one timer, in milliseconds. */
 const maxTimer = 2 ** 31 - 1;
 
-/**
- * Waits until a time, or until a message of the user arrives. Resolves with undefined if the run must stop, or if it is
- * performed in steps and this step is to end before the wait does.
- */
+/** Waits until a time or a user's message. Undefined if the run must stop, or if this step is to end before the wait. */
 async function waitFor(run: RunContext, until: number): Promise<ToolWait | undefined> {
   const { runtime, callsPerStep, waitEnded } = run.config;
   for (;;) {

@@ -8,10 +8,7 @@ import type { ErrorData } from '../values/errors.ts';
 import type { Action, Finish, Policy } from './action.ts';
 import { afterCutOff, endingError, finishAtLimit, limitOf } from './ending-error.ts';
 
-/**
- * Returns the next action for a state. Pure: equal states give equal actions. The order of the checks is the
- * contract.
- */
+/** Returns the next action for a state. Pure: equal states give equal actions. The order of the checks is the contract. */
 export function decide(state: State, policy: Policy): Action {
   const { closing, stopReason, compacted } = state;
   if (state.finished !== undefined) return { type: 'finish', status: state.finished.status };

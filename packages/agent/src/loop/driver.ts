@@ -45,10 +45,7 @@ export function startRun<Output, Tools extends Tool>(config: RunConfig<Output>):
   return new Run({ id: config.runId, sessionId: config.sessionId }, driver.run(), driver.feed, driver);
 }
 
-/**
- * Performs one action of a run.
- * @throws AgentError see `Executor.advance`.
- */
+/** Performs one action of a run. @throws AgentError see `Executor.advance`. */
 export function advanceRun<Output>(config: RunConfig<Output>): Promise<Advance<Output>> {
   return new Driver(config).advance();
 }
@@ -141,10 +138,7 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     return isOpen;
   }
 
-  /**
-   * Queues a message for the next turn. Returns false if the message is empty, or if no turn will follow because the
-   * run has ended, is stopping or is at its closing response.
-   */
+  /** Queues a message for the next turn. Returns false if it is empty, or if no turn follows: the run ends or is closing. */
   steer(content: readonly UserPart[]): boolean {
     const isEnding = this.log.closed || this.isStopping || this.state.closing !== undefined;
     if (isEnding || !saysSomething(content)) return false;
@@ -308,18 +302,13 @@ class Driver<Output> implements RunControl, RunContext, LogOwner {
     while (this.log.busy) await this.log.untilSettled();
   }
 
-  /**
-   * Returns the end of a run whose store failed. A run that was asked to stop ends as stopped, whatever the store
-   * did.
-   */
+  /** Returns the end of a run whose store failed. A run that was asked to stop ends as stopped, whatever the store did. */
   #storeFailed(): Finish | undefined {
     const { failure } = this.log;
     return failure === undefined || this.state.stop !== undefined ? undefined : finishAsFailed(failure);
   }
 
-  /**
-   * Writes the end. After that, nothing is accepted or recorded. An earlier request to stop overrides the given end.
-   */
+  /** Writes the end. After that, nothing is accepted or recorded. An earlier request to stop overrides the given end. */
   #end(wanted: Finish): void {
     if (this.log.closed) return;
     const durationMs = this.config.runtime.monotonic() - this.#began;

@@ -26,10 +26,7 @@ export function finishAtLimit(limit: LimitName, { repeats }: Pick<Policy, 'repea
   return { type: 'finish', status: 'limit', limit, error: { kind: 'limit', code: limit, message } };
 }
 
-/**
- * Returns the action after a response that a limit cut off: the end, or another request if a user is asked. The limit
- * refuses that request, which raises the question.
- */
+/** Returns the action after a response cut off by a limit: the end, or a request, whose refusal raises the question. */
 export function afterCutOff(limit: LimitName, { turns }: State, policy: Policy): Action {
   const isAsked = policy.onReached === 'ask' && (limit === 'usd' || limit === 'tokens');
   return isAsked && turns < policy.turns

@@ -61,10 +61,7 @@ type RunFields =
   | 'waitEnded'
   | 'open';
 
-/**
- * The agent loop for one task: request a response, run the tools it calls, repeat, within limits. Between runs, an
- * executor keeps only its options and its store.
- */
+/** The agent loop for one task: request, run tools, repeat, within limits. Between runs it keeps only options and store. */
 export class Executor<Tools extends Tool = Tool> {
   readonly #options: Omit<RunConfig, RunFields>;
   /** The limits that the caller set, for the budget of each run. */
@@ -241,10 +238,7 @@ async function responseOf(run: Run): Promise<unknown> {
 /** The sizes of declarations. Many executors share tools, for example one for each prompt of a harness. */
 const sizes = new WeakMap<Tool, number>();
 
-/**
- * Checks the tools of a run together.
- * @throws AgentError `invalid`, code `duplicate_tool` or `tools_too_large`.
- */
+/** Checks the tools of a run together. @throws AgentError `invalid`, code `duplicate_tool` or `tools_too_large`. */
 function checkTools(tools: readonly Tool[]): void {
   const names = new Set<string>();
   let bytes = 0;

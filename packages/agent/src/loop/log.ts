@@ -48,7 +48,6 @@ export interface LogConfig {
 export interface LogOwner {
   /** Initially empty; the log keeps it up to date. */
   readonly state: State;
-  /** Claims the session. */
   claim(): Promise<Claim>;
   /** Receives each event once it is committed and folded, or the end that the store does not contain. */
   publish(event: Event | UnstoredEnd): void;
@@ -309,10 +308,7 @@ function claimFailure(error: unknown): AgentError {
   return isRefusal ? error : storeFailure(error);
 }
 
-/**
- * Returns an event without its position. A successful end that is not stored is a failure; a stopped run stays
- * stopped.
- */
+/** Returns an event without its position. A successful end that is not stored is a failure; a stopped run stays stopped. */
 function asUnstored({ seq: _, id: __, ...event }: Event, failure: AgentError): UnstoredEvent {
   if (event.type !== 'finished' || endsAnyway.includes(event.status)) return event;
   const { limit: ___, ...rest } = event;

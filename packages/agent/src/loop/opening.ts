@@ -69,7 +69,6 @@ export function openAction(
   };
 }
 
-/** Returns the first events of a prompt. */
 function promptEvents(messages: readonly Message[]): EventBody[] {
   const last = messages.at(-1);
   const user = last?.role === 'user' ? [userEvent(last.content)] : [];
@@ -96,7 +95,6 @@ function closeSuperseded(state: State): EventBody[] {
   return openRequests(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
 }
 
-/** Closes approvals that have expired. */
 function closeExpired(state: State, now: number): EventBody[] {
   const over = openRequests(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
   return over.map(({ approvalId }) => decidedBy('expired', approvalId));
@@ -115,10 +113,7 @@ function decidedBy(decision: 'superseded' | 'expired', approvalId: string): Even
   return { type: 'approval_decided', approvalId, decision, waitedMs: 0 };
 }
 
-/**
- * Removes an imported conversation, because the session already has one. Without a new message, the session is
- * resumed.
- */
+/** Removes an imported conversation, because the session already has one. Without a new message, the session is resumed. */
 function withoutHistory(first: readonly EventBody[]): EventBody[] {
   const rest = first.filter((event) => event.type !== 'history');
   return rest.length > 0 ? rest : [{ type: 'resumed' }];

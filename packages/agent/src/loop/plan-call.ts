@@ -50,10 +50,7 @@ function planValid(run: RunContext, call: OpenCall, tool: Tool, valid: Validatio
   return planWithGates(run, job, hooks.length === 0 ? [gate] : [...hooksAsGates(run), gate]);
 }
 
-/**
- * Returns the reason why a user must decide about a call: that of its tool, or that the call can send data and the model
- * wrote it after it had read what other people wrote.
- */
+/** Returns why a user must decide about a call: its tool says so, or it can send data that the model read from others. */
 function whyAsk(
   run: RunContext,
   call: OpenCall,

@@ -26,7 +26,6 @@ export function requestModel(
   return Promise.resolve(run.log.record([first])).then(() => requestTurn(run, isClosing));
 }
 
-/** The start of a turn. */
 interface TurnStart {
   /** Time on the monotonic clock. */
   readonly began: number;

@@ -27,10 +27,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** The request that is being sent, which stops with the run before the listeners are called. */
   sending: { stopWith(reason: unknown): void } | undefined;
-  /**
-   * Calls the listener when the run must stop, before the listeners of the signal. Returns a function that removes
-   * it.
-   */
+  /** Calls the listener when the run must stop, before the listeners of the signal. Returns a function that removes it. */
   onStop(listener: (reason: unknown) => void): () => void;
   /** Records events. If it returns false, the log accepts no more: no further effect may start. */
   readonly log: Pick<Log, 'record'>;

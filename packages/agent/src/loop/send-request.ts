@@ -57,9 +57,7 @@ const graceMs = 50;
 export interface PendingRequest {
   readonly agent: Agent;
   readonly request: ModelRequest;
-  /**
-   * Returns the maximum number of input tokens; called only if something is limited. Default: of the messages of the run.
-   */
+  /** Returns the maximum number of input tokens; called only if something is limited. Default: of the messages of the run. */
   readonly inputTokens?: () => number;
   readonly emit: RunContext['emit'];
 }
@@ -365,10 +363,7 @@ function boundsOf(run: RunContext, asked: PendingRequest): RequestBounds {
   return { price, inputTokens, inputUsd, outputTokens, wanted, least };
 }
 
-/**
- * Returns the request with the maximum length of the response that was reserved, so that the service cannot use more,
- * and the limit that leaves less than was wanted.
- */
+/** Returns the request with the reserved maximum length, so that no more is used, and the limit that leaves too little. */
 function fittingRequest(
   request: ModelRequest,
   { wanted, price, inputTokens, inputUsd, outputTokens }: RequestBounds,

@@ -19,9 +19,7 @@ export function shownBytes(tool: Tool): number {
   return Math.min(tool.maxOutputBytes ?? maxOutputBytes, maxOutputBytes);
 }
 
-/**
- * Returns the maximum number of bytes of this tool's output that are kept: more than the model sees if it can be offloaded.
- */
+/** Returns the maximum number of bytes of this tool's output that are kept: more than the model sees if it is offloaded. */
 export function usefulBytes(run: RunContext, tool: Tool): number {
   return offloadFor(run, tool) === undefined ? shownBytes(tool) : maxKept;
 }
@@ -68,10 +66,7 @@ async function putText(offload: Offload, ...given: Parameters<Offload['put']>): 
   return read(await offload.put(...given), offloadedFields, 'context.offload.put()');
 }
 
-/**
- * Resolves with undefined if it fails, takes too long or the run must stop; only the middle of an output is lost
- * then.
- */
+/** Resolves with undefined if it fails, takes too long or the run must stop; only the middle of an output is lost then. */
 function withTimeout(
   run: RunContext,
   putting: Promise<OffloadedOutput>,

@@ -18,10 +18,7 @@ export interface CommandLine {
   readonly operators: readonly CommandOperator[];
 }
 
-/**
- * A word, an operator or a redirection at the start of the rest of the line. Double quotes may not expand anything, and a
- * tilde may not be where a shell replaces it.
- */
+/** A word, operator or redirection at the start of the rest. Double quotes expand nothing, and a tilde is only a character. */
 const token =
   /^(?:(?<redirect>2>&1|[12]?> *\/dev\/null|< *\/dev\/null)(?=[ \t;|]|&&|$)|(?<operator>&&|\|\||;|\|)|(?<word>(?:[\w%+,./:=@^-]|(?<!^)#|(?<!^|[:=])~|'[^']*'|"[^"$`\\]*"|\\')+)(?=[ \t;|]|&&|$))/;
 

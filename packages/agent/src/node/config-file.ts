@@ -62,10 +62,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-/**
- * Parses the text of a configuration file. Exported for editors and tests; see {@link loadConfig}. The YAML parser is
- * large, so it is loaded only if there is a file to read.
- */
+/** Parses a configuration, for editors and tests too; see {@link loadConfig}. Loads the large YAML parser if needed. */
 export async function parseConfig(text: string, path: string): Promise<LoadedConfig> {
   const { readConfig } = await import('./config-text.ts');
   return readConfig(read(text, string, 'text'), read(path, string, 'path'));

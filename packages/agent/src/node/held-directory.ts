@@ -71,28 +71,13 @@ export class HeldDirectory {
    * @throws the system's error; ELOOP for a symbolic link.
    */
   async file(name: string): Promise<FileHandle> {
-    const handle = await open(this.#at(name), constants.O_RDONLY | noFollow | nonBlocking);
-    try {
-      if (this.#handle === undefined) await this.#same(handle, name);
-      return handle;
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
+    return await this.#checked(await open(this.#at(name), constants.O_RDONLY | noFollow | nonBlocking), name);
   }
 
   /** Creates a file that must not exist yet. */
   async create(name: string, mode: number): Promise<FileHandle> {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
-    const handle = await open(this.#at(name), flags, mode);
-    if (this.#handle !== undefined) return handle;
-    try {
-      await this.#same(handle, name);
-      return handle;
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
+    return await this.#checked(await open(this.#at(name), flags, mode), name);
   }
 
   async entries(): Promise<Dirent[]> {
@@ -144,6 +129,16 @@ export class HeldDirectory {
 
   async #check(): Promise<void> {
     if ((await realpath(this.real)) !== this.real) throw movedError();
+  }
+
+  async #checked(handle: FileHandle, name: string): Promise<FileHandle> {
+    try {
+      if (this.#handle === undefined) await this.#same(handle, name);
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
   }
 
   /** Checks that the file was opened in this directory. Repeated, because a swap can be undone for a single check. */

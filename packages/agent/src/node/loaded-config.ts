@@ -104,10 +104,7 @@ export interface LoadedConfig {
   readonly lines: Readonly<Record<string, number>>;
 }
 
-/**
- * Creates the error for a problem in a configuration file. The message never contains a value, because that may be a
- * key.
- */
+/** Creates the error for a problem in a configuration file. The message never contains a value, because that may be a key. */
 export function unusable(path: string, line: number | undefined, problem: string): AgentError {
   const place = line === undefined ? path : `${path}:${line}`;
   return new AgentError({ kind: 'invalid', code: 'config', message: `${place}: ${problem}.` });

@@ -15,10 +15,7 @@ export function isMcpName(name: string): boolean {
   );
 }
 
-/**
- * Returns the problem with the setting `mcp`, or undefined if it is valid. Never contains a value, because that may be
- * a key.
- */
+/** Returns the problem with the `mcp` setting; undefined if it is valid. Contains no value, because it may be a key. */
 export function mcpProblem(value: unknown): string | undefined {
   try {
     if (!isObject(value)) return 'must map server names to settings with a command or a url';

@@ -178,10 +178,7 @@ function meansOne(name: string, wanted: ReadonlySet<string>): boolean {
   return wanted.has(name) || (name.includes('~') && [...wanted].some((one) => means(name, one)));
 }
 
-/**
- * Returns whether a plain name equals `wanted` or is its short form: `GIT~1`, or `GI7EBA~1` if several names start
- * alike.
- */
+/** Returns whether a plain name equals `wanted` or is its short form: `GIT~1`, or `GI7EBA~1` if several names start alike. */
 function means(name: string, wanted: string): boolean {
   if (name === wanted) return true;
   if (!name.includes('~')) return false;

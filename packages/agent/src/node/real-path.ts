@@ -79,11 +79,8 @@ export class Workspace {
       this.root = realpathSync.native(root);
       if (!statSync(this.root).isDirectory()) throw new Error('not a directory');
     } catch {
-      throw new AgentError({
-        kind: 'invalid',
-        code: 'workspace',
-        message: `The workspace ${quotePath(root)} is not a usable directory. Specify a directory that exists and is accessible.`,
-      });
+      const message = `The workspace ${quotePath(root)} is not a usable directory. Specify a directory that exists and is accessible.`;
+      throw new AgentError({ kind: 'invalid', code: 'workspace', message });
     }
     this.#protected = new ProtectedPaths(this.root, env, allowGuarded);
   }
@@ -102,9 +99,7 @@ export class Workspace {
     return `${file} is protected: other programs execute ${part} or take instructions from it.`;
   }
 
-  /**
-   * Returns why a path is refused: `sealed` anywhere, `outside` the workspace, or `unusable` if it cannot be resolved.
-   */
+  /** Returns why a path is refused: `sealed` anywhere, `outside` the workspace, or `unusable` if it cannot be resolved. */
   refusalOf(path: string): 'sealed' | 'outside' | 'unusable' | undefined {
     const real = this.#realPath(path);
     if (real === undefined) return 'unusable';

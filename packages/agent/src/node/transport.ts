@@ -39,7 +39,6 @@ export function defaultTransport(_runtime: Runtime): Transport {
   return shared;
 }
 
-/** The HTTP client for one protocol. */
 interface Client {
   readonly request: typeof http.request;
   readonly kept: http.Agent;
@@ -101,10 +100,7 @@ class Routes {
 }
 type SentHeaders = Pick<Route, 'setLength'> & Required<Pick<http.ClientRequestArgs, 'headers'>>;
 
-/**
- * Returns the headers as a table. Only headers that Node adds itself, for a proxy or for credentials in the URL, need
- * it: every waiting request keeps a copy of the table in memory.
- */
+/** Returns the headers as a table, which stays in memory. Needed for headers that Node adds: for a proxy or credentials. */
 function headerTable(given: TransportRequest['headers']): SentHeaders {
   const headers: Record<string, string> = { 'accept-encoding': 'identity', ...given };
   const setLength = (length: number) => {
@@ -209,9 +205,7 @@ function joined(body: readonly Uint8Array[], from: number, upTo: number, length:
   return whole;
 }
 
-/**
- * Starts a request. Throws for headers that HTTP cannot carry; Node's error contains the header name but not its value.
- */
+/** Starts a request. Throws for headers that HTTP cannot carry; Node's error contains the header name but not its value. */
 function begin({ client, options, setLength }: Route, agent: http.Agent, length: number): http.ClientRequest {
   setLength(length);
   options.agent = agent;
@@ -284,7 +278,6 @@ function unsendable(reason: string): AgentError {
 interface EnvironmentProxy {
   /** URL without user and password. */
   readonly address: string;
-  /** The variable that defines it. */
   readonly variable: string;
 }
 

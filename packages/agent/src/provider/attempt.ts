@@ -20,10 +20,7 @@ export interface ProviderContext {
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly timeouts: Timeouts;
-  /**
-   * No timer is set for longer, in milliseconds: this is the shortest of the later timeouts, so the timer never has to be
-   * set again for them.
-   */
+  /** No timer is set for longer, in milliseconds: the shortest of the later timeouts, so that it need not be set again. */
   readonly maxTimerMs: number;
   readonly endpoint: EndpointCache;
   /** The headers of every request, which those of the endpoint and the envelope override. */
@@ -54,7 +51,6 @@ export interface FailedAttempt {
   readonly retry: boolean;
   /** Tokens that the service reported or must have used. */
   readonly wasted: Usage;
-  /** True if a request was sent. */
   readonly sent: boolean;
   /**
    * True if retries are limited by number instead of time: the response had started, so the service may charge for it,

@@ -52,9 +52,7 @@ import type { Wire } from './wire/wire.ts';
 export interface CreateAgentOptions {
   readonly model: string;
   readonly capabilities: Capabilities;
-  /**
-   * Maximum number of output tokens. 0 or undefined: the provider's default. The value of a request takes precedence.
-   */
+  /** Maximum number of output tokens. 0 or undefined: the provider's default. The value of a request takes precedence. */
   readonly maxTokens?: number;
   /** -1 or undefined: the provider's default. The value of a request takes precedence. */
   readonly temperature?: number;
@@ -238,10 +236,7 @@ function bodyOf(
   return body;
 }
 
-/**
- * Returns the fastest transport of this platform, which is the default of `createAgent`. For wires that implement
- * `send`.
- */
+/** Returns the fastest transport of this platform, which is the default of `createAgent`. For wires that implement `send`. */
 export function platformTransport(runtime: Runtime): Transport {
   return defaultTransport(runtime);
 }

@@ -180,10 +180,7 @@ export class HttpExchange implements PayloadSink {
     this.#fail(refusal({ wire, runtime, framing, address: endpoint, response, body }));
   }
 
-  /**
-   * Processes one chunk of the body, or what its end completes. Must not throw, because transports call it from their
-   * own events.
-   */
+  /** Processes a chunk of the body, or what its end completes. Must not throw: transports call it from their events. */
   #take(bytes: Uint8Array | undefined): void {
     const assembly = this.#assembly;
     const body = this.#body;

@@ -25,10 +25,7 @@ interface RetryState {
   readonly since: number;
 }
 
-/**
- * Makes attempts until one succeeds or no other is worthwhile. Retries happen only here. An error contains the number of
- * attempts and the tokens they wasted.
- */
+/** Makes attempts until one succeeds or no other is worthwhile. Only this retries. An error has attempts and wasted tokens. */
 export function callModel(call: ModelCall): void {
   // Usually the first attempt succeeds, so the retry state is created only after a failure.
   new HttpExchange(call, (failed) => void askAgain(call, failed)).start(call.began);
@@ -87,10 +84,7 @@ async function isPaidFor({ owner, wasted }: ModelCall): Promise<boolean> {
   }
 }
 
-/**
- * Returns the error with the cost of its attempts. An error without cost, such as an early abort, is returned
- * unchanged.
- */
+/** Returns the error with the cost of its attempts. An error without cost, such as an early abort, is returned unchanged. */
 function withTotals(error: AgentError, { attempts, wasted }: ModelCall, kind = error.kind): AgentError {
   // The next attempt, which will not be made, counts in the call.
   if (attempts === 1 && isNoUsage(wasted)) return error;

@@ -23,10 +23,7 @@ export interface ApiRequestOptions {
 export class ApiLink {
   readonly #options: LinkOptions;
 
-  /**
-   * Creates a link to a server.
-   * @throws AgentError `invalid`, code `server_url`.
-   */
+  /** Creates a link to a server. @throws AgentError `invalid`, code `server_url`. */
   constructor(options: LinkOptions) {
     if (!URL.canParse(options.url)) {
       const message = `${JSON.stringify(options.url)} is not a valid server URL.`;
@@ -46,10 +43,7 @@ export class ApiLink {
     return json;
   }
 
-  /**
-   * Sends a request; the caller reads the response.
-   * @throws AgentError `network`
-   */
+  /** Sends a request; the caller reads the response. @throws AgentError `network` */
   async open(
     method: string,
     path: string,

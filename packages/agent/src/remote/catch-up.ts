@@ -9,10 +9,7 @@ const missed = {
   message: 'The model restarted the response from the beginning while the connection was down.',
 } as const;
 
-/**
- * Returns the events for a reader that was shown an earlier part of a response: the rest of that response, or all of
- * the new response if the request was retried in between.
- */
+/** Returns the events after an earlier part of a response: its rest, or all of it if the request was retried since. */
 export function catchUp(shown: readonly LiveEvent[], now: readonly LiveEvent[]): LiveEvent[] {
   const [before, after] = [blocksOf(shown), blocksOf(now)];
   if (before.length === 0) return [...now];

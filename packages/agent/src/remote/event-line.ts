@@ -22,10 +22,7 @@ export interface LineOptions {
   readonly back: BackoffPolicy;
   /** Returns the sequence number of the last received event; the server sends the events after it. */
   readonly position: () => number;
-  /**
-   * Receives the JSON of every frame. Returns false if the events do not continue the log, so that a new connection is
-   * needed.
-   */
+  /** Receives the JSON of every frame. Returns false if the events do not continue the log: a new connection is needed. */
   readonly handle: (data: Record<string, unknown>) => boolean;
   /** Called with the reason when the connection is lost. It reconnects automatically. */
   readonly onLost: (error: AgentError) => void;
@@ -33,10 +30,7 @@ export interface LineOptions {
   readonly make: () => Promise<void>;
 }
 
-/**
- * Receives the events of a session over successive connections: when one is lost or sends no sign of life, the next one
- * continues after the last event.
- */
+/** Receives the events of a session: when a connection is lost or silent, the next continues after the last event. */
 export class EventLine {
   readonly #options: LineOptions;
   readonly #ended = new AbortController();

@@ -37,7 +37,6 @@ export function connectHarness(options: RemoteOptions): Harness {
   return new RemoteHarness(options);
 }
 
-/** The request for a prompt or a resume. */
 interface ServerRequest {
   readonly path: string;
   readonly body: unknown;

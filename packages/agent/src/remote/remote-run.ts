@@ -12,10 +12,7 @@ import type { AgentError } from '../values/errors.ts';
 import { textOf } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 
-/**
- * A run on the server as its client sees it. It owns every event from its first one to the first `finished`, even if
- * the server was restarted in between and continued it under another id.
- */
+/** A run as its client sees it: it owns every event up to the first `finished`, even if a restart gave it another id. */
 export class RemoteRun {
   readonly run: Run;
   readonly ids: RunIds;
@@ -48,7 +45,6 @@ export class RemoteRun {
     this.#id = id;
   }
 
-  /** Returns whether an event belongs to this run. */
   owns(event: RunEvent): boolean {
     if (this.#isOver) return false;
     return this.#hasStarted || ('runId' in event && event.type !== 'started' && event.runId === this.#id);
@@ -63,7 +59,6 @@ export class RemoteRun {
     notify(started);
   }
 
-  /** Delivers an event of the run. */
   show(event: RunEvent): void {
     this.#held.show(event);
   }

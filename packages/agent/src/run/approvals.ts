@@ -45,10 +45,7 @@ export function readDecision(value: unknown): ApprovalDecision {
   return read(value, decisionReader, 'answer', 'bad_decision');
 }
 
-/**
- * Reads decisions about several approvals.
- * @throws AgentError `invalid`, code `bad_decision`.
- */
+/** Reads decisions about several approvals. @throws AgentError `invalid`, code `bad_decision`. */
 export function readDecisions(value: unknown): readonly NamedDecision[] {
   return read(value, listOf(namedReader), 'answers', 'bad_decision');
 }

@@ -9,7 +9,6 @@ const seal: Reader<unknown> = record({ provider: text, data }, ['provider', 'dat
 
 const textPart: Reader<unknown> = record({ text }, ['text']);
 
-/** The readers of parts by their type. */
 type PartReaders = Readonly<Record<string, Reader<unknown>>>;
 
 const userParts: PartReaders = {

@@ -4,10 +4,7 @@ import { AgentError } from '../values/errors.ts';
 import { sizeOf } from '../values/sizes.ts';
 import { AnswerSoFar } from './response-so-far.ts';
 
-/**
- * Maximum number of live events queued for one reader. Beyond it, the reader loses live events, but never stored
- * ones.
- */
+/** Maximum number of live events queued for one reader. Beyond it, the reader loses live events, but never stored ones. */
 const maxLiveWaiting = 10_000;
 
 /** Maximum number of bytes of the live events queued for one reader. A larger event is queued only if no other is. */
@@ -40,10 +37,7 @@ export class Feed {
     this.live(event);
   }
 
-  /**
-   * Publishes a live event to the current readers, unless the end is being written. Bound once, because it is called for
-   * every delta.
-   */
+  /** Publishes a live event to the current readers, unless the end is being written. Bound once, for speed. */
   readonly live = (event: RunEvent): void => {
     if (this.#quiet && !isStored(event) && event.type !== 'finished') return;
     this.soFar.handle(event);

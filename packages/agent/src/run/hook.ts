@@ -39,7 +39,6 @@ export interface RunEnd {
   readonly messages: readonly Message[];
 }
 
-/** The result of a hook, or a promise of it. */
 type Returned<Value> = Value | undefined | Promise<Value | undefined>;
 
 /**

@@ -44,9 +44,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly gate?: Gate;
   /** Hooks, which change what a run does, in the order in which they are called. Default: none. */
   readonly hooks?: readonly Hook[];
-  /**
-   * True if a user can decide on approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
-   */
+  /** True if a user can decide on approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false. */
   readonly attended?: boolean;
   /**
    * Time in milliseconds after which a pending approval counts as denied. Default: no limit, so an attended run waits until
@@ -86,9 +84,7 @@ export interface RunOptions<Output = unknown> {
 
 /** Options for resuming a session. */
 export interface ResumeOptions<Output = unknown> extends Omit<RunOptions<Output>, 'sessionId'> {
-  /**
-   * Decisions about approvals that the session waits for. A decision about one that is no longer open has no effect.
-   */
+  /** Decisions about approvals that the session waits for. A decision about one that is no longer open has no effect. */
   readonly answers?: readonly NamedDecision[];
 }
 

@@ -12,10 +12,7 @@ export const maxUnreadLength = 67_108_864;
 /** The text between two responses. */
 const gap = '\n\n';
 
-/**
- * Returns the complete text of a run.
- * @throws AgentError if the run does not complete.
- */
+/** Returns the complete text of a run. @throws AgentError if the run does not complete. */
 export async function wholeText(feed: Feed, result: Result): Promise<string> {
   (await result).unwrap();
   const texts: string[] = [];

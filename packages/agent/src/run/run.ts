@@ -15,7 +15,6 @@ import type { Feed } from './feed.ts';
 import { readUserContent } from './prompt.ts';
 import { textChunks, wholeText } from './run-text.ts';
 
-/** The fields of every result. */
 interface ResultFields {
   readonly sessionId: string;
   readonly runId: string;
@@ -56,7 +55,6 @@ interface FailedResult extends Unfinished, Omit<NoDetails, 'error'> {
   readonly error: AgentError;
 }
 
-/** The result of a run that reached a limit. */
 interface LimitResult extends Unfinished, Omit<NoDetails, 'error' | 'limit'> {
   readonly status: 'limit';
   readonly error: AgentError;
@@ -182,10 +180,7 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
     return this.#feed.listen(listener as (event: RunEvent) => void);
   }
 
-  /**
-   * Reads the events: the stored ones since the start of the run, the response so far, then all events as they
-   * happen.
-   */
+  /** Reads the events: the stored ones since the start of the run, the response so far, then all events as they happen. */
   [Symbol.asyncIterator](): AsyncIterableIterator<ToolRunEvent<Tools>> {
     return this.#feed.read() as AsyncIterableIterator<ToolRunEvent<Tools>>;
   }

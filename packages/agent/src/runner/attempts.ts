@@ -14,7 +14,6 @@ const defaultMaxPauseMs = 60_000;
 /** Length to which an error message is cut if the error is too large to be stored. */
 const keptMessage = 10_000;
 
-/** Pattern of run ids. */
 const runIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
@@ -75,18 +74,10 @@ export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentErro
   );
 }
 
-/**
- * Returns the same promise, marked as handled: a step that the workflow does not await must not end the process when it
- * fails.
- */
+/** Returns the same promise, marked as handled: a step that nobody awaits must not end the process when it fails. */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
-}
-
-/** Returns the idempotency key of a step, which is the same for all attempts. */
-export function stepKey(runtime: Runtime, runId: string, name: string): Promise<string> {
-  return runtime.digest(JSON.stringify([runId, name]));
 }
 
 /** Converts a thrown value to an AgentError small enough to be stored. */
@@ -142,7 +133,7 @@ export async function attemptStep<Value>(work: StepWork<Value>): Promise<Value> 
   const own = read(work, stepWork, 'work') as StepWork<Value>;
   const { runtime, runId, name, settings, signal } = own;
   const { retry } = settings;
-  const idempotencyKey = await stepKey(runtime, runId, name);
+  const idempotencyKey = await runtime.digest(JSON.stringify([runId, name]));
   for (let attempt = 1; ; attempt += 1) {
     try {
       const value = await oneAttempt(own, attempt, idempotencyKey);

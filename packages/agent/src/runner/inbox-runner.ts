@@ -10,10 +10,7 @@ import { fencedRun, outputOf, readStart, statusOf } from './inbox.ts';
 import { LiveRun } from './live-run.ts';
 import type { Runner, StartOptions, Workflow, WorkflowStatus } from './runner.ts';
 
-/**
- * Number of checks after which the inbox is read even if nothing was written, because a process that crashes writes
- * nothing.
- */
+/** Number of checks after which the inbox is read even if nothing was written: a process that crashes writes nothing. */
 const thoroughEvery = 5;
 
 /** Maximum duration of one timer, in milliseconds. */

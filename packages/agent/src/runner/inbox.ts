@@ -85,10 +85,7 @@ export interface Inbox {
   ack(run: ClaimedRun, outcome: RunEndState): Promise<Freed>;
   /** Ends a run, even if another process has claimed it. */
   cancel(runId: string): Promise<Freed>;
-  /**
-   * Stores a signal. Returns false if the run has ended, or if this name has already received its signal or is no
-   * longer waited for.
-   */
+  /** Stores a signal. Returns false if the run has ended, or has the signal of this name or no longer waits for it. */
   signal(runId: string, name: string, text: string): Promise<boolean>;
   /** Returns a signal as JSON, null if waiting for it has timed out, or undefined if it can still arrive. */
   signalled(runId: string, name: string): Awaitable<string | null | undefined>;

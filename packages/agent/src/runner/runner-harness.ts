@@ -36,10 +36,7 @@ export interface RunnerHarnessOptions {
   /** Runs `sessionWorkflow` over the same store, in this process or another. */
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
   readonly store: Store;
-  /**
-   * The executor of the workflow. The harness only uses it to record the end of a run that was cancelled before it
-   * started.
-   */
+  /** The executor of the workflow. The harness only records with it the end of a run that was cancelled before its start. */
   readonly executor: Executor;
   /** The session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
@@ -89,7 +86,6 @@ const harnessFields = record<RunnerHarnessOptions>(
 /** Maximum time to keep following a run while neither the log nor the runner is reachable, in milliseconds. */
 const followTimeoutMs = 60_000;
 
-/** A run that the harness follows. */
 interface FollowedRun {
   readonly held: PendingRun;
   readonly runId: string;
@@ -316,9 +312,7 @@ class FollowingHarness implements RunnerHarness {
     }
   }
 
-  /**
-   * Records the end of a run that was cancelled between two actions or before the first: no other process records it.
-   */
+  /** Records the end of a run that was cancelled between two actions or before the first: no other process records it. */
   async #writeEnd({ runId, work }: FollowedRun): Promise<void> {
     const { user, content, answers } = work;
     await this.#options.executor.advance({

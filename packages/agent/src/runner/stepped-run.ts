@@ -129,10 +129,7 @@ type Answers = NonNullable<AdvanceOptions['answers']>;
 /** The input since the last action. */
 type Next = Pick<AdvanceOptions, 'answers' | 'waitEnded'>;
 
-/**
- * The outcome of an action: the end or a wait for a user if `isOver`; otherwise the next action, at
- * `waitUntil` or now.
- */
+/** The outcome of an action: the end or a wait for a user if `isOver`; otherwise the next action, at `waitUntil` or now. */
 interface ActionResult {
   readonly isOver: boolean;
   /** The position in the session. */
@@ -140,7 +137,6 @@ interface ActionResult {
   readonly waitUntil?: number;
 }
 
-/** Performs the next action. */
 async function advance(
   { executor, sessionId, user, prompt, onEvent }: SteppedTask,
   options: Pick<AdvanceOptions, 'runId' | 'signal'> & Next,

@@ -50,9 +50,7 @@ export async function forkSession(store: Store, fork: Fork, runtime: Pick<Runtim
 
 const forkFields = record<Fork>({ from: text, to: text, upToSeq: count, user: text }, ['from', 'to']);
 
-/**
- * Returns the events that end the copied part: the run is not continued, and pending approval requests are superseded.
- */
+/** Returns the events that end the copied part: the run is not continued, and pending approval requests are superseded. */
 function ending(events: readonly Event[], time: string): Event[] {
   const state = emptyState();
   for (const event of events) fold(state, event);

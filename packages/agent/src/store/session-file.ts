@@ -81,11 +81,8 @@ async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise
   const [first, ...rest] = problems.filter(({ what }) => what !== unfinished);
   if (first !== undefined) throw damagedError(first, numbers[first.at] ?? 0, rest.length);
   if (events.length > 0) return problems.length > 0 ? events.slice(0, -1) : events;
-  throw new AgentError({
-    kind: 'invalid',
-    code: 'no_events',
-    message: 'The input contains no events.',
-  });
+  const message = 'The input contains no events.';
+  throw new AgentError({ kind: 'invalid', code: 'no_events', message });
 }
 
 function parseLine(line: string, number: number): unknown {

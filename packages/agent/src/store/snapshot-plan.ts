@@ -9,7 +9,6 @@ const interval = 256;
 /** Number of messages per chunk. */
 const chunkLength = 250;
 
-/** The stored part of a list of messages. */
 interface StoredMessages {
   /** Sequence number of the last folded event. */
   readonly seq: number;

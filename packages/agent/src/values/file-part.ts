@@ -4,10 +4,7 @@ import { isObject } from './json.ts';
 import type { FilePart, UserPart } from './stored-values.ts';
 import { wellFormedParts } from './unicode.ts';
 
-/**
- * The way services count a file: in pixels, seconds, pages or characters, or as the bytes of a format that they must
- * support.
- */
+/** How services count a file: in pixels, seconds, pages or characters, or as the bytes of a format that they must support. */
 export type FileKind = 'image' | 'audio' | 'pdf' | 'text' | 'other';
 
 /** Returns the kind of a file from its media type, without parameters. */
@@ -40,10 +37,7 @@ export function sniffMediaType(bytes: Uint8Array): string | undefined {
   return signatures.find(([, pattern]) => pattern.test(head))?.[0];
 }
 
-/**
- * Returns whether a list such as `['image/png', 'text/*']` contains a media type. The subtype, or both parts, may be
- * `*`.
- */
+/** Returns whether a list such as `['image/png', 'text/*']` contains a media type. The subtype, or both parts, may be `*`. */
 export function hasMediaType(list: readonly string[], mediaType: string): boolean {
   return withArgumentErrors('hasMediaType', () => {
     const [family = ''] = mediaType.split('/');
@@ -92,10 +86,7 @@ export function currentParts(parts: readonly UserPart[]): readonly UserPart[] {
   );
 }
 
-/**
- * Returns parts as a conversation stores them. It is the same array if nothing has to change: providers find cached data of a
- * message by its identity.
- */
+/** Returns parts as a conversation stores them: the same array if nothing changes, because providers cache by identity. */
 export function partsToPlace(parts: readonly UserPart[]): readonly UserPart[] {
   for (const part of parts)
     if (part.type !== 'text' || part.text === '' || !part.text.isWellFormed())

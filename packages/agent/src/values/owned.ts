@@ -2,10 +2,7 @@ import { maxItems } from './json.ts';
 
 const known = new WeakSet<object>();
 
-/**
- * Freezes plain data of our own with everything in it. It keeps its identity when a caller passes it back, because
- * providers find cached bytes by it.
- */
+/** Freezes plain data of our own. It keeps its identity when passed back, because providers find cached bytes by it. */
 export function owned<Value extends object>(value: Value): Value {
   known.add(value);
   return frozen(value);

@@ -8,10 +8,7 @@ import { maxItems } from './json.ts';
 /** Bytes of a prompt, of the system text, or of the messages to a run that wait for its next turn. */
 export const maxPromptBytes = 67_108_864;
 
-/**
- * Bytes of the declarations of all tools of a run: names, descriptions and parameters. They are about a million tokens, which fill
- * the largest context windows.
- */
+/** Bytes of the declarations of all tools: about a million tokens, which fill the largest context windows. */
 export const maxDeclarationBytes = 4_194_304;
 
 /** Messages to a run that wait for its next turn, or prompts that wait for a run to end. */

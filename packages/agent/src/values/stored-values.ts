@@ -21,8 +21,8 @@ export interface FilePart {
 }
 
 /**
- * One message of a conversation. Messages are immutable: providers cache converted messages by identity, so a
- * changed message must be a new object.
+ * One message of a conversation. Messages are immutable: providers cache converted messages by identity, so a changed
+ * message must be a new object.
  */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
@@ -42,8 +42,8 @@ export interface AssistantMessage {
 export type AssistantPart = TextPart | ReasoningPart | ProviderDataPart | ToolCallPart;
 
 /**
- * The model's thinking. The text can be empty if the provider does not show it and returns only a signature
- * or encrypted data.
+ * The model's thinking. The text can be empty if the provider does not show it and returns only a signature or encrypted
+ * data.
  */
 export interface ReasoningPart {
   readonly type: 'reasoning';
@@ -52,8 +52,8 @@ export interface ReasoningPart {
 }
 
 /**
- * Data, such as a signature, that must be returned to a provider byte for byte. It has no meaning for other
- * programs, and is sent only to the provider named here.
+ * Data, such as a signature, that must be returned to a provider byte for byte. It has no meaning for other programs, and
+ * is sent only to the provider named here.
  */
 export interface Seal {
   readonly provider: string;
@@ -69,9 +69,7 @@ export interface ProviderDataPart {
 /** The model's request to run a tool. */
 export interface ToolCallPart {
   readonly type: 'tool_call';
-  /**
-   * The provider's id. It connects the result to the call in requests, and may occur again in a later turn.
-   */
+  /** The provider's id. It connects the result to the call in requests, and may occur again in a later turn. */
   readonly id: string;
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
@@ -94,12 +92,12 @@ export interface ToolResultMessage {
 export type ToolResultPart = TextPart | FilePart;
 
 /**
- * Tokens as counted by the provider. The counts for a failed attempt may be estimates, and `estimated` is
- * then true; no other counts are estimated.
+ * Tokens as counted by the provider. The counts for a failed attempt may be estimates, and `estimated` is then true; no
+ * other counts are estimated.
  *
- * `inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The
- * other fields are parts of these two, and are absent if the provider does not report them. The numbers have
- * the same meaning for every provider.
+ * `inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The other fields
+ * are parts of these two, and are absent if the provider does not report them. The numbers have the same meaning for every
+ * provider.
  */
 export interface Usage {
   readonly inputTokens: number;
@@ -108,10 +106,7 @@ export interface Usage {
   readonly cacheReadTokens?: number;
   /** Input tokens written to the provider's prompt cache. */
   readonly cacheWriteTokens?: number;
-  /**
-   * The part of `cacheWriteTokens` written for the longer of the provider's cache lifetimes, at a higher
-   * price.
-   */
+  /** The part of `cacheWriteTokens` written for the longer of the provider's cache lifetimes, at a higher price. */
   readonly cacheWriteLongTokens?: number;
   /** Output tokens spent on reasoning. */
   readonly reasoningTokens?: number;
@@ -120,9 +115,8 @@ export interface Usage {
 }
 
 /**
- * The reason why the model stopped. Only a normal end of turn is `complete`; an unrecognized reason is
- * `unknown`. `pause` means that the response must be continued; `context_full` means that the conversation no
- * longer fits.
+ * The reason why the model stopped. Only a normal end of turn is `complete`; an unrecognized reason is `unknown`. `pause`
+ * means that the response must be continued; `context_full` means that the conversation no longer fits.
  */
 export type StopReason =
   | 'complete'
@@ -154,10 +148,10 @@ export interface TriedModel {
 }
 
 /**
- * The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool
- * failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the
- * connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong;
- * `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: the run reached a limit.
+ * The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool failed; `timeout`:
+ * a deadline passed; `rate_limit`: the service received too many requests; `network`: the connection failed, or the stream
+ * was cut off or garbled; `invalid`: the request or configuration is wrong; `auth`: the credentials were rejected;
+ * `aborted`: the caller cancelled; `limit`: the run reached a limit.
  */
 export type ErrorKind =
   | 'agent'
@@ -174,10 +168,7 @@ export type ErrorKind =
 export interface ErrorData {
   readonly kind: ErrorKind;
   readonly message: string;
-  /**
-   * A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists
-   * Cobbler's codes.
-   */
+  /** A more specific, stable identifier for programs, such as `busy` or `turns`. docs/errors.md lists Cobbler's codes. */
   readonly code?: string;
   /** True if the same request may succeed when retried. */
   readonly retryable?: boolean;
@@ -197,10 +188,7 @@ export interface ErrorData {
   readonly cause?: CauseSummary;
 }
 
-/**
- * A plain summary of an underlying error. Vendor errors contain headers and requests, so they are not stored
- * in full.
- */
+/** A plain summary of an underlying error. Vendor errors contain headers and requests, so they are not stored in full. */
 export interface CauseSummary {
   readonly name: string;
   readonly message: string;
@@ -240,8 +228,8 @@ export interface RequestUsage {
   /** Number of responses included in these counts. Default 1. */
   readonly answers?: number;
   /**
-   * The models that failed or were skipped before one responded, in order. `wasted`, `attempts` and `usd`
-   * include the amounts for these models.
+   * The models that failed or were skipped before one responded, in order. `wasted`, `attempts` and `usd` include the
+   * amounts for these models.
    */
   readonly tried?: readonly TriedModel[];
 }

@@ -1,7 +1,4 @@
-/**
- * Truncates text to about `limit` bytes in UTF-8. Head and tail are kept and the cut is marked, because the end of a
- * long output usually contains the result.
- */
+/** Truncates text to about `limit` bytes of UTF-8 and marks the cut. The end is kept, because it usually has the result. */
 export function cap(value: string, limit: number): string {
   if (value.length * 3 <= limit) return value;
   const bytes = encoder.encode(value);

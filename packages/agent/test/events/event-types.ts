@@ -24,7 +24,7 @@ interface Node {
 /** Types written by hand, because they belong to the language and not to the event format. */
 const byHand = { Json: './json.ts' };
 const isOfEvents = /Event$|^EventBody$|^RunStatus$|^BlobReference$/;
-const width = 110;
+const width = 124;
 const notice =
   '// Generated from events/schema.ts by `npm run generate -- events`. Change the schema, not this file.\n';
 

@@ -19,10 +19,7 @@ export interface Embedder {
   readonly dimensions: number;
   /** Minimum cosine of related texts, which differs considerably between models. */
   readonly floor: number;
-  /**
-   * Returns a vector for each text. `document` is for stored texts and `query` for searches; some models distinguish
-   * them.
-   */
+  /** Returns a vector for each text: `document` for stored texts, `query` for searches. Some models distinguish them. */
   embed(
     texts: readonly string[],
     purpose: 'document' | 'query',

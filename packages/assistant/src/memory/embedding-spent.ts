@@ -1,10 +1,7 @@
 import type { Spending } from '@cobbler/agent';
 import { noUsage } from '@cobbler/agent';
 
-/**
- * Describes a request to an embedder. Without a count of the service, the input is estimated at one token for four
- * characters.
- */
+/** Describes a request to an embedder. Input that the service does not count is estimated at four characters per token. */
 export function embeddingSpent(model: string, texts: readonly string[], counted?: number): Spending {
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
   const usage =

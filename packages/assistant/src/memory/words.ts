@@ -56,9 +56,7 @@ export interface Word {
 /** Scripts without spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/**
- * Returns the words of a text in lower case and without accents. For scripts without spaces, every two characters.
- */
+/** Returns the words of a text in lower case and without accents. For scripts without spaces, every two characters. */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')

@@ -134,9 +134,6 @@ function runTransaction<Value>(db: DatabaseSync, onWrite: OnWrite, work: () => V
 }
 
 function closedError(file: string): AgentError {
-  return new AgentError({
-    kind: 'invalid',
-    code: 'closed',
-    message: `${file} is closed; nothing was done.`,
-  });
+  const message = `${file} is closed; nothing was done.`;
+  return new AgentError({ kind: 'invalid', code: 'closed', message });
 }

@@ -77,9 +77,7 @@ export interface ChatStore {
    * key, the first is kept. Returns the kept value.
    */
   note(note: ChatNote): Promise<Json>;
-  /**
-   * Deletes the data of a chat, but not the count of the user's turns. Otherwise, deletion would bypass the limit.
-   */
+  /** Deletes the data of a chat, but not the count of the user's turns. Otherwise, deletion would bypass the limit. */
   forget(chatId: string): Promise<void>;
 }
 

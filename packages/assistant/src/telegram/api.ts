@@ -36,9 +36,7 @@ const askedOfEverything: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
 ]);
 
-/**
- * Every method of the Bot API under its own name. grammY's types describe the results, but results are not validated.
- */
+/** Every method of the Bot API under its own name. grammY's types describe the results, but results are not validated. */
 export type TelegramMethods = {
   readonly [Name in keyof Methods]: (
     ...given: [...Parameters<Methods[Name]>, signal?: AbortSignal]
@@ -70,13 +68,11 @@ export const readApi: Reader<TelegramApi> = record<TelegramApi>(
 export function telegramApi(options: TelegramApiOptions): TelegramApi {
   const given = read(options, readOptions);
   const token = given.token.trim();
-  if (!/^[\w-]+:[\w-]+$/.test(token))
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'no_bot_token',
-      message:
-        'The Telegram bot token is missing or malformed. Get one from @BotFather; it looks like 12345:AbC-d.',
-    });
+  if (!/^[\w-]+:[\w-]+$/.test(token)) {
+    const message =
+      'The Telegram bot token is missing or malformed. Get one from @BotFather; it looks like 12345:AbC-d.';
+    throw new AgentError({ kind: 'invalid', code: 'no_bot_token', message });
+  }
   const apiRoot = (given.apiRoot ?? 'https://api.telegram.org').replace(/\/+$/, '');
   const call = caller({
     token,

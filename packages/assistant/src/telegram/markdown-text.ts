@@ -9,10 +9,7 @@ const marked = new Marked({ gfm: true, breaks: false });
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e]/g;
 
-/**
- * Converts Markdown to runs of text. HTML in it is shown as text. Never throws: text that cannot be parsed is not
- * formatted.
- */
+/** Converts Markdown to runs of text. HTML is shown as text. Never throws: what cannot be parsed is not formatted. */
 export function markdownText(markdown: string): TextRun[] {
   const source = markdown.toWellFormed().replace(/\r\n?/g, '\n').replace(controls, '');
   try {

@@ -48,10 +48,7 @@ const readOptions = record<PollOptions>(
 const minPauseMs = 1000;
 const maxPauseMs = 30_000;
 
-/**
- * Number of consecutive conflicts with another poller that are tolerated, because one that is being replaced ends
- * soon.
- */
+/** Number of consecutive conflicts with another poller that are tolerated, because one that is being replaced ends soon. */
 const conflicts = 5;
 
 /**

@@ -67,10 +67,7 @@ export function sliceRuns(runs: readonly TextRun[], start: number, end: number):
   return result;
 }
 
-/**
- * Whitespace, control characters, combining marks without a letter and invisible letters. Telegram considers a
- * message of only these empty.
- */
+/** Whitespace, control characters, lone combining marks and invisible letters: to Telegram, such a message is empty. */
 const unseen = /^[\s\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]*$/u;
 
 export function isBlank(text: string): boolean {

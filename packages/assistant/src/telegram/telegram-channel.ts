@@ -83,10 +83,7 @@ function replying(replyTo: string | undefined) {
 /** Telegram would fetch the target of a link, so a model could leak data through the links it writes. */
 const linkPreview = { link_preview_options: { is_disabled: true } } as const;
 
-/**
- * Sends markup, or the plain text if Telegram rejects the markup. A rejected message was not sent, so this sends one
- * message.
- */
+/** Sends markup, or plain text if Telegram rejects the markup. A rejected message was not sent, so this sends one. */
 async function withMarkupOrPlain<Result>(
   part: MessagePart,
   call: (text: string, format: { parse_mode?: 'HTML' }) => Promise<Result>,

@@ -10,9 +10,7 @@ export interface ApprovalQuestion {
   readonly parts: readonly MessagePart[];
   /** The complete call, if the messages do not show it. */
   readonly file?: ChannelFile;
-  /**
-   * Buttons under the last message, shown after all messages have arrived. Absent: the call cannot be allowed here.
-   */
+  /** Buttons under the last message, shown after all messages have arrived. Absent: the call cannot be allowed here. */
   readonly buttons?: readonly Button[];
   /** Sent last if Allow is not offered, with {@link ApprovalQuestion.denyButtons} under it. */
   readonly withheld: MessagePart;
@@ -63,10 +61,7 @@ export function approvalQuestion(
   };
 }
 
-/**
- * Returns each part as one message that shows it unchanged; undefined if there are too many or the channel changes
- * one.
- */
+/** Returns each part as one message that shows it unchanged; undefined if there are too many or the channel changes one. */
 function shownWhole(
   channel: Pick<Channel, 'pieces'>,
   toolName: string,

@@ -16,7 +16,6 @@ import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSession, turnSessions } from './turn.ts';
 import type { ButtonPressWork, CommandWork } from './work.ts';
 
-/** Maximum number of memories shown. */
 const shownMemories = 30;
 
 /** The reply to a command: text, or an answer of the model that is sent again. */
@@ -181,9 +180,7 @@ async function cancel({ chats, runner }: AssistantDependencies, { chatId }: Comm
   return isStopped ? words.stopped : words.nothingToStop;
 }
 
-/**
- * Returns the answer that the command refers to, otherwise the latest one. Of older answers, only the text is stored.
- */
+/** Returns the answer that the command refers to, otherwise the latest one. Of older answers, only the text is stored. */
 async function again(
   { messages, outbox }: AssistantDependencies,
   { chatId, repliesTo }: CommandWork,

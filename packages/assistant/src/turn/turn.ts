@@ -24,10 +24,7 @@ export type TurnEnd = { answered: boolean; delivered: string };
 /** Settings of steps that use the databases, which may be briefly busy. */
 const keeping: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 60_000 };
 
-/**
- * Settings of steps for model requests and tool calls. The agent retries requests itself; these retries are for
- * failures outside it.
- */
+/** Settings of steps for model requests and tool calls. The agent retries requests itself; these are for other failures. */
 const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 600_000 };
 
 /**
@@ -75,10 +72,7 @@ async function admit(dependencies: AssistantDependencies, work: TurnWork, steps:
   });
 }
 
-/**
- * Refuses a turn. Only the first of several refusals gets a reply; otherwise, a flood of messages would cause a flood
- * of replies.
- */
+/** Refuses a turn. Only the first of several refusals gets a reply, so that a flood of messages causes no flood of replies. */
 async function refuse(
   dependencies: AssistantDependencies,
   work: TurnWork,

@@ -63,10 +63,7 @@ export function workFor(arrival: Incoming, newId: () => string): Work {
   );
 }
 
-/**
- * Returns the key of a work item. Items with one key are processed in order; those that must not wait for an active
- * turn have their own key.
- */
+/** Returns the key of a work item. Those with one key run in order; one that must not wait for a turn has its own. */
 export function keyOf(work: Work): string {
   if (work.type === 'turn') return `chat:${work.chatId}`;
   if (work.type === 'remember') return `memory:${work.chatId}`;

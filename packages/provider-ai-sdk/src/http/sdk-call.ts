@@ -69,7 +69,6 @@ const last = /^(message_stop|response\.(completed|incomplete|failed))$/;
 
 const tooLarge = malformedResponse('one event of the stream is too large.');
 
-/** Returns a response that the SDK reads. */
 function sdkResponse(
   raw: RawResponse,
   result: Promise<LanguageModelV4StreamResult>,
@@ -168,22 +167,15 @@ const blankLine = new Uint8Array([newline, newline]);
 const endMark = /[\r\n]data: ?\[DONE\]\s*$/;
 const ascii = new TextDecoder('latin1');
 
-/** The response body as the SDK reads it. */
 interface FetchBody {
   readonly stream: ReadableStream<Uint8Array>;
-  /**
-   * Adds a chunk and ends the stream after its end marker. Returns false if a line is too long or too much data is
-   * waiting for the reader.
-   */
+  /** Adds a chunk and ends the stream after its end marker. Returns false if a line is too long or too much is waiting. */
   push(bytes: Uint8Array): boolean;
   /** Ends the stream. An unterminated last event is completed only if the service itself ended the stream. */
   end(how?: 'clean'): void;
 }
 
-/**
- * Creates a response body. Its stream always ends and never fails, because a failing stream discards its queued data,
- * but the data received before a failure must be read.
- */
+/** Creates a response body. Its stream ends and never fails, because failing would discard data that must be read. */
 function fetchBody(): FetchBody {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let line = 0;

@@ -14,9 +14,7 @@ import { optionsIn, textOptionsIn } from '../values/provider-metadata.ts';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
-/**
- * Where the files of a tool result are sent: inside it, or in a user message after all results if results are text.
- */
+/** Where the files of a tool result are sent: inside it, or in a user message after all results if results are text. */
 export type ResultFiles = 'inside' | 'behind';
 
 /** Converts one turn to messages of the SDK. Tool results come first, in a separate message. */
@@ -55,9 +53,7 @@ function withoutFile(part: ToolResultPart): ToolResultPart {
   return { type: 'text', text: `(The ${noun} follows the results.)` };
 }
 
-/**
- * Converts text documents to text, because some of the SDK's providers reject them and some omit them from results.
- */
+/** Converts text documents to text, because some of the SDK's providers reject them and some omit them from results. */
 function asText(part: ToolResultPart): ToolResultPart {
   if (part.type === 'text' || isSentAsFile(part)) return part;
   const title = part.name === undefined ? '' : `${part.name}:\n\n`;
@@ -71,10 +67,7 @@ function writePart(given: UserPart): LanguageModelV4TextPart | LanguageModelV4Fi
   return { type: 'file', mediaType, data: { type: 'data', data }, ...defined({ filename }) };
 }
 
-/**
- * Converts a tool result. The SDK supports failed results only as text, so a failure with files states it in its
- * text.
- */
+/** Converts a tool result. The SDK supports failed results only as text, so a failure with files states it in its text. */
 function writeResult(part: ResultPart, areBehind: boolean): LanguageModelV4ToolResultPart {
   const { callId: toolCallId, toolName, isError } = part;
   const content = part.content.map((one) => asText(areBehind ? withoutFile(one) : one));

@@ -17,7 +17,6 @@ const kinds: readonly (readonly [RegExp, FaultKind])[] = [
   [/timeout|server_error|api_error|internal/, 'agent'],
 ];
 
-/** A failure as the service describes it. */
 interface ProviderFailure {
   readonly message?: string | undefined;
   readonly words: string;

@@ -70,10 +70,7 @@ const kept = /^(message|reasoning|function_call)$/;
 const known =
   /^(error|response\.(created|in_progress|queued|completed|incomplete|failed|(output_item|content_part|output_text|refusal|function_call_arguments|reasoning_(summary_)?(text|part))\.(delta|done|added|annotation\.added)))$/;
 
-/**
- * Checks events of the Responses API. The SDK reads calls, reasoning and the ids around reasoning only from the first
- * and the last event of an item.
- */
+/** Checks events of the Responses API, of whose calls and reasoning the SDK reads only the first and the last event. */
 function responsesCheck(): RawCheck {
   /** The first and the last event of each item that have arrived: `added`, `done` or `addeddone`. */
   const items = new Map<unknown, string>();
@@ -110,7 +107,6 @@ function responsesCheck(): RawCheck {
   };
 }
 
-/** Checks chunks of Chat Completions. */
 function chatCheck(): RawCheck {
   /** The indexes of the calls. */
   const calls: number[] = [];

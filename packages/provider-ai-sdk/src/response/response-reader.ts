@@ -43,10 +43,7 @@ const afterEnd = /-end$|^(tool-call|raw|finish)$/;
 /** Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. Longer ones are rejected elsewhere. */
 const maxArguments = 1024 * 1024;
 
-/**
- * Converts the stream parts of one response to sink calls. An id identifies a part only between its start and its
- * end, because services reuse ids.
- */
+/** Converts stream parts to sink calls. Services reuse ids, so an id names a part only between its start and its end. */
 export class ResponseReader {
   readonly #blocks: SdkBlock[] = [];
   readonly #check: RawCheck = rawCheck();
@@ -155,10 +152,7 @@ export class ResponseReader {
     this.#close(block, part);
   }
 
-  /**
-   * Converts a raw event, which precedes the parts that the SDK makes from it and contains details that the SDK
-   * omits.
-   */
+  /** Converts a raw event, which precedes the parts that the SDK makes from it and contains details that the SDK omits. */
   #raw(event: Fields): void {
     const word = stopWord(event);
     this.#isOver = this.#word !== undefined;
@@ -180,10 +174,7 @@ export class ResponseReader {
     if (last !== undefined) this.#closing(last);
   }
 
-  /**
-   * Compares the complete content in the last event of the Responses API, of which the SDK reads only the usage, with
-   * the streamed parts, and adds missing parts.
-   */
+  /** Compares the complete content in the last event of the Responses API with the streamed parts, and adds missing ones. */
   #closing({ model, output }: Fields): void {
     const items = listIn(output).map(fieldsOf);
     if (typeof model === 'string') this.#say('model', model);
@@ -222,7 +213,6 @@ export class ResponseReader {
     if (reason !== undefined) this.#say('end', reason);
   }
 
-  /** Returns the open block of a part. */
   #find(kind: BlockKind, id: string): SdkBlock | undefined {
     return this.#blocks.findLast((block) => block.isOpen && block.kind === kind && block.id === id);
   }
@@ -246,7 +236,6 @@ export class ResponseReader {
     this.#say('close', block.at);
   }
 
-  /** The content of all blocks of a kind. */
   #contentOf(kind: BlockKind): string {
     return this.#blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
   }
@@ -279,7 +268,6 @@ function failure(error: unknown): SinkPayload {
   return ['fail', streamFault(error)];
 }
 
-/** Returns the texts in the items of a type. */
 function textsIn(items: readonly Fields[], type: string, field: string): string {
   return items
     .flatMap((item) => (item['type'] === type ? listIn(item[field]) : []))
@@ -298,7 +286,6 @@ function isSameJson(...texts: readonly [string, string]): boolean {
   }
 }
 
-/** A block of a response. */
 interface SdkBlock {
   readonly kind: BlockKind;
   /** The SDK's id of the part. Services reuse ids of parts that have ended. */

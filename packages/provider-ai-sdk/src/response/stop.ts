@@ -45,9 +45,7 @@ export function lastResponse({ type, response }: Fields): Fields | undefined {
   return type === 'response.completed' || type === 'response.incomplete' ? fieldsOf(response) : undefined;
 }
 
-/**
- * Returns the service's own stop reason if this event contains it. The SDK reports it only after the body has ended.
- */
+/** Returns the service's own stop reason if this event contains it. The SDK reports it only after the body has ended. */
 export function stopWord(event: Fields): string | undefined {
   const last = lastResponse(event);
   if (last === undefined) return textIn(fieldsOf(listIn(event['choices'])[0])['finish_reason']);
@@ -69,10 +67,7 @@ export function usageOf(usage: LanguageModelV4Usage): Partial<Usage> {
   });
 }
 
-/**
- * Returns the usage in the first event of a response. The SDK reports usage only at the end, but an interrupted
- * response is billed too.
- */
+/** Returns the usage in the first event. The SDK reports usage at the end, but an interrupted response is billed too. */
 export function earlyUsage({ message }: Fields): Partial<Usage> | undefined {
   const usage = fieldsOf(fieldsOf(message)['usage']);
   const plain = numberIn(usage['input_tokens']);

@@ -9,10 +9,7 @@ export type BlockKind = 'text' | 'reasoning' | 'call';
 /** Data that a provider of the SDK attaches to a part, under the provider's name, and expects back. */
 export type Options = Readonly<Record<string, Json>>;
 
-/**
- * Creates provider metadata from the kind of its part, the provider's data, and the data of the texts after a
- * reasoning part.
- */
+/** Creates provider metadata from the kind of its part, the provider's data, and that of the texts after reasoning. */
 export function sealOf(of: BlockKind, options: Options = {}, texts: readonly Options[] = []): Json {
   return { of, options, ...(texts.length > 0 && { texts: [...texts] }) };
 }

@@ -1,6 +1,5 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 
-/** The arguments of each method of a {@link ResponseSink}. */
 type SinkArguments = { readonly [Method in keyof ResponseSink]: Parameters<ResponseSink[Method]> };
 
 /** A call of a {@link ResponseSink} method as data: the name of the method and its arguments. */

@@ -80,10 +80,7 @@ export class StreamedCalls {
     );
   }
 
-  /**
-   * Ends the calls. A call without a name is emitted without one, and then rejected. One without id and name has lost
-   * its first chunk, and makes the response invalid.
-   */
+  /** Ends the calls. One without a name is rejected later. One without id and name lost its first chunk: invalid. */
   end(out: ResponseSink): void {
     for (const call of this.#calls) {
       if (call.name !== '') continue;

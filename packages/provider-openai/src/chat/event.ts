@@ -59,7 +59,6 @@ const messageFields = [
 /** The fields of a chunk without choices that are read or describe the response. */
 const chunkFields = ['id', 'object', 'model', 'usage', 'service_tier', 'system_fingerprint', 'provider'];
 
-/** State of a response while it streams. */
 interface ChatStreamState {
   readonly calls: StreamedCalls;
   /** The text and the reasoning so far, for servers that repeat all of it. */
@@ -128,10 +127,7 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
   out.end(stop, reason);
 }
 
-/**
- * Reads a delta. No event ends reasoning or text; the next event does. If either continues later, it becomes a new
- * block.
- */
+/** Reads a delta. No event ends reasoning or text; the next event does. If either continues later, it becomes a new block. */
 function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const parsed = readText(delta, out);
   if (textIn(delta, 'role') !== '') {
@@ -158,10 +154,7 @@ function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): v
   }
 }
 
-/**
- * Reads a complete message, which some servers send alone or after its deltas. Content missing from the deltas is
- * added.
- */
+/** Reads a complete message, which some servers send alone or after its deltas. Content missing from the deltas is added. */
 function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const { text, reasoning, refused } = readText(message, out);
   const calls = callsIn(message, out);
@@ -211,7 +204,6 @@ function stopOf(reason: string, answer: ChatStreamState): StopReason {
 /** Finish reasons of complete responses; `function_call` is from the API before `tool_calls`. */
 const ends: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'function_call']);
 
-/** The text of a delta or a message. */
 interface MessageText {
   text: string;
   reasoning: string;

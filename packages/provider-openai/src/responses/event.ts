@@ -10,7 +10,6 @@ import type { ItemKind, OutputItem } from './items.ts';
 import { add, Items, whole } from './items.ts';
 import { messageHead } from './turn.ts';
 
-/** State of a response while it streams. */
 interface ResponsesStreamState {
   readonly items: Items;
   /** The highest number of an event so far. */
@@ -145,10 +144,7 @@ function cut(response: Fields, out: ResponseSink): void {
   out.end(incomplete.get(reason) ?? 'unknown', reason);
 }
 
-/**
- * Returns the index of an item in the output, or its id for a server that omits the index. It is a name and no
- * position, because some servers give several items the same index.
- */
+/** Returns the index of an item, or its id without one. It is a name, because some servers reuse an index. */
 function keyOf(payload: Fields): string {
   const { output_index: index, item_id: id, item } = payload;
   if (typeof index === 'number') return String(index);
@@ -203,7 +199,6 @@ function dropUnknownFields(item: Fields, out: ResponseSink): void {
   for (const name of ['id', 'phase', 'encrypted_content']) textFrom(item, name, out);
 }
 
-/** Returns the item of an event. */
 function itemOf(payload: Fields, item: Fields, out: ResponseSink): OutputItem {
   return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
 }
@@ -350,10 +345,7 @@ function canReturn(item: Fields): boolean {
   );
 }
 
-/**
- * Returns the item in the form that the service accepts back: complete, without output-only fields, which it rejects
- * ("Unknown parameter").
- */
+/** Returns the item as the service accepts it back: complete, without output-only fields, which it rejects. */
 function inputItem(item: Fields): Json {
   const { status: _status, created_by: _createdBy, ...rest } = item;
   return rest as Json;

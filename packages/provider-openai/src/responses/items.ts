@@ -44,9 +44,7 @@ export class Items {
     return this.#all.findLast((item) => item.id === id && (item.key === id || key === id));
   }
 
-  /**
-   * Returns the item that is announced or sent in full with this key; a new one if the previous item was complete.
-   */
+  /** Returns the item that is announced or sent in full with this key; a new one if the previous item was complete. */
   opened(key: BlockKey, type: string, id: string): OutputItem {
     const known = this.at(key, type, id);
     if (!known.isDone || (id !== '' && known.id === id)) return known;
@@ -90,7 +88,6 @@ export class Items {
     return item;
   }
 
-  /** Adds a chunk to an item. */
   addChunk(item: OutputItem, kind: ItemKind, text: string, part: unknown): void {
     if (part !== item.part) {
       item.part = part;

@@ -32,10 +32,7 @@ function userItems(parts: readonly (ResultPart | UserPart)[]): ResponseInputItem
   return items;
 }
 
-/**
- * Converts the output of a tool. Text alone is sent as a string; images and files need the list form. The API has no
- * error flag.
- */
+/** Converts the output of a tool. Text alone is sent as a string; images and files need a list. There is no error flag. */
 function outputOf(content: readonly ToolResultPart[]): string | ResponseFunctionCallOutputItem[] {
   const [only] = content;
   if (only === undefined) return '';
@@ -98,10 +95,7 @@ function assistantItems(parts: readonly AssistantPart[], thinks: boolean): Respo
   return items;
 }
 
-/**
- * Data of a message item besides its text, stored as a separate part before it: its id, and the `phase` that the
- * service expects back with every message.
- */
+/** Data of a message item besides its text, stored as a part before it: its id, and the `phase` that is sent back. */
 export interface MessageHead {
   readonly type: 'message';
   readonly id?: string;

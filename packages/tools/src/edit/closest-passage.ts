@@ -82,10 +82,7 @@ function pairsOf(line: string): Set<string> {
   return pairs;
 }
 
-/**
- * Returns twice the number of common pairs divided by the number of all pairs (Dice coefficient): 1 for equal sets, 0
- * for nothing in common.
- */
+/** Returns the share of common pairs (Dice coefficient): 1 for equal sets, 0 for nothing in common. */
 function similarity(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   if (left.size + right.size === 0) return 0;
   let common = 0;

@@ -55,10 +55,7 @@ function toLineBreak(text: string, lineBreak: '\n' | '\r\n'): string {
   return lineBreak === '\n' ? text : text.replace(/\r?\n/g, '\r\n');
 }
 
-/**
- * Returns the positions of a passage. Overlapping ones count if only one is allowed, because they are just as
- * ambiguous.
- */
+/** Returns the positions of a passage. Overlapping ones count if only one is allowed, because they are just as ambiguous. */
 function placesOf(text: string, passage: string, all: boolean): number[] {
   const places: number[] = [];
   const step = all ? passage.length : 1;

@@ -29,10 +29,7 @@ export interface ToolList {
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
 
-/**
- * Maximum delay that a call waits for, in milliseconds; with a longer one it fails with an error that names the
- * delay.
- */
+/** Maximum delay that a call waits for, in milliseconds; with a longer one it fails with an error that names the delay. */
 const maxWaitMs = 2_000;
 
 /** Dependencies of a connection. */
@@ -118,10 +115,7 @@ export class McpConnection {
     return { entries: entries.slice(0, maxEntries), isCut: true };
   }
 
-  /**
-   * Makes one call.
-   * @throws AgentError `tool`, or `aborted`, that describes the known outcome.
-   */
+  /** Makes one call. @throws AgentError `tool`, or `aborted`, that describes the known outcome. */
   async call(
     tool: string,
     args: Readonly<Record<string, unknown>>,
@@ -252,10 +246,7 @@ export class McpConnection {
   }
 }
 
-/**
- * Returns a note that the effect of a call is unknown, unless the server responded with an error, which settles the
- * call.
- */
+/** Returns a note that the effect of a call is unknown, unless the server responded with an error, which settles the call. */
 function unknownOutcome(error: unknown): string {
   const code = isObject(error) ? error['code'] : undefined;
   const isAnswer = typeof code === 'number' && code !== -32_000 && code !== -32_001;

@@ -10,10 +10,7 @@ const resumeMs = 5_000;
 /** Time limit for ending a session at the server, in milliseconds. */
 const leaveMs = 1_000;
 
-/**
- * Streamable HTTP transport whose requests always complete. The SDK's transport never settles a request if the stream
- * of its response is cut off, and accepts responses of any size.
- */
+/** HTTP transport whose requests always complete; the SDK's never settles after a cut, and takes any size. */
 export class HttpTransport extends StreamableHTTPClientTransport implements McpTransport {
   readonly #waiting = new Set<RequestId>();
   readonly #runtime: Pick<Runtime, 'timer'>;
@@ -80,9 +77,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
     return '';
   }
 
-  /**
-   * Handles the end of a response stream. If the stream was cut off, the response may still arrive on another one.
-   */
+  /** Handles the end of a response stream. If the stream was cut off, the response may still arrive on another one. */
   #endRequest(id: RequestId | undefined, problem: string | undefined): void {
     if (id === undefined) return;
     const cancel = this.#runtime.timer(problem === undefined ? resumeMs : 0, () => {
@@ -103,10 +98,7 @@ function requestIn(init: RequestInit | undefined): RequestId | undefined {
   return method === undefined ? undefined : id;
 }
 
-/**
- * Returns the same response with a body that fails if a message is too long. Calls `endRequest` at the end, with the
- * problem if there is one.
- */
+/** Returns the response with a body that fails if a message is too long. `endRequest` gets the problem, if any, at the end. */
 function limitResponse(response: Response, endRequest: (problem: string | undefined) => void): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;

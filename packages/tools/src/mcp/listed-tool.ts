@@ -68,10 +68,7 @@ export async function listedTool(
   };
 }
 
-/**
- * Returns the effect of a tool. The user of this machine sets it; the server's hints count only if the user trusts
- * them.
- */
+/** Returns the effect of a tool. The user of this machine sets it; the server's hints count only if the user trusts them. */
 function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, hints: unknown): ToolEffect {
   const configured = Object.hasOwn(effects, name) ? effects[name] : undefined;
   if (configured !== undefined) return configured;
@@ -157,10 +154,7 @@ interface CollectedSchema {
   readonly seen: Set<unknown>;
 }
 
-/**
- * Collects the arguments of a schema. The outermost description of an argument counts, and only arguments that every
- * call needs are required.
- */
+/** Collects the arguments of a schema. The outermost description counts, and only what every call needs is required. */
 function collect(schema: unknown, isAlways: boolean, found: CollectedSchema): void {
   if (!isObject(schema) || found.seen.has(schema)) return;
   found.seen.add(schema);

@@ -1,9 +1,6 @@
 import { visibleText } from '@cobbler/agent/events';
 
-/**
- * Makes the characters of a server's text visible that control a terminal, are invisible or look like others. Line
- * breaks and tabs stay.
- */
+/** Makes control, invisible and look-alike characters of a server's text visible. Line breaks and tabs stay. */
 export function plainText(text: string): string {
   return visibleText(text.toWellFormed());
 }

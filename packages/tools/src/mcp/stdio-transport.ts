@@ -93,10 +93,7 @@ export class StdioTransport implements McpTransport {
     }
   }
 
-  /**
-   * Delivers messages one at a time, each after the effects of the previous one. A client handles a response
-   * immediately but progress slightly later, which would otherwise be too late.
-   */
+  /** Delivers messages one at a time: a client handles progress slightly later than a response, which would be too late. */
   #deliver(hand: () => void): void {
     this.#delivered = this.#delivered.then(hand);
   }
@@ -128,10 +125,7 @@ class MessageLines {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Returns the lines that a chunk completes.
-   * @throws RangeError for a line that is too long.
-   */
+  /** Returns the lines that a chunk completes. @throws RangeError for a line that is too long. */
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     let start = 0;

@@ -27,10 +27,7 @@ export interface FileContent {
   readonly bytes: Buffer | undefined;
 }
 
-/**
- * Returns the content of the files to search, in batches. A file given by its path is included even if git ignores
- * it.
- */
+/** Returns the content of the files to search, in batches. A file given by its path is included even if git ignores it. */
 export async function* batchesOf(
   workspace: Workspace,
   scope: SearchScope,

@@ -29,10 +29,7 @@ export interface LineMatcherOptions {
 const maxLineLength = 400;
 const maxHeapMb = 256;
 
-/**
- * Matches a regular expression against texts in a separate thread. Some expressions practically never finish on some
- * texts, and only ending the thread stops them.
- */
+/** Matches a regular expression in a separate thread, because only ending the thread stops some expressions. */
 export class LineMatcher {
   readonly #worker: Worker;
   readonly #options: LineMatcherOptions;

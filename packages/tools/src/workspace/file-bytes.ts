@@ -37,10 +37,7 @@ export async function* chunksOf(handle: FileHandle, size: number): AsyncGenerato
   }
 }
 
-/**
- * Reads all bytes of a file. Returns undefined if there are more than `limit`, because a file can grow while it is
- * read.
- */
+/** Reads all bytes of a file. Returns undefined if there are more than `limit`, because a file can grow while it is read. */
 export async function bytesUpTo(file: OpenFile, limit: number): Promise<Buffer | undefined> {
   const { handle, stat } = file;
   if (stat.size > limit) return undefined;

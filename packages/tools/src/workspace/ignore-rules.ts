@@ -11,10 +11,7 @@ interface IgnoreFile {
   readonly matcher: Ignore;
 }
 
-/**
- * The .gitignore rules that apply in one directory: its own and those of its parent directories. As in git, a deeper
- * file takes precedence.
- */
+/** The .gitignore rules of one directory: its own and those of its parents. As in git, a deeper file takes precedence. */
 export class IgnoreRules {
   /** Rule files, the deepest first. */
   readonly #levels: readonly IgnoreFile[];
@@ -23,10 +20,8 @@ export class IgnoreRules {
     this.#levels = levels;
   }
 
-  /** Rules that ignore nothing. */
   static readonly none: IgnoreRules = new IgnoreRules([]);
 
-  /** Default ignore rules. */
   static readonly standard: IgnoreRules = new IgnoreRules([levelOf('', always)]);
 
   /** Adds the content of a .gitignore. `folder` is its path in the workspace, empty for the root. */

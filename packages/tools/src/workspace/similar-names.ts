@@ -43,10 +43,7 @@ async function similarNames(workspace: Workspace, path: string): Promise<string[
   return ranked.slice(0, maxSuggested).map((entry) => entry.path);
 }
 
-/**
- * Returns the edit distance of the file names, plus a small amount for different directories; undefined if they are
- * not similar.
- */
+/** Returns the edit distance of the names, plus a little for different directories; undefined if they are not similar. */
 function nameDistance(left: string, right: string): number | undefined {
   const [a, b] = [lastName(left), lastName(right)];
   const maxDistance = Math.max(1, Math.floor(Math.max(a.length, b.length) / 3));

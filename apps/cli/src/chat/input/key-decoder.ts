@@ -102,9 +102,7 @@ export function decodeKeys(held: string, chunk: string): DecodedKeys {
   return { keys, held: rest };
 }
 
-/**
- * Returns the held input as keys, for use when no more input follows for a moment. An unfinished paste stays held.
- */
+/** Returns the held input as keys, for use when no more input follows for a moment. An unfinished paste stays held. */
 export function heldKeys(held: string): DecodedKeys {
   if (held === '' || held.startsWith(pasteBegins)) return { keys: [], held };
   return { keys: [{ type: held === '\x1b' ? 'escape' : 'other' }], held: '' };

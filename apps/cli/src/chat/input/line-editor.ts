@@ -42,10 +42,7 @@ export function atEdge({ text, cursor }: EditorState, direction: 'up' | 'down'):
   return direction === 'up' ? lineStart(text, cursor) === 0 : lineEnd(text, cursor) === text.length;
 }
 
-/**
- * Replaces a backslash before the cursor by a line break when Enter is pressed. Returns undefined if there is no
- * backslash.
- */
+/** Replaces a backslash before the cursor by a line break when Enter is pressed. Returns undefined if there is none. */
 export function brokenLine({ text, cursor }: EditorState): EditorState | undefined {
   if (text[cursor - 1] !== '\\') return undefined;
   return { text: `${text.slice(0, cursor - 1)}\n${text.slice(cursor)}`, cursor };
@@ -82,10 +79,7 @@ function movedCursor({ text, cursor }: EditorState, { type }: ChatKey): number {
   }
 }
 
-/**
- * Returns the same column in the line that contains `place`, or the end of that line. If `place` is outside the text,
- * the cursor stays.
- */
+/** Returns the same column in the line that contains `place`, or the end of that line; the cursor if there is no such line. */
 function otherLine(text: string, cursor: number, place: number): number {
   if (place < 0 || place > text.length) return cursor;
   const column = cursor - lineStart(text, cursor);

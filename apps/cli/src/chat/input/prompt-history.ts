@@ -5,10 +5,7 @@ import { dirname } from 'node:path';
 const maxKept = 1000;
 const maxPromptLength = 10_000;
 
-/**
- * The input of earlier chats, oldest first: one JSON string per line in a private file. A history file that cannot be
- * read or written counts as empty; the chat works without it.
- */
+/** The input of earlier chats, oldest first, in a private file. One that cannot be read or written counts as empty. */
 export class PromptHistory {
   readonly #path: string | undefined;
   #prompts: string[];

@@ -7,7 +7,6 @@ import { formatUsd, plural } from '../../terminal/format.ts';
 import type { Io } from '../../terminal/io.ts';
 import { oneLine } from '../../terminal/one-line.ts';
 import { screenFor } from '../../terminal/screen.ts';
-import type { Style } from '../../terminal/style.ts';
 import { styleFor } from '../../terminal/style.ts';
 import { table } from '../../terminal/table.ts';
 import { Budgets, budgetFile } from './budgets.ts';
@@ -25,7 +24,7 @@ export async function listBudgets(options: RawOptions, io: Io): Promise<number> 
     io.stderr.write('There are no budgets. To find out how to add one, run: cobbler help budgets\n');
   } else {
     const style = styleFor(screenFor(io.stdout, io.env));
-    io.stdout.write(`${budgetTable(balances, style).join('\n')}\n`);
+    io.stdout.write(`${table(titles, balances.flatMap(linesOf), style).join('\n')}\n`);
   }
   return 0;
 }
@@ -41,15 +40,11 @@ async function readBalances(store: unknown, io: Io): Promise<readonly BudgetBala
     const balances = await (await budgets.open()).store.balances();
     // A server defines one for each session of a token with a budget, without limits of its own.
     return balances.filter(
-      ({ definition: { name, limits } }) => !name.startsWith('session:') || hasLimits(limits),
+      ({ definition: { name, limits } }) => !name.startsWith('session:') || Object.keys(limits).length > 0,
     );
   } finally {
     await budgets.close();
   }
-}
-
-function hasLimits(limits: Partial<Amounts>): boolean {
-  return Object.keys(limits).length > 0;
 }
 
 const titles = ['budget', 'per', 'limit', 'spent', 'reserved', 'left', 'next period'];
@@ -61,10 +56,6 @@ const amounts: Readonly<Record<keyof Amounts, (value: number) => string>> = {
 };
 
 /** Returns one line for each limit, and for a budget without limits one with what it has cost. */
-export function budgetTable(balances: readonly BudgetBalance[], style: Style): readonly string[] {
-  return table(titles, balances.flatMap(linesOf), style);
-}
-
 function linesOf({
   definition,
   settled,

@@ -150,10 +150,7 @@ async function defineChanged(store: BudgetStore, definitions: readonly BudgetDef
 /** Maximum time of a request, in milliseconds. */
 const timeoutMs = 10_000;
 
-/**
- * Sends an alert to the address in the configuration. Returns the problem if it was not accepted; this names only the host,
- * because the path and query of the address can be secret.
- */
+/** Sends an alert. Returns why it was not accepted, with the host only, because the rest of the address can be secret. */
 async function sendAlert(address: string, alert: BudgetAlert): Promise<string | undefined> {
   const { endsAt, ...rest } = alert;
   const until = endsAt === undefined ? undefined : new Date(endsAt).toISOString();
@@ -177,10 +174,7 @@ async function sendAlert(address: string, alert: BudgetAlert): Promise<string | 
 /** A budget as a configuration file contains it, below its name. */
 type BudgetSetting = NonNullable<FileConfig['budgets']>[string];
 
-/**
- * Returns the definitions of a configuration, each after its parent.
- * @throws UsageError if a budget is above itself.
- */
+/** Returns the definitions of a configuration, each after its parent. @throws UsageError if a budget is above itself. */
 function definitionsOf({ budgets = {} }: FileConfig): readonly BudgetDefinition[] {
   const definitions = new Map<string, BudgetDefinition>();
   const add = (name: string, below: readonly string[]): void => {

@@ -239,10 +239,7 @@ export function nameOf(text: string): string {
   return /^File (.+):$/.exec(heading)?.[1] ?? heading;
 }
 
-/**
- * Reads a file as a part of a message.
- * @throws Error with a message that says what to do.
- */
+/** Reads a file as a part of a message. @throws Error with a message that says what to do. */
 async function partOf(file: File): Promise<UserPart> {
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await imagePart(file);
   if (file.type === 'application/pdf') {

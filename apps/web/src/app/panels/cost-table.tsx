@@ -15,7 +15,6 @@ interface TableProps {
   readonly go: (place: PageRoute) => void;
 }
 
-/** Number of rows shown at first. */
 const firstRows = 50;
 
 /** The costs of each group, with a total. Days are shown the latest first. */

@@ -57,7 +57,6 @@ interface ChangesProps {
   readonly show: (seq: number) => void;
 }
 
-/** All files that the session has changed, with every change. */
 function ChangesPanel({ model, show }: ChangesProps): VNode {
   const files = useMemo(() => changesIn(model.view.items), [model.version]);
   if (files.length === 0) return <p class="muted none">No files were changed.</p>;

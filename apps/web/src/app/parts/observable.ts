@@ -9,7 +9,6 @@ export class Observable {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Reports a change. */
   protected notify(): void {
     if (this.#isDue) return;
     this.#isDue = true;

@@ -37,10 +37,7 @@ export class ApiError extends Error {
 /** A prompt for the model. */
 export type MessageContent = string | readonly UserPart[];
 
-/**
- * Sends a request for JSON; an empty response becomes an empty object.
- * @throws ApiError
- */
+/** Sends a request for JSON; an empty response becomes an empty object. @throws ApiError */
 export async function ask<Answer>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
@@ -57,15 +54,11 @@ export async function ask<Answer>(
   return (text === '' ? {} : JSON.parse(text)) as Answer;
 }
 
-/** The parts of a page request. */
 interface PageRequest extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Sends a request.
- * @throws ApiError with status 0
- */
+/** Sends a request. @throws ApiError with status 0 */
 export async function reach(path: string, init: PageRequest): Promise<Response> {
   const headers = { ...pageKeyHeader(), ...init.headers };
   const common = { credentials: 'same-origin', redirect: 'error', cache: 'no-store' } as const;
@@ -116,10 +109,7 @@ export const api = {
 /** The name of the key in this origin's storage, and of the request header. */
 const name = 'cobbler-page';
 
-/**
- * Stores the key of the cookie for this origin: browsers send the cookie to every port of the host, but the key to
- * none.
- */
+/** Stores the key of the cookie for this origin: browsers send the cookie to every port of the host, but the key to none. */
 function keepPageKey(key: string): void {
   localStorage.setItem(name, key);
 }

@@ -21,10 +21,7 @@ export interface CostReport {
   readonly forecast: Forecast | undefined;
 }
 
-/**
- * Loads the costs of a period, by days of the time zone of this browser.
- * @throws ApiError
- */
+/** Loads the costs of a period, by days of the time zone of this browser. @throws ApiError */
 export async function loadCosts(by: CostGroup, period: Period, now: number): Promise<CostReport> {
   const start = startOf(period, now);
   const date = new Date(now);

@@ -15,10 +15,7 @@ export interface EventConnectionOptions {
   readonly sessionId: string;
   /** Returns the last known event; later ones are requested. */
   readonly position: () => number;
-  /**
-   * Receives the JSON of every frame. Returns false if it is not the expected event, so that the connection is
-   * replaced.
-   */
+  /** Receives the JSON of every frame. Returns false if it is not the expected event, so that the connection is replaced. */
   readonly onFrame: (frame: Record<string, unknown>) => boolean;
   /** Called when all frames of one chunk of the stream have been processed. */
   readonly onChunkEnd: () => void;
@@ -155,9 +152,7 @@ function objectIn(data: string): Record<string, unknown> | undefined {
   }
 }
 
-/**
- * Maximum length of a frame in UTF-16 code units. A prompt has at most 64 MiB, and its JSON may have more code units.
- */
+/** Maximum length of a frame in UTF-16 code units. A prompt has at most 64 MiB, and its JSON may have more code units. */
 const maxFrameLength = 134_217_728;
 
 /** Splits an event stream into the data of its frames. Incomplete frames are never returned. */

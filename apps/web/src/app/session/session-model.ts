@@ -64,7 +64,6 @@ export class SessionModel extends Observable {
     return this.view.live;
   }
 
-  /** True if a run is active. */
   get isRunning(): boolean {
     return this.#isUnderWay && this.view.runStartedAt !== undefined;
   }

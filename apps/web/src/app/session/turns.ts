@@ -19,10 +19,7 @@ export interface SessionTotals extends Pick<AssistantEvent, 'usage' | 'wasted' |
   readonly isPartial: boolean;
 }
 
-/**
- * Returns the usage of each turn of a conversation, of its summaries and of what its calls spent, in order, without what
- * a fork copied.
- */
+/** Returns the usage of each turn, of summaries and of what calls spent, in order, without what a fork copied. */
 export function turnsIn({ items, paid }: Pick<ConversationItems, 'items' | 'paid'>): TurnUsage[] {
   const names = new Map(items.map((item) => [item.seq, item.kind === 'response' ? String(item.turn) : '']));
   return paid.flatMap((event) => {

@@ -8,17 +8,13 @@ import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
 import { SessionList } from '../session/session-list.ts';
 import { SessionModel } from '../session/session-model.ts';
 
-/** A temporary notice for the user. */
 interface Warning {
   readonly id: number;
   readonly text: string;
   readonly tone: 'bad' | 'plain';
 }
 
-/**
- * Time after which a hidden page closes its connection, so that the browser does not run out of them, in
- * milliseconds.
- */
+/** Time after which a hidden page closes its connection, so that the browser does not run out of them, in milliseconds. */
 const restAfterMs = 60_000;
 
 const warningMs = 8_000;
@@ -61,7 +57,6 @@ export class AppState extends Observable {
     this.notify();
   }
 
-  /** Navigates to a route. */
   go(place: PageRoute): void {
     const address = addressOf(place);
     if (address !== location.pathname + location.hash) history.pushState(null, '', address);

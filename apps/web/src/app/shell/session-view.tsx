@@ -212,7 +212,6 @@ const signs: Readonly<Partial<Record<SessionEntry['status'], string>>> = {
   failed: '✗ ',
 };
 
-/** Shows the title and status of the session in the browser's tab. */
 function showTabFace(title: string, status: SessionEntry['status'], waitingElsewhere: number): void {
   const others = waitingElsewhere > 0 ? `(${waitingElsewhere}) ` : '';
   const text = `${signs[status] ?? ''}${others}${title === '' ? 'Cobbler' : `${title} – Cobbler`}`;

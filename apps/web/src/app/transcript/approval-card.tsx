@@ -219,10 +219,7 @@ function DenyForm({ send, end, isSending }: DenyProps): VNode {
   );
 }
 
-/**
- * Time after a question appears during which keys have no effect, because they were meant for something else, in
- * milliseconds.
- */
+/** Time after a question appears in which keys have no effect, because they were meant for something else, in milliseconds. */
 const settleMs = 400;
 
 /** Handles the keys while the user is not typing. */
@@ -243,7 +240,6 @@ function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, (
   }, [id]);
 }
 
-/** True if the user is typing. */
 function isWriting(element: EventTarget | null): boolean {
   return isField(element) && (element as HTMLInputElement).value !== '';
 }

@@ -75,10 +75,7 @@ const reasonLines = 6;
 /** Matches lines in which programs report what went wrong. */
 const telling = /^not ok|^FAIL|\berror\b|\bexpected\b|\bactual\b|\bpanic|exception|[✖✗×]/i;
 
-/**
- * The reason for a failed call, visible without expanding it: the lines that report the error, otherwise the end of
- * the output.
- */
+/** The reason for a failed call, always visible: the lines that report the error, otherwise the end of the output. */
 function Reason({ call }: { readonly call: CallItem }): VNode | null {
   const lines = resultText(call)
     .split('\n')

@@ -21,9 +21,7 @@ const maxCharacters = 400_000;
 /** Number of characters shown of a call that is too long to show. */
 const firstCharacters = 20_000;
 
-/**
- * Returns a call in the form that is shown before it can be allowed: nothing is cut, and every character is visible.
- */
+/** Returns a call in the form that is shown before it can be allowed: nothing is cut, and every character is visible. */
 export function proposalOf(approval: ApprovalRequestedEvent): Proposal {
   const text = approvalText(approval);
   if (approval.limit !== undefined) return { text, isWhole: true };

@@ -25,10 +25,7 @@ interface WindowProps<Thing> {
   readonly wanted?: string | undefined;
 }
 
-/**
- * A list that renders only items near the visible area. The others are empty space of the same height, so that the
- * cost hardly depends on the length of the conversation.
- */
+/** A list that renders only items near the visible area; the others are empty space, so that length costs little. */
 export function WindowList<Thing>(props: WindowProps<Thing>): VNode {
   const { things, keyOf, wanted } = props;
   const root = useRef<HTMLDivElement>(null);
@@ -136,7 +133,6 @@ class DrawQueue {
     this.#plan();
   }
 
-  /** Removes an item from the queue. */
   remove(place: Element): void {
     this.#waiting.delete(place);
   }

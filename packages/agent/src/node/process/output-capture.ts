@@ -49,10 +49,7 @@ export class OutputCapture {
     });
   }
 
-  /**
-   * Returns the kept bytes as UTF-8, with a line in place of the gap that states how many bytes are missing. Omits a
-   * character that the gap splits.
-   */
+  /** Returns the kept bytes as UTF-8; a line in place of the gap has its size. Omits a character that the gap splits. */
   text(): string {
     const head = Buffer.concat(this.#head);
     const tail = this.#tailBytes();

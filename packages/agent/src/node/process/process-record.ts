@@ -28,10 +28,7 @@ export interface ProcessRecord {
   forget(): void;
 }
 
-/**
- * A directory with one file for each running supervised child. If a file cannot be written, the child is not affected;
- * it only cannot be found if this process is killed.
- */
+/** A directory with a file per running child. A child whose file cannot be written runs, but is not found after a kill. */
 export class ProcessRecords {
   readonly #folder: string;
 
@@ -96,9 +93,7 @@ export function setRecords(next: ProcessRecords | undefined): void {
   records = next;
 }
 
-/**
- * Returns undefined if the system does not report when a process started: the id alone is not enough to kill a process.
- */
+/** Returns undefined if the system does not report when a process started: the id alone is not enough to kill a process. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const started = readProcess(pid)?.started;
   return started === undefined || started === 0 ? undefined : { pid, started };

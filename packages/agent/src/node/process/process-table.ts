@@ -59,10 +59,7 @@ export function readProcessTable(): ProcessEntry[] {
   return readPs();
 }
 
-/**
- * Returns one process if it is running and the system has /proc. Its start time distinguishes it from others with the
- * same id.
- */
+/** Returns one process if it is running and there is a /proc. Its start time distinguishes it from others with its id. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   return readStat(String(pid));
 }
@@ -76,10 +73,7 @@ export function startedWith(pid: number, variable: string): boolean {
   }
 }
 
-/**
- * Reads /proc/PID/stat. The name in parentheses can contain anything, so fields are counted from the last parenthesis
- * (proc(5)).
- */
+/** Reads /proc/PID/stat. The name in parentheses can contain anything, so fields count from the last parenthesis (proc(5)). */
 function readStat(id: string): ProcessEntry | undefined {
   try {
     const text = readFileSync(`/proc/${id}/stat`, 'latin1');

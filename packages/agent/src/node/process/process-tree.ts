@@ -116,10 +116,7 @@ class ProcessTree {
     return this.#child?.pid;
   }
 
-  /**
-   * Only the first cause counts. A program that has already ended keeps the cause `exit`, even if processes it started
-   * are still running.
-   */
+  /** Only the first cause counts. A program that has ended keeps the cause `exit`, even if processes of it still run. */
   stop(cause: 'aborted' | 'timeout'): void {
     if (this.#stopRequested) return;
     this.#stopRequested = true;
@@ -236,10 +233,7 @@ class ProcessTree {
     return false;
   }
 
-  /**
-   * Returns the current members of the tree and remembers them, because one that loses its parent can leave the group
-   * later.
-   */
+  /** Returns the members of the tree and remembers them, because one that loses its parent can leave the group later. */
   #look(): ProcessEntry[] {
     const root = this.pid;
     if (root === undefined) return [];
@@ -370,9 +364,6 @@ function startProblem(error: unknown, program: string): AgentError {
     EMFILE: 'too many files are open',
   };
   const reason = reasons[code ?? ''] ?? code ?? 'the system refused to start it';
-  return new AgentError({
-    kind: 'tool',
-    code: code === 'ENOENT' ? 'no_program' : 'unstartable',
-    message: `${program} could not be started: ${reason}.`,
-  });
+  const message = `${program} could not be started: ${reason}.`;
+  return new AgentError({ kind: 'tool', code: code === 'ENOENT' ? 'no_program' : 'unstartable', message });
 }

@@ -74,10 +74,7 @@ export class RunTable {
     this.#sql.run("UPDATE runs SET owner = NULL WHERE owner = ? AND state = 'open'", lock);
   }
 
-  /**
-   * Ends a run.
-   * @throws AgentError `fenced`.
-   */
+  /** Ends a run. @throws AgentError `fenced`. */
   finish(run: ClaimedRun, { state, text }: RunEndState, now: number): void {
     this.#end(this.#own(run), state, text, now);
   }
@@ -100,10 +97,7 @@ export class RunTable {
     return this.#sql.row<{ text: string | null }>(selectSignal, runId, name)?.text;
   }
 
-  /**
-   * Stops waiting for a signal unless it has arrived.
-   * @throws AgentError `fenced`.
-   */
+  /** Stops waiting for a signal unless it has arrived. @throws AgentError `fenced`. */
   giveUp(run: ClaimedRun, name: string): string | null {
     this.#sql.run('INSERT OR IGNORE INTO signals VALUES (?, ?, NULL)', this.#own(run), name);
     return this.signalled(run.runId, name) ?? null;
@@ -117,9 +111,7 @@ export class RunTable {
     return state === 'cancelled' ? { state } : { state, text: outcome ?? 'null' };
   }
 
-  /**
-   * Removes some of the ended runs that ended before `oldest` or exceed `maxRuns`. Returns false if there are no more.
-   */
+  /** Removes some of the ended runs that ended before `oldest` or exceed `maxRuns`. Returns false if there are no more. */
   prune(oldest: number, maxRuns: number): boolean {
     return this.#sql.run(deleteEnded, oldest) + this.#sql.run(deleteSurplus, maxRuns) > 0;
   }
@@ -130,10 +122,7 @@ export class RunTable {
     return { runId: id, epoch, input };
   }
 
-  /**
-   * Returns the number of a run if this process may write to it. Called in the transaction of the write, so that no
-   * other write comes between.
-   */
+  /** Returns the number of a run if this process may write to it. Called in the transaction of that write. */
   #own({ runId, epoch }: ClaimedRun): number {
     const row = this.#sql.row<{ number: number }>(selectOwn, runId, epoch);
     if (row === undefined) throw fencedRun(runId);

@@ -39,10 +39,7 @@ export class SqliteInbox implements Inbox {
   #endedSincePruning = 0;
   #isClosing = false;
 
-  /**
-   * Opens the inbox.
-   * @throws AgentError with the codes of `sqliteStore`.
-   */
+  /** Opens the inbox. @throws AgentError with the codes of `sqliteStore`. */
   constructor(options: SqliteInboxOptions) {
     const { file, busyMs, lookMs, onWrite } = options;
     this.#options = options;
@@ -137,10 +134,7 @@ export class SqliteInbox implements Inbox {
     return { isOver: true, ...defined({ next }) };
   }
 
-  /**
-   * Returns the lock of this process, acquired on first use. Must be called in a transaction, so that no other process
-   * checks the lock files at the same time.
-   */
+  /** Returns the lock of this process, acquired on first use, in a transaction: no other process then checks the files. */
   #lock(): string {
     if (this.#owner === undefined) {
       const { file } = this.#options;
@@ -184,11 +178,8 @@ export class SqliteInbox implements Inbox {
 }
 
 function closedError(file: string): AgentError {
-  return new AgentError({
-    kind: 'invalid',
-    code: 'closed',
-    message: `The runner for ${file} has been closed.`,
-  });
+  const message = `The runner for ${file} has been closed.`;
+  return new AgentError({ kind: 'invalid', code: 'closed', message });
 }
 
 /** "CobR" in ASCII. */

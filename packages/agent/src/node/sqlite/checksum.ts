@@ -21,9 +21,7 @@ export function eventSeed(sessionId: string): number {
   return crc32(`${sessionId} event `);
 }
 
-/**
- * Returns the checksum of an event. Multiplication by an odd factor gives every position in a session a different seed.
- */
+/** Returns the checksum of an event. Multiplication by an odd factor gives every position in a session a different seed. */
 export function eventChecksum(seed: number, seq: number, json: string): number {
   return crc32(json, (seed ^ Math.imul(seq, 0x9e3779b1)) >>> 0) | 0;
 }

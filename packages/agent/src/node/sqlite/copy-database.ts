@@ -54,10 +54,7 @@ function damagedError(file: string, found: string): AgentError {
 
 const magic = 'SQLite format 3\0';
 
-/**
- * Returns whether a file is a database. Do not call this for a database that this process has open: closing the file
- * would release SQLite's locks on it.
- */
+/** Returns whether a file is a database. Not for one that this process has open: closing it would release SQLite's locks. */
 export function isDatabase(file: string): boolean {
   try {
     const start = Buffer.alloc(magic.length);

@@ -23,7 +23,6 @@ export class CostTable {
     this.#sql = sql;
   }
 
-  /** Adds the cost of an event of a session. */
   add(sessionId: string, entry: CostEntry): void {
     const payer = [sessionId, ...costNames.map((name) => entry[name])];
     this.#sql.run(insertPayer, ...payer);
@@ -94,10 +93,7 @@ export class CostTable {
   }
 }
 
-/**
- * Adds the costs of all events in the database. Events on damaged pages are omitted, because a damaged store has to
- * open.
- */
+/** Adds the costs of all events in the database. Events on damaged pages are omitted, because a damaged store has to open. */
 export function addStoredCosts(db: DatabaseSync): void {
   const sql = new Statements(db);
   const costs = new CostTable(sql);

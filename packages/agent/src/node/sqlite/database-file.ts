@@ -7,10 +7,7 @@ import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import type { OnWrite } from './write-moment.ts';
 
-/**
- * Maximum time that opening waits for other processes to open or write the file, in milliseconds. It blocks the
- * process.
- */
+/** Maximum time that opening waits for other processes to open or write the file, in milliseconds. It blocks the process. */
 const openingMs = 5000;
 
 /** Maximum time that one statement blocks after opening, in milliseconds; writers then retry without blocking. */
@@ -151,10 +148,7 @@ function configure(db: DatabaseSync, maxBytes: number | undefined): void {
   db.exec(`PRAGMA max_page_count = ${pages}`);
 }
 
-/**
- * Creates the directory and the file, accessible only to their owner. SQLite gives its other files the same
- * permissions.
- */
+/** Creates the directory and the file, accessible only to their owner. SQLite gives its other files the same permissions. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
@@ -165,10 +159,7 @@ function makeFile(file: string): void {
   }
 }
 
-/**
- * Returns the path of the marker file that distinguishes a lost database from a new one. SQLite treats an empty or
- * missing file as a new database.
- */
+/** Returns the path of the marker that tells a lost database from a new one: to SQLite, an empty or missing file is new. */
 function markOf(file: string): string {
   return `${file}-made`;
 }
@@ -185,13 +176,9 @@ If that file is gone or empty, ${contents} were lost. Remove this file to start 
 }
 
 function checkNotLost(file: string, { contents }: FileKind): void {
-  if (!existsSync(markOf(file)) || sizeOf(file) > 0) return;
+  if (!existsSync(markOf(file)) || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
   const message = `${file} is ${existsSync(file) ? 'empty' : 'missing'}, but it previously contained ${contents}. Restore a backup, or remove ${markOf(file)} to start again.`;
   throw new AgentError({ kind: 'invalid', code: 'store_missing', message });
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /**
@@ -213,10 +200,7 @@ export function schemaVersion(db: DatabaseSync): number {
   return Number(scalar(db, 'PRAGMA user_version'));
 }
 
-/**
- * Migrates a database in one transaction.
- * @throws AgentError with the codes of {@link checkSchema}.
- */
+/** Migrates a database in one transaction. @throws AgentError with the codes of {@link checkSchema}. */
 export function migrate(db: DatabaseSync, file: string, steps: readonly Migration[], kind: FileKind): void {
   if (schemaVersion(db) === steps.length) return;
   db.exec('BEGIN IMMEDIATE');

@@ -4,10 +4,7 @@ type Sqlite = typeof import('node:sqlite');
 
 let engine: Sqlite | undefined;
 
-/**
- * Returns Node's SQLite module, loaded on first use. Older versions of Node warn that it is experimental; that warning
- * is suppressed, because it is meant for developers, not for users.
- */
+/** Returns Node's SQLite module, loaded on first use, without the warning of older versions, which is for developers. */
 export function sqlite(): Sqlite {
   engine ??= loadSqlite();
   return engine;

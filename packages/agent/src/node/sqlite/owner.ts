@@ -56,9 +56,7 @@ export class Owner {
   }
 }
 
-/**
- * Keeps the owners referenced: the garbage collector would close an unreferenced file and release its lock too early.
- */
+/** Keeps the owners referenced: the garbage collector would close an unreferenced file and release its lock too early. */
 const living: Set<Owner> = new Set();
 
 /** Returns whether the process behind a lock file is alive. */
@@ -103,10 +101,7 @@ function isFree(path: string, work: () => void): boolean {
   }
 }
 
-/**
- * Locks a file as long as the connection is open.
- * @throws SQLite's busy error if another process holds the lock.
- */
+/** Locks a file as long as the connection is open. @throws SQLite's busy error if another process holds the lock. */
 function lockFile(path: string): DatabaseSync {
   const db = new (sqlite().DatabaseSync)(path, { timeout: 0 });
   try {

@@ -19,10 +19,7 @@ export interface RowPlace {
 const indexPage = 10;
 const innerIndexPage = 2;
 
-/**
- * Yields the rows that a page may contain, with their locations. In a damaged page, every offset at which a row may
- * start is tried, so the caller must validate the rows.
- */
+/** Yields the rows that a page may contain. In a damaged one every offset is tried, so the caller must validate them. */
 export function* rowsOf(file: DatabasePages, number: number): Generator<PageRow & RowPlace> {
   const page = file.page(number);
   const type = page[0];
@@ -105,10 +102,7 @@ function record(bytes: Buffer): Value[] {
 /** Length in bytes of a value, by its type. */
 const integerBytes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
 
-/**
- * Reads a number of 1 to 9 bytes and returns it with the offset after it. Numbers beyond any valid file size become too
- * large, not negative.
- */
+/** Reads a number of 1 to 9 bytes; returns it and the next offset. Too large numbers stay too large and never negative. */
 function varint(bytes: Buffer, offset: number): [value: number, after: number] {
   let value = 0;
   for (let at = offset; at < offset + 8; at += 1) {

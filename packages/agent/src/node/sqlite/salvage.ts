@@ -22,7 +22,6 @@ export interface SalvagedSession {
   readonly problems: readonly string[];
 }
 
-/** The locations of the intact rows of one session. */
 interface IntactSession {
   readonly id: string;
   row: SessionRow | undefined;
@@ -32,9 +31,7 @@ interface IntactSession {
   readonly events: Map<number, { readonly place: RowPlace; readonly rowid: number }>;
 }
 
-/**
- * Implements `salvageStore`; a separate module, loaded only on use, because it needs all the code that checks a log.
- */
+/** Implements `salvageStore`; a separate module, loaded only on use, because it needs all the code that checks a log. */
 export async function salvage(from: string, to: string): Promise<readonly SalvagedSession[]> {
   check(from, to);
   const file = new DatabasePages(from);

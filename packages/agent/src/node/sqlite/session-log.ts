@@ -25,7 +25,6 @@ const statsInterval = 4;
 /** Maximum number of sessions whose position is cached; others are read from the database. */
 const maxRemembered = 1000;
 
-/** The write position of a session. */
 interface LogPosition {
   readonly key: number;
   readonly epoch: number;
@@ -75,10 +74,7 @@ export class SessionLog {
     this.#positions.clear();
   }
 
-  /**
-   * Marks cached positions for validation. Must be called at the start of a transaction if another process has written
-   * since the last one.
-   */
+  /** Marks cached positions for validation. Must start a transaction if another process has written since the last one. */
   doubt(): void {
     this.#foreignWrites += 1;
   }
@@ -108,10 +104,7 @@ export class SessionLog {
     this.#writing.delete(sessionId);
   }
 
-  /**
-   * Appends events.
-   * @throws AgentError `fenced` or `gap`, before anything is written.
-   */
+  /** Appends events. @throws AgentError `fenced` or `gap`, before anything is written. */
   append(sessionId: string, { events, texts }: EventTexts, writer: Writer, now: number): void {
     const position = this.#position(sessionId);
     if (position?.epoch !== writer.epoch) throw writerReplaced(sessionId);
@@ -128,10 +121,7 @@ export class SessionLog {
     this.#insert(sessionId, position, { events, texts }, isOver);
   }
 
-  /**
-   * Returns at most `limit` events after a sequence number, in order.
-   * @throws AgentError `store_damaged`.
-   */
+  /** Returns at most `limit` events after a sequence number, in order. @throws AgentError `store_damaged`. */
   read(sessionId: string, afterSeq: number, limit: number): Event[] {
     return this.#sql.atOnce(
       () => this.#found(sessionId, afterSeq, limit) ?? this.#searched(sessionId, afterSeq, limit),
@@ -192,10 +182,7 @@ export class SessionLog {
     }
   }
 
-  /**
-   * Finds events without the indexes, up to the first missing one.
-   * @throws AgentError `store_damaged`.
-   */
+  /** Finds events without the indexes, up to the first missing one. @throws AgentError `store_damaged`. */
   #searched(sessionId: string, afterSeq: number, limit: number): Event[] {
     const { events, isWhole } = scanEvents(this.#sql, sessionId);
     const found: Event[] = [];
@@ -209,10 +196,7 @@ export class SessionLog {
     throw damagedError(sessionId, last + 1, this.#file);
   }
 
-  /**
-   * Returns whether a session has no event after `last`. That is certain only if its end is stored, because its run
-   * ended or was released, or if all rows were read.
-   */
+  /** Returns whether a session has no event after `last`: certain only if its end is stored or all rows were read. */
   #endsAt(sessionId: string, last: number, isWhole: boolean): boolean {
     const key = this.#key(sessionId) ?? this.hiddenKey(sessionId);
     const noted = key === undefined ? undefined : this.storedStats(sessionId, key);
@@ -221,10 +205,7 @@ export class SessionLog {
     return last >= noted.events && (isWhole || isOver);
   }
 
-  /**
-   * Returns the key of a session that is in the table but not in the index of ids, which means that the index is
-   * damaged. If the table cannot be read, the index is trusted.
-   */
+  /** Returns the key of a session that a damaged index lacks. Trusts the index if the table cannot be read. */
   hiddenKey(sessionId: string): number | undefined {
     return this.#sql.unlessCorrupt<KeyRow>(selectHiddenKey, sessionId)?.key;
   }
@@ -308,9 +289,7 @@ const noted = "(SELECT value FROM counters WHERE name = 'noted')";
 const notePlaces = `
   INSERT INTO places SELECT segment, seq, place FROM events WHERE place > ${noted} ORDER BY segment, seq`;
 
-/**
- * Selects events from the segment that contains the next event, segment by segment. A lost event gives a row of nulls.
- */
+/** Selects events from the segment that contains the next event, segment by segment. A lost event gives a row of nulls. */
 const selectNoted = `
   SELECT events.seq AS seq, events.json AS json, events.sum AS sum
   FROM segments

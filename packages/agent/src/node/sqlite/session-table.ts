@@ -102,10 +102,7 @@ export class SessionTable {
     return true;
   }
 
-  /**
-   * Removes a session.
-   * @throws AgentError `in_use` if another live process holds the session.
-   */
+  /** Removes a session. @throws AgentError `in_use` if another live process holds the session. */
   remove(sessionId: string, lock: string | undefined): boolean {
     const row = this.#row(sessionId);
     if (row === undefined) return false;
@@ -135,10 +132,7 @@ export class SessionTable {
     return this.#sql.insert(insertSession, sessionId, now, row.parent, row.parent_seq, rowSum(row));
   }
 
-  /**
-   * Returns the row of a session.
-   * @throws AgentError `store_damaged` if the row is damaged or missing from its index.
-   */
+  /** Returns the row of a session. @throws AgentError `store_damaged` if the row is damaged or missing from its index. */
   #row(sessionId: string): SessionRow | undefined {
     const row = this.#sql.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', sessionId);
     const isWrong = row === undefined ? this.#log.hiddenKey(sessionId) !== undefined : !isIntactRow(row);
@@ -168,10 +162,7 @@ export class SessionTable {
     return select(readableRows(this.#sql, this.#log).filter(isListed));
   }
 
-  /**
-   * Stores the end of a session. Ignores damage: without the stored end, only damage to the last events would go
-   * unnoticed.
-   */
+  /** Stores the end of a session. Ignores damage: without the end, only damage to the last events would go unnoticed. */
   #noteEnd(row: SessionRow): void {
     try {
       this.#log.noteEnd(row);
@@ -188,10 +179,7 @@ export class SessionTable {
     return sessionInfo(head, this.#stats(id, row.key), isRunning ? 'running' : 'interrupted');
   }
 
-  /**
-   * Returns the statistics of a session, or the last stored ones if the session is damaged: one damaged session must not
-   * prevent listing the others. Reading its events throws.
-   */
+  /** Returns the statistics of a session, or the last stored ones if it is damaged, so that others can still be listed. */
   #stats(sessionId: string, key: number): SessionStats {
     try {
       return this.#log.stats(sessionId, key);

@@ -24,10 +24,7 @@ export class Snapshots {
     return messages && this.plan.stateOf(row, messages);
   }
 
-  /**
-   * Writes a snapshot. Must be called in a transaction. Returns false if it was not stored, for example because the
-   * writer has been replaced.
-   */
+  /** Writes a snapshot, in a transaction. Returns false if it was not stored, for example because the writer was replaced. */
   write(sessionId: string, epoch: number, { seq, state, messages, from, chunks }: SnapshotTexts): boolean {
     const session = this.#sql.row<{ key: number }>(selectHeld, sessionId, epoch)?.key;
     if (session === undefined) return false;

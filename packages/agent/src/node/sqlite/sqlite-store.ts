@@ -27,9 +27,7 @@ import type { OnWrite } from './write-moment.ts';
 export interface SqliteStoreOptions {
   /** Maximum size of the file in bytes. Default: limited only by the disk. */
   readonly maxBytes?: number;
-  /**
-   * Maximum time to wait for another process that is writing, in milliseconds. Default 4,000: less than a run waits.
-   */
+  /** Maximum time to wait for another process that is writing, in milliseconds. Default 4,000: less than a run waits. */
   readonly busyMs?: number;
   /** Returns the time of a change in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
@@ -276,10 +274,7 @@ function probeWrite(sql: Statements): void {
   sql.run('INSERT OR REPLACE INTO probe VALUES (1, zeroblob(?))', probeBytes);
 }
 
-/**
- * Reads the last page of every table that a prompt uses, from the file and not from memory.
- * @throws SQLite's error
- */
+/** Reads the last page of every table that a prompt uses, from the file and not from memory. @throws SQLite's error */
 function probeRead(file: string): void {
   const db = new (sqlite().DatabaseSync)(file, { readOnly: true });
   try {

@@ -38,15 +38,11 @@ export class Statements {
     }
   }
 
-  /** Returns all rows. */
   rows<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#of(sql).all(...values) as Row[];
   }
 
-  /**
-   * Returns an iterator over the rows. Each call prepares a new statement, because an unfinished iteration blocks its
-   * statement.
-   */
+  /** Returns an iterator over the rows. Each call prepares a statement, because an unfinished iteration blocks its own. */
   each<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
     return this.#db.prepare(sql).iterate(...values) as Iterable<Row>;
   }

@@ -2,12 +2,10 @@ import { AgentError } from '../../values/errors.ts';
 import { parsedObject } from '../../values/json.ts';
 import type { Runtime } from '../../values/runtime.ts';
 
-/** A JSON object of unknown content. */
 type JsonFields = Readonly<Record<string, unknown>>;
 
 /** A response of a service with a status that is not a success. */
 export class BatchFailure extends AgentError {
-  /** The HTTP status. */
   readonly httpStatus: number;
   readonly body: string;
   readonly headers: Headers;

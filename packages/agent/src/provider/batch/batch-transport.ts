@@ -27,10 +27,7 @@ export const batchFields: Readers<BatchOptions> = { collectMs: amount, maxReques
 
 const hour = 3_600_000;
 
-/**
- * Returns the configuration of an agent whose requests are sent in batches. Its timeouts are longer, because services
- * end a batch after 24 hours.
- */
+/** Returns the configuration of an agent that sends batches. Its timeouts are longer: a batch can take 24 hours. */
 export function withBatches<Config extends ServiceConfig & BatchOptions>(
   given: Config,
   service: BatchService,
@@ -105,11 +102,8 @@ export function batchTransport(
 function bodyOf({ body }: TransportRequest): Record<string, never> {
   const value: unknown = JSON.parse(new TextDecoder().decode(joinBytes(body)));
   if (isObject(value)) return value as Record<string, never>;
-  throw new AgentError({
-    kind: 'invalid',
-    code: 'bad_option',
-    message: 'The body of a request in a batch must be a JSON object.',
-  });
+  const message = 'The body of a request in a batch must be a JSON object.';
+  throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
 }
 
 function onGivenUp({ whenGivenUp, signal }: TransportRequest, listener: (reason: unknown) => void): void {

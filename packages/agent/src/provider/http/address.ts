@@ -25,7 +25,6 @@ export class EndpointCache {
     this.#wire = wire;
   }
 
-  /** Returns the endpoint, or a promise while it is looked up. */
   find(): ResolvedEndpoint | Promise<ResolvedEndpoint> {
     if (this.#looking !== undefined) return this.#looking;
     const { endpoint } = this.#wire;
@@ -71,11 +70,8 @@ function readyAddress(endpoint: Endpoint): ResolvedEndpoint {
 function hostOf(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) {
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'bad_url',
-      message: "The service's base URL is not a valid URL that starts with https:// or http://.",
-    });
+    const message = "The service's base URL is not a valid URL that starts with https:// or http://.";
+    throw new AgentError({ kind: 'invalid', code: 'bad_url', message });
   }
   return parsed.host;
 }

@@ -9,10 +9,7 @@ export interface ErrorBody {
   readonly isCut: boolean;
 }
 
-/**
- * Collects the beginning of a body. The part received so far can be read at any time, because a service may send an
- * error and then hang.
- */
+/** Collects the start of a body. It can be read at any time, because a service may send an error and then hang. */
 export class ErrorBodyReader {
   readonly #bytes = new Uint8Array(maxErrorBytes);
   #length = 0;

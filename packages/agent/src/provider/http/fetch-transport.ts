@@ -50,10 +50,7 @@ function rawResponse(response: Response): RawResponse {
 }
 
 function redirected(): AgentError {
-  return new AgentError({
-    kind: 'invalid',
-    code: 'redirect',
-    message:
-      'The service redirects to another URL. Redirects are not followed, because the key would be sent to that URL. Set the base URL to the final URL.',
-  });
+  const message =
+    'The service redirects to another URL. Redirects are not followed, because the key would be sent to that URL. Set the base URL to the final URL.';
+  return new AgentError({ kind: 'invalid', code: 'redirect', message });
 }

@@ -39,10 +39,7 @@ function numberIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/**
- * Parses `Sun, 06 Nov 1994 08:49:37 GMT` or one of the older formats, which every recipient must accept (RFC 9110,
- * 5.6.7), to milliseconds since 1970.
- */
+/** Parses `Sun, 06 Nov 1994 08:49:37 GMT`, or an older format (RFC 9110, 5.6.7), to milliseconds since 1970. */
 function httpDate(given: string): number | undefined {
   const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(defaultForm(given));
   if (match === null) return undefined;

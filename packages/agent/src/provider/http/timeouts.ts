@@ -4,9 +4,7 @@ import { amount, read, record } from '../../values/input.ts';
 
 /** Timeouts of one model call, in milliseconds. */
 export interface Timeouts {
-  /**
-   * Maximum time from the request to the response head. Custom base URLs get more, because local models load slowly.
-   */
+  /** Maximum time from the request to the response head. Custom base URLs get more, because local models load slowly. */
   readonly headersMs: number;
   /** Maximum time without a single byte. */
   readonly stallMs: number;

@@ -113,7 +113,6 @@ export interface Keepable {
   readonly shared: { timing: RequestTiming | undefined };
   /** Time of this request, by the wall clock, in milliseconds. */
   readonly now: number;
-  /** Length of the turns. */
   readonly turnBytes: number;
   /** Length of the envelope before them as far as it is known. */
   readonly envelopeBytes: number;
@@ -126,7 +125,6 @@ export interface Keepable {
 /** The cache lifetimes of a request; undefined means no caching. */
 export interface CacheSettings {
   readonly timing: RequestTiming;
-  /** Lifetime of the turns. */
   readonly turns: CacheLifetime | undefined;
   /** Lifetime of the envelope before the turns. Never shorter than that of the turns, because services require it. */
   readonly envelope: CacheLifetime | undefined;

@@ -70,9 +70,7 @@ export class ConversationBytes {
     return messages[this.#messages.length - 1] === last || messages.includes(last);
   }
 
-  /**
-   * Returns where a continuation of this conversation differs from what was sent, or undefined if it only adds to it.
-   */
+  /** Returns where a continuation of this conversation differs from what was sent, or undefined if it only adds to it. */
   departureOf(next: ConversationBytes): Departure | undefined {
     const messages = commonLength(this.#messages, next.#messages);
     if (messages === this.#messages.length) return undefined;

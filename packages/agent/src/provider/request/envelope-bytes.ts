@@ -13,9 +13,7 @@ import type { RequestTiming } from './cache-lifetime.ts';
 import type { AgentDefaults, EnvelopeRequest } from './request-defaults.ts';
 import { demandOf } from './request-defaults.ts';
 
-/**
- * Maximum number of cached envelopes per list of tools, for example for a closing request or a different system prompt.
- */
+/** Maximum number of cached envelopes per list of tools, for example for a closing request or a different system prompt. */
 const maxKept = 4;
 
 const encoder = new TextEncoder();
@@ -154,20 +152,14 @@ export function instructions(system: ModelRequest['system']): readonly string[] 
   return texts.filter((text) => text.trim() !== '').map((text) => text.toWellFormed());
 }
 
-/**
- * Returns the tools as they are sent.
- * @throws AgentError `invalid` for tools that no service would accept.
- */
+/** Returns the tools as they are sent. @throws AgentError `invalid` for tools that no service would accept. */
 export function specsOf(tools: readonly Tool[]): ToolSpec[] {
   const names = new Set<string>();
   return tools.map((given, index) => {
     const tool = read(given, readTool, `request.tools[${index}]`);
     if (names.has(tool.name)) {
-      throw new AgentError({
-        kind: 'invalid',
-        code: 'duplicate_tool',
-        message: `There are two tools named ${tool.name}. Rename one of them.`,
-      });
+      const message = `There are two tools named ${tool.name}. Rename one of them.`;
+      throw new AgentError({ kind: 'invalid', code: 'duplicate_tool', message });
     }
     names.add(tool.name);
     return { name: tool.name, description: tool.description, parameters: canonicalSchema(tool.parameters) };

@@ -38,10 +38,7 @@ export class HistoryBytes {
   readonly #view: ViewFor;
   /** Tracks by first message, most recently used last. */
   readonly #tracks = new WeakMap<Message, ConversationBytes[]>();
-  /**
-   * The most recently used tracks, newest last. They are needed because a reloaded history contains none of the
-   * original message objects.
-   */
+  /** The most recently used tracks, newest last, because a reloaded history has none of the original message objects. */
   readonly #recent: ConversationBytes[] = [];
 
   constructor(wire: Wire, view: ViewFor) {
@@ -49,10 +46,7 @@ export class HistoryBytes {
     this.#view = view;
   }
 
-  /**
-   * Returns the bytes of this history.
-   * @throws AgentError `invalid` for a history that no service would accept.
-   */
+  /** Returns the bytes of this history. @throws AgentError `invalid` for a history that no service would accept. */
   of(messages: readonly Message[]): HistoryTurns {
     const first = messages[0];
     if (first === undefined) {

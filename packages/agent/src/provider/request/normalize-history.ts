@@ -18,7 +18,6 @@ import type { ResultPart, Turn, Wire } from '../wire/wire.ts';
 export interface UnansweredCall {
   /** The id in the messages. */
   readonly id: string;
-  /** The id on the wire. */
   readonly wireId: string;
   readonly toolName: string;
 }
@@ -124,7 +123,6 @@ function userTurn(
   return { turn: { side: 'user', parts }, upTo, open: noCalls };
 }
 
-/** Adds the parts of the user's own messages. */
 function addMessages(
   parts: (ResultPart | UserPart)[],
   messages: readonly Message[],
@@ -193,10 +191,7 @@ function addPart(parts: (ResultPart | UserPart)[] | ToolResultPart[], part: User
   else if (hasWords(part.text)) parts.push(wellFormed(part));
 }
 
-/**
- * Rejects files that the service would refuse.
- * @throws AgentError `invalid` for such a file.
- */
+/** Rejects files that the service would refuse. @throws AgentError `invalid` for such a file. */
 function refuseFiles(parts: readonly UserPart[], view: ViewFor): void {
   for (const part of parts) {
     const refused = part.type === 'text' ? undefined : fileRefusal(part, view);
@@ -204,10 +199,7 @@ function refuseFiles(parts: readonly UserPart[], view: ViewFor): void {
   }
 }
 
-/**
- * Returns why the service does not accept this file, as text that follows "does not accept"; undefined if it accepts
- * it.
- */
+/** Returns why the service does not accept this file, as text that follows "does not accept"; undefined if it accepts it. */
 export function fileRefusal(file: FilePart, view: Omit<ViewFor, 'provider'>): string | undefined {
   const { mediaType, data } = file;
   if (view.files.length === 0) return 'files';

@@ -87,10 +87,7 @@ export class TranscriptBuilder {
   readonly #files: readonly string[];
   readonly #refuses: Wire['refuses'];
 
-  /**
-   * `joins` merges consecutive assistant messages into one response. `files` and `refuses` state which files the
-   * service accepts; the default is all.
-   */
+  /** `joins` merges consecutive assistant messages. `files` and `refuses` state what the service accepts; default: all. */
   constructor(
     given: { readonly joins: boolean } & Partial<Pick<Capabilities, 'files'>> & Pick<Wire, 'refuses'>,
   ) {
@@ -122,9 +119,7 @@ export class TranscriptBuilder {
     }
   }
 
-  /**
-   * Adds a tool result. An empty result gets a note that the tool returned nothing, because every service accepts that.
-   */
+  /** Adds a tool result. An empty result gets a note that the tool returned nothing, because every service accepts that. */
   result(place: string, given: Omit<ToolResultMessage, 'role'>): void {
     try {
       const { content, ...result } = given;

@@ -47,10 +47,7 @@ export class Assembly implements ResponseSink {
   #names: CallNames | undefined;
   readonly #usage = new TokenCounts();
   #emit: ((event: AgentEvent) => void) | undefined;
-  /**
-   * The last block used, because consecutive deltas usually belong to one block. Undefined once that block is closed, and
-   * after the end or a failure.
-   */
+  /** The last block used, because consecutive deltas usually belong to one. Undefined once it or the response has ended. */
   #lastKey: BlockKey | undefined;
   #last: ResponseBlock | undefined;
   #size = 0;
@@ -305,7 +302,6 @@ export class Assembly implements ResponseSink {
     this.#break({ kind: 'limit', code: 'answer_too_large', message });
   }
 
-  /** Returns the block at this key. */
   #at(key: BlockKey): ResponseBlock | undefined {
     if (key === this.#lastKey && this.#last !== undefined) return this.#last;
     return typeof key === 'number' ? this.#numbered[key] : this.#named?.get(key);

@@ -78,10 +78,7 @@ interface CallArguments {
   readonly problem?: string;
 }
 
-/**
- * Parses the JSON of a call's arguments. Invalid JSON is never repaired: a guessed argument is worse than none. Empty
- * text means no arguments.
- */
+/** Parses the JSON of a call's arguments; empty: none. Never repairs it: a guessed argument is worse than none. */
 function parseArguments(text: string): CallArguments {
   // A UTF-16 code unit takes at most three bytes, so most strings can be checked without encoding them.
   if (text.length * 3 > maxArgumentBytes && isTooLarge(text))

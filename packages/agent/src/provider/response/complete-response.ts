@@ -34,7 +34,6 @@ export const notReleased: Readonly<Record<StopReason, string | undefined>> = {
 /** Maximum number of output tokens of a response without content: services count marks that they do not send. */
 const maxSilentTokens = 16;
 
-/** What was read of a response. */
 interface ReadResponse {
   readonly head: ResponseHead;
   readonly model: string;

@@ -41,10 +41,7 @@ function httpFault(refused: RejectedResponse): AgentError {
   });
 }
 
-/**
- * Returns the wire's description of a failure. If the wire throws or gives no message, only the HTTP status is
- * reported.
- */
+/** Returns the wire's description of a failure. If the wire throws or gives no message, only the HTTP status is reported. */
 function describe(refused: RejectedResponse, header: (name: string) => string | undefined): Fault {
   try {
     const fault = refused.wire.fault(refused.response.status, bodyText(refused), header);

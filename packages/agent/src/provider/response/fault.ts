@@ -78,10 +78,7 @@ function throughProxy(thrown: unknown): string {
   return ` through the proxy ${String(proxy['address'])} (${String(proxy['variable'])})`;
 }
 
-/**
- * Creates the error for a failed connection; `doing` describes the failed operation. An AgentError is returned
- * unchanged.
- */
+/** Creates the error for a failed connection; `doing` describes the failed operation. An AgentError is returned unchanged. */
 export function connectionError(provider: string, host: string, doing: string, thrown: unknown): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const cause = deepestCause(thrown);

@@ -1,9 +1,6 @@
 const maxLength = 64;
 
-/**
- * Assigns each call a unique id. A new id is unchanged; a repeated id is renamed by a rule that depends only on earlier
- * ids, so that the bytes of a growing history do not change.
- */
+/** Assigns unique ids to calls. A repeated id is renamed by earlier ids alone, so that a growing history keeps its bytes. */
 export class CallNames {
   readonly #used = new Set<string>();
   /** Next number to try for each id, so that a thousand equal ids do not take a million lookups. */

@@ -5,10 +5,7 @@ const brace = 123;
 /** Matches the names of fields whose text is not content. */
 const label = /^(type|object|event|do)$|(^|_)id$/;
 
-/**
- * Returns true if a payload holds more than its type, ids, numbers and flags, so that dropping it may lose content. A
- * keep-alive does not.
- */
+/** Returns true if a payload holds more than its type, ids, numbers and flags, so that dropping it may lose content. */
 export function holdsData(payload: unknown): boolean {
   if (typeof payload !== 'object' || payload === null) return typeof payload === 'string';
   const fields = payload as Record<string, unknown>;

@@ -2,9 +2,7 @@
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Byte ranges, written in order. The transport never changes them, and does not keep them after the promise settles.
-   */
+  /** Byte ranges, written in order. The transport never changes them, and does not keep them after the promise settles. */
   readonly body: readonly Uint8Array[];
   /** Aborting destroys the connection immediately. It may be created only when the property is read. */
   readonly signal: AbortSignal;

@@ -2,7 +2,6 @@ import type { Agent, Capabilities } from '../../interfaces/agent.ts';
 import { defined } from '../../values/defined.ts';
 import { hasMediaType } from '../../values/file-part.ts';
 
-/** What an agent declares about itself. */
 type Declaration = Omit<Agent, 'run'>;
 
 const nothing: Capabilities = {
@@ -14,10 +13,7 @@ const nothing: Capabilities = {
   cacheUsage: false,
 };
 
-/**
- * Returns what an agent that consists of others can promise: only what each of them supports. Its name is that of the
- * first.
- */
+/** Returns what an agent that consists of others can promise: what each of them supports. Its name is that of the first. */
 export function declarationOf(agents: readonly Agent[], first: Agent): Declaration {
   // A custom agent can leave out any of them.
   const all = agents.map(({ capabilities }): Capabilities => ({ ...nothing, ...capabilities }));

@@ -116,7 +116,6 @@ class Succession {
     }
   }
 
-  /** Returns the response of a member, or its error. */
   async #askOne({ agent }: Member, request: ModelRequest): Promise<ModelResponse | AgentError> {
     const { emit, mayRetry } = this.#context;
     let isOpen = true;
@@ -252,10 +251,7 @@ const serviceKinds: ReadonlySet<ErrorKind> = new Set(['agent', 'rate_limit', 'ne
 /** Statuses of requests that a service refuses for its own reasons: no credit left, an unknown model. */
 const ownStatuses: ReadonlySet<number> = new Set([402, 404, 429]);
 
-/**
- * Returns whether the same request may succeed with another service. It cannot if the caller cancelled it, a limit was
- * reached, or the request itself is wrong.
- */
+/** Returns whether another service may succeed: not after a cancellation or a limit, or if the request itself is wrong. */
 function isCurable(error: AgentError): boolean {
   const { kind, code, status } = error;
   if (kind !== 'invalid') return serviceKinds.has(kind);

@@ -245,7 +245,6 @@ export class BudgetBook implements BudgetStore {
   }
 }
 
-/** Returns the number of levels below a budget. */
 async function levelsBelow(tables: BudgetTables, name: string): Promise<number> {
   let names = await tables.children(name);
   let levels = 0;

@@ -189,10 +189,7 @@ export class BudgetClient implements BudgetAccess {
     this.#open.add(settled);
   }
 
-  /**
-   * Repeats a call until it succeeds; rejects with the last error, or at once if the call is invalid. What is never settled
-   * counts as spent in full, like after a crash.
-   */
+  /** Repeats a call until it succeeds; rejects at once if it is invalid. What is never settled counts as spent in full. */
   async #persist(action: () => Promise<void>): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {

@@ -14,7 +14,6 @@ export interface Balance {
   readonly settled: Amounts;
   /** The sum of the open holds. */
   readonly reserved: Amounts;
-  /** The sum of the grants. */
   readonly granted: Amounts;
   /** True if an earlier hold waits in this balance. */
   readonly isAwaited: boolean;
