@@ -1,7 +1,7 @@
+import type { AuditRecord } from '../../audit/record.ts';
+import { firstPrev, readAuditLine } from '../../audit/record.ts';
 import { listOf, read, record, text, when } from '../../values/input.ts';
-import { signerOf } from './head.ts';
-import type { AuditRecord } from './record.ts';
-import { digestOf, firstPrev, readAuditLine } from './record.ts';
+import { digestOf, signerOf } from './head.ts';
 
 /** What must be in the log. */
 export interface AuditExpectation {
