@@ -102,7 +102,7 @@ describe('the audit log of the worker', () => {
     const called = records.filter(({ kind }) => kind === 'call');
     expect(new Set(called.map(({ tool }) => tool))).toEqual(new Set(['note']));
     expect(called.filter(({ status }) => status === 'done')).toHaveLength(2);
-    expect(body).not.toContain('milk"');
+    expect(body).not.toContain('did note');
   });
 
   it('is not served without the token', async () => {
