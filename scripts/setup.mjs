@@ -183,7 +183,9 @@ async function installPackages(root, pnpm, env) {
   const stamp = join(root, 'node_modules', '.cobbler-stamp');
   const state = fingerprint(root, pnpm);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
-  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
+  // The age of a version counts when it is chosen. Checking it again here would need the network for every package.
+  const age = '--config.minimumReleaseAge=0';
+  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only', age];
   const { code, output } = await tell('installing the packages of pnpm-lock.yaml', () =>
     capture('pnpm', [...args, '--config.confirmModulesPurge=false'], { cwd: root, env }),
   );
