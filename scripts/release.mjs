@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { handOver, Refusal } from './child.mjs';
-import { provenanceProblem } from './provenance.mjs';
+import { provenanceProblem } from './supply/provenance.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { provenanceProblem } from '../provenance.mjs';
+import { provenanceProblem } from '../supply/provenance.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 const github = {
