@@ -53,7 +53,9 @@ const majorOf = ([version = '']) => version.split('.')[0];
 async function release(hasProvenance) {
   const problem = hasProvenance ? provenanceProblem(process.env, manifestsIn(root)) : undefined;
   if (problem !== undefined)
-    throw new Refusal(`Cannot release with provenance: ${problem} To publish without it, add --no-provenance.`);
+    throw new Refusal(
+      `Cannot release with provenance: ${problem} To publish without it, add --no-provenance.`,
+    );
   if (changesets(root).length > 0)
     throw new Refusal(
       'Cannot release: there are changesets. Run `npm run exec -- changeset version`, review and commit the changelogs, and try again.',
@@ -105,7 +107,10 @@ const words = process.argv.slice(2).join(' ');
 try {
   if (words === '' || words === '--no-provenance') await release(words === '');
   else if (words === '--dry') await preview();
-  else throw new Refusal(`Cannot release: unknown argument "${words}". Use --dry, --no-provenance, or no argument.`);
+  else
+    throw new Refusal(
+      `Cannot release: unknown argument "${words}". Use --dry, --no-provenance, or no argument.`,
+    );
 } catch (error) {
   if (!(error instanceof Refusal)) throw error;
   process.stderr.write(`release: ${error.message}\n`);

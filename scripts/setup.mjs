@@ -150,7 +150,14 @@ async function fetchTools(home, wanted) {
   }
   try {
     // Scripts run only after the digests were compared.
-    const quiet = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+    const quiet = [
+      '--ignore-scripts',
+      '--no-save',
+      '--no-package-lock',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
     const patience = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--prefer-offline'];
     const label = `fetching ${wanted.join(' and ')} (once)`;
     const args = ['install', '--prefix', draft, ...quiet, ...patience, ...wanted];

@@ -18,14 +18,19 @@ export function tarEntries(bytes) {
     const prefix = text(at + 345, 155);
     const path = (prefix && `${prefix}/`) + text(at, 100);
     const size = Number.parseInt(text(at + 124, 12), 8);
-    entries.push({ path, type: text(at + 156, 1) || '0', content: bytes.subarray(at + 512, at + 512 + size) });
+    entries.push({
+      path,
+      type: text(at + 156, 1) || '0',
+      content: bytes.subarray(at + 512, at + 512 + size),
+    });
     at += 512 + Math.ceil(size / 512) * 512;
   }
   return entries;
 }
 
 const always = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
-const hidden = /(^|\/)(\.|node_modules\/)|^dist\/(.*\/)?(tests?|faces)\/|^dist\/.*\.(test|spec|slow)\.|(?<!\.d)\.tsx?$/;
+const hidden =
+  /(^|\/)(\.|node_modules\/)|^dist\/(.*\/)?(tests?|faces)\/|^dist\/.*\.(test|spec|slow)\.|(?<!\.d)\.tsx?$/;
 const elsewhere = /^(workspace|file|link|git|github|https?)[:+]|^[\w-]+\//;
 
 /**
@@ -41,17 +46,13 @@ export function packedProblems(entries) {
     always.test(path) || files.some((name) => path === name || path.startsWith(`${name}/`));
   const odd = entries.filter(({ path, type }) => {
     const inside = path.replace(/^package\//, '');
-    return (
-      type !== '0' ||
-      inside === path ||
-      path.includes('\\') ||
-      hidden.test(inside) ||
-      !isListed(inside)
-    );
+    return type !== '0' || inside === path || path.includes('\\') || hidden.test(inside) || !isListed(inside);
   });
   const installs = ['preinstall', 'install', 'postinstall'].filter((name) => Object.hasOwn(scripts, name));
   const groups = [manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies];
-  const foreign = groups.flatMap((group) => Object.entries(group ?? {}).filter(([, spec]) => elsewhere.test(spec)));
+  const foreign = groups.flatMap((group) =>
+    Object.entries(group ?? {}).filter(([, spec]) => elsewhere.test(spec)),
+  );
   return [
     ...odd.map(({ path, type }) => (type === '0' ? `file ${path}` : `entry ${path} of type ${type}`)),
     ...installs.map((name) => `script ${name}`),

@@ -5,7 +5,8 @@
  * @returns {string | undefined}
  */
 export function provenanceProblem(env, manifests) {
-  const hasGithub = env.GITHUB_ACTIONS === 'true' && env.ACTIONS_ID_TOKEN_REQUEST_URL && env.ACTIONS_ID_TOKEN_REQUEST_TOKEN;
+  const hasGithub =
+    env.GITHUB_ACTIONS === 'true' && env.ACTIONS_ID_TOKEN_REQUEST_URL && env.ACTIONS_ID_TOKEN_REQUEST_TOKEN;
   const hasGitlab = env.GITLAB_CI === 'true' && env.SIGSTORE_ID_TOKEN;
   if (!hasGithub && !hasGitlab)
     return 'this environment cannot prove where the packages come from. Use GitHub Actions with the permission "id-token: write", or GitLab CI with SIGSTORE_ID_TOKEN.';
@@ -13,5 +14,8 @@ export function provenanceProblem(env, manifests) {
     const url = typeof repository === 'string' ? repository : repository?.url;
     return url === undefined || url.trim() === '';
   });
-  return nameless && `the package.json of ${nameless.name} has no "repository", which the registry compares with the origin.`;
+  return (
+    nameless &&
+    `the package.json of ${nameless.name} has no "repository", which the registry compares with the origin.`
+  );
 }

@@ -36,7 +36,8 @@ export function changedTools({ packages = {} }, wanted) {
   }));
   const missing = wanted.filter((tool) => installed.every((one) => one.tool !== tool));
   const changed = installed.filter(
-    ({ tool, integrity }) => !unpinned.test(tool) && (integrity === undefined || toolDigests[tool] !== integrity),
+    ({ tool, integrity }) =>
+      !unpinned.test(tool) && (integrity === undefined || toolDigests[tool] !== integrity),
   );
   return [...missing, ...changed.map(({ tool }) => tool)];
 }

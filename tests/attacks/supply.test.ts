@@ -30,7 +30,10 @@ describe('a tool of the setup', () => {
     const { packageManager } = JSON.parse(read('package.json'));
     const [, node] = /NODE = '([\d.]+)'/.exec(read('scripts/setup.mjs')) ?? [];
     expect(Object.keys(toolDigests)).toEqual(
-      expect.arrayContaining([packageManager, ...['linux-x64', 'linux-arm64', 'win-x64'].map((name) => `node-${name}@${node}`)]),
+      expect.arrayContaining([
+        packageManager,
+        ...['linux-x64', 'linux-arm64', 'win-x64'].map((name) => `node-${name}@${node}`),
+      ]),
     );
   });
 
@@ -38,10 +41,16 @@ describe('a tool of the setup', () => {
     ['a changed tarball', { 'node_modules/pnpm': { version: '12.21.0', integrity: other } }],
     ['a changed program', { 'node_modules/@pnpm/exe.linux-x64': { version: '12.21.0', integrity: other } }],
     ['a tarball without a digest', { 'node_modules/pnpm': { version: '12.21.0' } }],
-    ['another version', { 'node_modules/pnpm': { version: '12.21.1', integrity: toolDigests['pnpm@12.21.0'] ?? '' } }],
+    [
+      'another version',
+      { 'node_modules/pnpm': { version: '12.21.1', integrity: toolDigests['pnpm@12.21.0'] ?? '' } },
+    ],
     ['a package that nobody asked for', { 'node_modules/evil': { version: '1.0.0', integrity: other } }],
     ['a nested package', { 'node_modules/pnpm/node_modules/evil': { version: '1.0.0', integrity: other } }],
-    ['a name that looks like a platform', { 'node_modules/@pnpm/exe.linux-x64.evil': { version: '1.0.0', integrity: other } }],
+    [
+      'a name that looks like a platform',
+      { 'node_modules/@pnpm/exe.linux-x64.evil': { version: '1.0.0', integrity: other } },
+    ],
   ])('is refused with %s', (_, change) => {
     expect(changedTools(lock(change), wanted)).not.toEqual([]);
   });
@@ -72,8 +81,14 @@ describe('a lockfile', () => {
     ['an empty digest', 'evil@1.0.0:\n    resolution: {integrity: }'],
     ['a weak digest', 'evil@1.0.0:\n    resolution: {integrity: sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=}'],
     ['a second, weaker digest', `evil@1.0.0:\n    resolution: {integrity: ${other} sha1-2jmj7l5rSw0yVb=}`],
-    ['a tarball from elsewhere', `evil@1.0.0:\n    resolution: {integrity: ${other}, tarball: https://evil.example/a.tgz}`],
-    ['a git repository', "evil@https://codeload.github.com/evil/evil/tar.gz/0a1b:\n    resolution: {tarball: https://codeload.github.com/evil/evil/tar.gz/0a1b}"],
+    [
+      'a tarball from elsewhere',
+      `evil@1.0.0:\n    resolution: {integrity: ${other}, tarball: https://evil.example/a.tgz}`,
+    ],
+    [
+      'a git repository',
+      'evil@https://codeload.github.com/evil/evil/tar.gz/0a1b:\n    resolution: {tarball: https://codeload.github.com/evil/evil/tar.gz/0a1b}',
+    ],
     ['a file', `evil@file:../evil:\n    ${whole}`],
     ['a digest only in a comment', `evil@1.0.0: # ${whole}\n    resolution: {}`],
   ])('of pnpm is refused with %s', (_, entry) => {
@@ -83,7 +98,10 @@ describe('a lockfile', () => {
   test.each([
     ['an entry without a digest', { version: '1.0.0' }],
     ['a tarball from elsewhere', { integrity: other, resolved: 'https://evil.example/evil.tgz' }],
-    ['a registry that looks like ours', { integrity: other, resolved: 'https://registry.npmjs.org.evil.example/e.tgz' }],
+    [
+      'a registry that looks like ours',
+      { integrity: other, resolved: 'https://registry.npmjs.org.evil.example/e.tgz' },
+    ],
     ['a link', { resolved: '../evil', link: true }],
   ])('of npm is refused with %s', (_, entry) => {
     expect(lockProblems(JSON.stringify({ packages: { '': {}, 'node_modules/evil': entry } }))).toEqual([
@@ -98,7 +116,10 @@ describe('a lockfile', () => {
 
 describe('a package to publish', () => {
   const manifest = { name: 'one', files: ['dist'] };
-  const good = [{ path: 'package/dist/index.js', text: 'export {};' }, { path: 'package/dist/index.d.ts', text: '' }];
+  const good = [
+    { path: 'package/dist/index.js', text: 'export {};' },
+    { path: 'package/dist/index.d.ts', text: '' },
+  ];
 
   test('is accepted with what its manifest lists', () => {
     expect(packedProblems(tarEntries(packedIn(manifest, good)))).toEqual([]);

@@ -18,7 +18,10 @@ function blockOf({ path, text, type = '0', target = '' }: Packed): Buffer {
   const header = Buffer.alloc(512);
   const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`;
   header.write(path, 0, 100);
-  header.write(octal(0o644, 8) + octal(0, 8) + octal(0, 8) + octal(Buffer.byteLength(text), 12) + octal(0, 12), 100);
+  header.write(
+    octal(0o644, 8) + octal(0, 8) + octal(0, 8) + octal(Buffer.byteLength(text), 12) + octal(0, 12),
+    100,
+  );
   header.write(`        ${type}`, 148);
   header.write(target, 157, 100);
   header.write('ustar\u000000', 257);

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { auditLines, verifyAudit } from '@cobbler/agent/audit';
 import type { Event } from '@cobbler/agent';
+import { auditLines, verifyAudit } from '@cobbler/agent/audit';
 import { sqlEvents } from '@cobbler/assistant';
 import { d1AuditLines } from '@cobbler/assistant/cloudflare';
 import { sqliteSql } from '@cobbler/assistant/sqlite';
@@ -69,7 +69,14 @@ describe('the audit log of the worker', () => {
     const sql = database();
     expect((await serveAudit(ask('Bearer '), sql, undefined)).status).toBe(404);
     expect((await serveAudit(ask(`Bearer ${token}`), sql, undefined)).status).toBe(404);
-    for (const given of [undefined, token, `Bearer ${token}a`, `Bearer ${token.slice(1)}`, 'Bearer ', 'Basic x'])
+    for (const given of [
+      undefined,
+      token,
+      `Bearer ${token}a`,
+      `Bearer ${token.slice(1)}`,
+      'Bearer ',
+      'Basic x',
+    ])
       expect((await serveAudit(ask(given), sql, token)).status, given).toBe(401);
   });
 

@@ -105,7 +105,9 @@ describeWith(missing, 'a role of one tenant', () => {
 
   it('cannot connect to the database of another or to that of the administrator', async () => {
     for (const database of ['acme', 'postgres'])
-      await expect(connected('globex', database, async () => {})).rejects.toThrow(/permission denied for database/);
+      await expect(connected('globex', database, async () => {})).rejects.toThrow(
+        /permission denied for database/,
+      );
   });
 
   it.each([

@@ -69,7 +69,20 @@ function auditTable(records: readonly AuditRecord[], style: Style): string[] {
 
 /** The fields of a record that its row shows. */
 const shown = [
-  ...['change', 'verdict', 'status', 'decision', 'by', 'tool', 'limit', 'name', 'token', 'sandbox', 'version', 'callId'],
+  ...[
+    'change',
+    'verdict',
+    'status',
+    'decision',
+    'by',
+    'tool',
+    'limit',
+    'name',
+    'token',
+    'sandbox',
+    'version',
+    'callId',
+  ],
   ...['approvalId', 'lost', 'missing', 'user'],
 ];
 

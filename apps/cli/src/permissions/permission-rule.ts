@@ -139,7 +139,9 @@ export function unclearFor(list: readonly PermissionRule[], call: RuledCall): st
 function isLike(text: string, pattern: string): boolean {
   const folded = (given: string) => given.toUpperCase().toLowerCase();
   const judge = rules({ deny: [`x(${folded(pattern)})`] });
-  return judge({ toolName: 'x', subject: folded(text), id: '', effect: 'once', arguments: {} }).type === 'deny';
+  return (
+    judge({ toolName: 'x', subject: folded(text), id: '', effect: 'once', arguments: {} }).type === 'deny'
+  );
 }
 
 function lineOf({ toolName, subject, arguments: { needs } }: RuledCall): CommandLine | undefined {

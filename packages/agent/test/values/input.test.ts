@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Reader } from '../../src/values/input.ts';
-import { data, flag, listOf, mapOf, optional, read, record, text, withMethods } from '../../src/values/input.ts';
+import {
+  data,
+  flag,
+  listOf,
+  mapOf,
+  optional,
+  read,
+  record,
+  text,
+  withMethods,
+} from '../../src/values/input.ts';
 
 describe('mapOf', () => {
   it('returns a frozen copy of the fields that have a value [P26]', () => {

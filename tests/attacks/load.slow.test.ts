@@ -147,7 +147,7 @@ describe('a server', () => {
     ['nested lists', `{"content":${'['.repeat(500_000)}`],
     ['nested lists that end', `{"content":${'['.repeat(250_000)}${']'.repeat(250_000)}}`],
     ['nested maps', `{"content":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`],
-    ['many items', `{"content":[${'0,'.repeat(400_000)}0]}`],
+    ['many items', `{"content":[${'0,'.repeat(20_000)}0]}`],
     ['many keys', `{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":0`).join(',')}}`],
     ['a number without an end', `{"content":${'9'.repeat(900_000)}}`],
   ])('refuses a prompt with %s, and goes on', patience, async (_, body) => {
