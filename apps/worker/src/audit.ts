@@ -5,7 +5,7 @@ import type { EventStore, Sql } from '@cobbler/assistant';
 import type { D1AuditLines } from '@cobbler/assistant/cloudflare';
 import { d1AuditLines } from '@cobbler/assistant/cloudflare';
 import { secretMatches } from '@cobbler/assistant/telegram';
-import { text } from './webhook.ts';
+import { text } from './text-response.ts';
 
 /** Opens the audit log of the worker. */
 export function auditIn(sql: Sql, key: string, onTrouble: (message: string) => void): StoredAuditLog {

@@ -6,7 +6,8 @@ import { serveAudit } from './audit.ts';
 import type { Env } from './env.ts';
 import type { Additions, WorkerParts } from './parts.ts';
 import { partsOf, report } from './parts.ts';
-import { takeUpdate, text } from './webhook.ts';
+import { text } from './text-response.ts';
+import { takeUpdate } from './webhook.ts';
 
 /** The default export of a module worker. */
 export interface WorkerHandler {

@@ -1,10 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkName } from '../../scripts/new/spelling.mjs';
-import { lockProblems } from '../../scripts/supply/lockfile.mjs';
-import { packedProblems, tarEntries } from '../../scripts/supply/packed-files.mjs';
-import { changedTools, toolDigests } from '../../scripts/supply/tool-digests.mjs';
+import { checkName } from '../new/spelling.mjs';
+import { lockProblems } from '../supply/lockfile.mjs';
+import { packedProblems, tarEntries } from '../supply/packed-files.mjs';
+import { changedTools, toolDigests } from '../supply/tool-digests.mjs';
 import { packedIn } from './tarball.ts';
 
 const root = join(import.meta.dirname, '..', '..');
