@@ -1,21 +1,25 @@
 // npm run release            runs all tests, writes a software bill of materials (SBOM) for each published package and
 //                            publishes the versions in the package.json files
+//                            with a statement of their origin (provenance), which only a CI service can sign
+// npm run release -- --no-provenance   publishes without it
 // npm run release -- --dry   shows versions, changelogs and packages of the next release, in a copy of the last commit
 import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { handOver, Refusal } from './child.mjs';
+import { provenanceProblem } from './supply/provenance.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
  * @param {string} command
  * @param {string} [cwd]
+ * @param {NodeJS.ProcessEnv} [more] added to the environment
  */
-async function run(command, cwd = root) {
+async function run(command, cwd = root, more = {}) {
   const [program = '', ...args] = command.split(' ');
-  const code = await handOver(program, args, { cwd, env: process.env });
+  const code = await handOver(program, args, { cwd, env: { ...process.env, ...more } });
   if (code !== 0) throw new Refusal(`Cannot release: ${command} ended with ${code}. See its output above.`);
 }
 
@@ -26,7 +30,7 @@ const changesets = (folder) =>
 /**
  * Returns the manifests of the published packages.
  * @param {string} folder
- * @returns {{ name: string, version: string }[]}
+ * @returns {{ name: string, version: string, repository?: string | { url?: string } }[]}
  */
 function manifestsIn(folder) {
   const files = globSync('{packages,apps}/*/package.json', { cwd: folder });
@@ -45,17 +49,25 @@ function versions(folder) {
 /** @param {Set<string>} versions */
 const majorOf = ([version = '']) => version.split('.')[0];
 
-async function release() {
+/** @param {boolean} hasProvenance */
+async function release(hasProvenance) {
+  const problem = hasProvenance ? provenanceProblem(process.env, manifestsIn(root)) : undefined;
+  if (problem !== undefined)
+    throw new Refusal(
+      `Cannot release with provenance: ${problem} To publish without it, add --no-provenance.`,
+    );
   if (changesets(root).length > 0)
     throw new Refusal(
       'Cannot release: there are changesets. Run `npm run exec -- changeset version`, review and commit the changelogs, and try again.',
     );
   await run('git diff --quiet HEAD');
+  // Unlike the setup, this asks the registry for the age of each package in the lockfile.
+  await run('pnpm install --frozen-lockfile --lockfile-only');
   await run('npm test');
   await run('npm run verify');
   await run('npm run verify -- packed');
   await writeSboms(root);
-  await run('changeset publish');
+  await run('changeset publish', root, { PNPM_CONFIG_PROVENANCE: String(hasProvenance) });
 }
 
 /**
@@ -93,9 +105,12 @@ async function preview() {
 
 const words = process.argv.slice(2).join(' ');
 try {
-  if (words === '') await release();
+  if (words === '' || words === '--no-provenance') await release(words === '');
   else if (words === '--dry') await preview();
-  else throw new Refusal(`Cannot release: unknown argument "${words}". Use --dry, or no argument.`);
+  else
+    throw new Refusal(
+      `Cannot release: unknown argument "${words}". Use --dry, --no-provenance, or no argument.`,
+    );
 } catch (error) {
   if (!(error instanceof Refusal)) throw error;
   process.stderr.write(`release: ${error.message}\n`);

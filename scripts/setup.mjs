@@ -14,6 +14,7 @@ import {
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { capture, Refusal, tell } from './child.mjs';
+import { changedTools } from './supply/tool-digests.mjs';
 
 /** The Node to download if the machine's own is too old to run TypeScript sources. */
 const NODE = '24.21.0';
@@ -148,18 +149,29 @@ async function fetchTools(home, wanted) {
     );
   }
   try {
-    const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+    // Scripts run only after the digests were compared.
+    const quiet = [
+      '--ignore-scripts',
+      '--no-save',
+      '--no-package-lock',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
     const patience = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--prefer-offline'];
-    const args = ['install', '--prefix', draft, ...quiet, ...patience, ...wanted];
-    const env = cleanEnvironment(process.env);
-    const npm = process.env.npm_execpath;
     const label = `fetching ${wanted.join(' and ')} (once)`;
-    const { code, output } = await tell(label, () =>
-      npm?.endsWith('.js')
-        ? capture(process.execPath, [npm, ...args], { cwd: draft, env })
-        : capture('npm', args, { cwd: draft, env }),
-    );
+    const args = ['install', '--prefix', draft, ...quiet, ...patience, ...wanted];
+    const { code, output } = await tell(label, () => npm(args, draft));
     if (code !== 0) throw failure(`npm could not fetch ${wanted.join(' and ')}`, output);
+    const lock = JSON.parse(readFileSync(join(draft, 'node_modules', '.package-lock.json'), 'utf8'));
+    const changed = changedTools(lock, wanted);
+    if (changed.length > 0)
+      throw new Refusal(
+        `The registry returned ${changed.join(', ')} with another digest than scripts/supply/tool-digests.mjs, so nothing was run. ` +
+          'Check npm_config_registry; if you have changed the version of a tool, update its digest there.',
+      );
+    const built = await npm(['rebuild', '--prefix', draft, 'pnpm'], draft);
+    if (built.code !== 0) throw failure('npm could not set up pnpm', built.output);
     writeFileSync(join(draft, 'ok'), '');
     try {
       renameSync(draft, home);
@@ -174,6 +186,18 @@ async function fetchTools(home, wanted) {
 }
 
 /**
+ * @param {string[]} args
+ * @param {string} cwd
+ */
+function npm(args, cwd) {
+  const env = cleanEnvironment(process.env);
+  const script = process.env.npm_execpath;
+  return script?.endsWith('.js')
+    ? capture(process.execPath, [script, ...args], { cwd, env })
+    : capture('npm', args, { cwd, env });
+}
+
+/**
  * Installs the lockfile's packages unless they are already installed.
  * @param {string} root
  * @param {string} pnpm `pnpm@version`
@@ -183,7 +207,9 @@ async function installPackages(root, pnpm, env) {
   const stamp = join(root, 'node_modules', '.cobbler-stamp');
   const state = fingerprint(root, pnpm);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
-  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
+  // The age of a version counts when it is chosen. Checking it again here would need the network for every package.
+  const age = '--config.minimumReleaseAge=0';
+  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only', age];
   const { code, output } = await tell('installing the packages of pnpm-lock.yaml', () =>
     capture('pnpm', [...args, '--config.confirmModulesPurge=false'], { cwd: root, env }),
   );

@@ -67,7 +67,7 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'maxPeriods',
   ],
   'records that wait because an audit log cannot be written': [
-    'packages/agent/src/node/audit/audit-log.ts',
+    'packages/agent/src/audit/record.ts',
     'maxWaiting',
   ],
   'duration of an append to the store, in milliseconds': [

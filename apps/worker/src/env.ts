@@ -19,4 +19,8 @@ export interface Env {
   readonly WEBHOOK_URL?: string;
   /** The budget of each user, as JSON, such as `{"per":"day","limits":{"usd":0.5}}`. */
   readonly USER_BUDGET?: string;
+  /** The private Ed25519 key of the audit log: PKCS #8 in base64. Without it, there is no log. */
+  readonly AUDIT_KEY?: string;
+  /** Opens `GET /audit`. Without it, nobody can read the log there. */
+  readonly AUDIT_TOKEN?: string;
 }

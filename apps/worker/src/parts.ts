@@ -1,5 +1,5 @@
-import type { AgentError, Tool } from '@cobbler/agent';
-import { systemRuntime } from '@cobbler/agent';
+import type { Tool } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
 import { BudgetClient } from '@cobbler/agent/budgets';
 import { defined } from '@cobbler/agent/values';
 import type { Assistant, MemoryIndex, Sql } from '@cobbler/assistant';
@@ -24,6 +24,7 @@ import { telegramApi, telegramChannel } from '@cobbler/assistant/telegram';
 import { createAiSdk } from '@cobbler/provider-ai-sdk';
 import { anthropicModel } from '@cobbler/provider-ai-sdk/anthropic';
 import { claudePrice } from '@cobbler/provider-claude';
+import { audited, auditIn } from './audit.ts';
 import type { Env } from './env.ts';
 import type { WorkerSettings } from './settings.ts';
 import { settingsOf } from './settings.ts';
@@ -43,7 +44,7 @@ export interface WorkerParts {
   readonly api: ReturnType<typeof telegramApi>;
   readonly outbox: ReturnType<typeof sqlOutbox>;
   readonly turns: ReturnType<typeof sqlEvents>;
-  /** Settles what turns have reserved. Call it before the Worker ends. */
+  /** Settles what turns have reserved, and writes what the audit log must record. Call it before the Worker ends. */
   flush(): Promise<void>;
 }
 
@@ -55,7 +56,9 @@ export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
   const { TELEGRAM_API_ROOT: apiRoot = '' } = env;
   const api = telegramApi({ token: settings.token, ...(apiRoot !== '' && { apiRoot }) });
   const outbox = sqlOutbox(sql);
-  const turns = sqlEvents(sql);
+  const { auditKey } = settings;
+  const audit = auditKey === undefined ? undefined : auditIn(sql, auditKey, reportAudit);
+  const turns = audit === undefined ? sqlEvents(sql) : audited(sqlEvents(sql), audit, tools);
   const budgets = userBudgets(sql, settings);
   const assistant = createAssistant({
     agent: createAiSdk(anthropicModel({ env: textsOf(env) })),
@@ -72,7 +75,11 @@ export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
     pricing: (_provider, model, inputTokens) => claudePrice(model, inputTokens),
     ...defined({ budget: budgets?.ofUser }),
   });
-  return { settings, assistant, runner, sql, api, outbox, turns, flush: async () => await budgets?.flush() };
+  const flush = async () => {
+    await audit?.flush();
+    await budgets?.flush();
+  };
+  return { settings, assistant, runner, sql, api, outbox, turns, flush };
 }
 
 /** Writes an error to the worker's log. Errors of the channel and of the model contain no secrets. */
@@ -81,6 +88,10 @@ export function report(error: AgentError, where: string): void {
   console.error(
     JSON.stringify({ at: new Date(systemRuntime.now()).toISOString(), where, kind, code, message }),
   );
+}
+
+function reportAudit(message: string): void {
+  report(new AgentError({ kind: 'agent', code: 'store', message }), 'audit log');
 }
 
 /** Returns the budgets of the users in D1; undefined if the settings limit no user. */

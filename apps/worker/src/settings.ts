@@ -13,6 +13,8 @@ export interface WorkerSettings {
   readonly allowed: ReadonlySet<string>;
   readonly timeZone: string;
   readonly userBudget?: UserBudget;
+  readonly auditKey?: string;
+  readonly auditToken?: string;
 }
 
 type UserBudget = Pick<BudgetDefinition, 'per' | 'timeZone' | 'limits' | 'alerts'>;
@@ -40,7 +42,8 @@ export function settingsOf(env: Env): WorkerSettings {
       'TELEGRAM_WEBHOOK_SECRET must consist of 1 to 256 characters: letters, digits, "_" and "-".',
     );
   const allowed = peopleIn(env);
-  return { token, secret, allowed, timeZone: timeZoneIn(env), ...defined({ userBudget: budgetIn(env) }) };
+  const optional = { userBudget: budgetIn(env), auditKey: auditKeyIn(env), auditToken: auditTokenIn(env) };
+  return { token, secret, allowed, timeZone: timeZoneIn(env), ...defined(optional) };
 }
 
 function secretIn(
@@ -82,6 +85,21 @@ function budgetIn({ USER_BUDGET: given = '' }: Env): UserBudget | undefined {
       `USER_BUDGET is invalid: ${AgentError.from(thrown).message} For example: ${example}`,
     );
   }
+}
+
+/** The 48 bytes of an Ed25519 key in PKCS #8. */
+function auditKeyIn({ AUDIT_KEY: key = '' }: Env): string | undefined {
+  const given = key.replace(/\s/g, '');
+  if (given === '' || /^MC4CAQAwBQYDK2VwBCIEI[\w+/]{43}$/.test(given)) return given || undefined;
+  const advice = 'Create one: openssl genpkey -algorithm ed25519 -outform DER | base64';
+  throw invalidSetting(`AUDIT_KEY is not a private Ed25519 key in base64. ${advice}`);
+}
+
+function auditTokenIn({ AUDIT_TOKEN: token = '' }: Env): string | undefined {
+  if (token === '' || /^[\w-]{32,256}$/.test(token)) return token || undefined;
+  throw invalidSetting(
+    'AUDIT_TOKEN must consist of 32 to 256 characters: letters, digits, "_" and "-". Create one: openssl rand -hex 32',
+  );
 }
 
 function invalidSetting(message: string): AgentError {

@@ -2,6 +2,7 @@ import { AgentError } from '@cobbler/agent';
 import { acceptUpdate, readUpdate } from '@cobbler/assistant/telegram';
 import type { WorkerParts } from './parts.ts';
 import { report } from './parts.ts';
+import { text } from './text-response.ts';
 
 /** Serves the webhook. Updates of unauthorized users and unknown updates get 200 too, because Telegram would repeat them. */
 export async function takeUpdate(
@@ -25,8 +26,4 @@ export async function takeUpdate(
     },
   });
   return text(reason, status);
-}
-
-export function text(body: string, status: number): Response {
-  return new Response(`${body}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }

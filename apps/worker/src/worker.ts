@@ -2,10 +2,12 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
 import { runWorkflow } from '@cobbler/assistant/cloudflare';
 import { setWebhook } from '@cobbler/assistant/telegram';
+import { serveAudit } from './audit.ts';
 import type { Env } from './env.ts';
 import type { Additions, WorkerParts } from './parts.ts';
 import { partsOf, report } from './parts.ts';
-import { takeUpdate, text } from './webhook.ts';
+import { text } from './text-response.ts';
+import { takeUpdate } from './webhook.ts';
 
 /** The default export of a module worker. */
 export interface WorkerHandler {
@@ -13,15 +15,21 @@ export interface WorkerHandler {
   scheduled(event: unknown, env: Env): Promise<void>;
 }
 
+const routes: Readonly<Record<string, (request: Request, parts: WorkerParts) => Promise<Response>>> = {
+  'POST /telegram': takeUpdate,
+  'GET /audit': (request, { sql, settings }) => serveAudit(request, sql, settings.auditToken),
+};
+
 /** Creates the handlers of the worker. */
 export function handlerOf(additions: Additions = {}): WorkerHandler {
   return {
     async fetch(request, env) {
       const { pathname } = new URL(request.url);
       if (request.method === 'GET' && pathname === '/') return text('This is a chat assistant.', 200);
-      if (request.method !== 'POST' || pathname !== '/telegram') return text('not found', 404);
+      const route = routes[`${request.method} ${pathname}`];
+      if (route === undefined) return text('not found', 404);
       const parts = validParts(env, additions);
-      return parts === undefined ? text('not set up', 500) : await takeUpdate(request, parts);
+      return parts === undefined ? text('not set up', 500) : await route(request, parts);
     },
     async scheduled(_, env) {
       const parts = validParts(env, additions);

@@ -185,6 +185,14 @@ describe('an unreachable address fails with the option that sets it', () => {
       /Cannot listen on port \d+ on 203\.0\.113\.1 .*\n.*--restate-port/s,
       '--restate-host',
       '203.0.113.1',
+      '--restate-identity-keys',
+      'trust-network',
+    ],
+    [
+      'a port that other machines can reach, without a key',
+      /would listen on 203\.0\.113\.1 without identityKeys.*\n.*--restate-identity-keys/s,
+      '--restate-host',
+      '203.0.113.1',
     ],
   ] as const)('%s', async ([, words, ...args]) => {
     const { code, stderr } = await refused(...args);

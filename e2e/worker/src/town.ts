@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import type { Loopback, MockReply, ReadRequest, WireServer } from '@cobbler/agent/testing';
 import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { migrations } from '@cobbler/assistant';
@@ -12,6 +13,8 @@ import { bundled, sqlDoor, Workerd } from './workerd.ts';
 export const token = '123456:worker-Token_1';
 export const secret = 'worker_secret-1';
 const key = 'sk-ant-worker-key';
+export const auditToken = 'audit-token-of-at-least-32-characters';
+const auditKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' });
 
 /** The users who may talk to the bot. */
 export const people: readonly number[] = Array.from({ length: 30 }, (_, index) => 1001 + index);
@@ -85,6 +88,8 @@ export class Town {
         TELEGRAM_API_ROOT: telegram.url,
         ANTHROPIC_API_KEY: key,
         ANTHROPIC_BASE_URL: claude.url,
+        AUDIT_KEY: auditKey.toString('base64'),
+        AUDIT_TOKEN: auditToken,
         COUNTER: counter.url,
         TIME_ZONE: 'Europe/Berlin',
         USER_BUDGET: '{"per":"day","limits":{"requests":20}}',

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
+import { auditLines, readAuditLine, verifyAudit } from '@cobbler/agent/audit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { calls, people, says, Town } from '../src/town.ts';
+import { auditToken, calls, people, says, Town } from '../src/town.ts';
 import { bundled } from '../src/workerd.ts';
 
 const town = new Town();
@@ -82,6 +84,29 @@ describe('a turn with tools on Workflows', () => {
     await tap(await question(), 1);
     expect((await town.replies(person, 2)).at(-1)).toBe('As you like.');
     expect(await town.lines.list('note')).not.toContain(`${person}-no`);
+  });
+});
+
+describe('the audit log of the worker', () => {
+  it('has the approvals and calls of all turns, in the format of the command line, also after a crash', async () => {
+    await town.quiet();
+    const authorization = `Bearer ${auditToken}`;
+    const response = await town.workerd.fetch('http://worker.invalid/audit', { headers: { authorization } });
+    const body = await response.text();
+    const report = await verifyAudit(auditLines(Readable.from([body])));
+    expect(report.problem).toBeUndefined();
+    expect(report.signed).toBe(report.lines);
+    const records = body.split('\n').flatMap((line) => readAuditLine(line) ?? []);
+    const kinds = records.filter(({ kind }) => kind === 'decision').map(({ decision }) => decision);
+    expect(kinds).toEqual(['allow', 'allow', 'deny']);
+    const called = records.filter(({ kind }) => kind === 'call');
+    expect(new Set(called.map(({ tool }) => tool))).toEqual(new Set(['note']));
+    expect(called.filter(({ status }) => status === 'done')).toHaveLength(2);
+    expect(body).not.toContain('did note');
+  });
+
+  it('is not served without the token', async () => {
+    expect((await town.workerd.fetch('http://worker.invalid/audit')).status).toBe(401);
   });
 });
 

@@ -40,7 +40,7 @@ export class HandlerEndpoint {
     if (identityKeys.length > 0) builder.withIdentityV1(...identityKeys);
     // A failure of a run is its outcome, and the engine logs its own failures.
     builder.setLogger(() => {});
-    const server = createServer(builder.http2Handler());
+    const server = serverOf(builder);
     const opened = new HandlerEndpoint(server, host);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenError(host, port, error)));
@@ -71,6 +71,16 @@ export class HandlerEndpoint {
     });
     for (const session of this.#sessions) session.destroy();
     await closed;
+  }
+}
+
+/** @throws AgentError `invalid`, code `identity_keys`, for a key that the SDK rejects. */
+function serverOf(builder: ReturnType<typeof endpoint>): Http2Server {
+  try {
+    return createServer(builder.http2Handler());
+  } catch (thrown) {
+    const message = `A key in identityKeys is not valid (${String(thrown)}). Use the public keys of the Restate servers, such as publickeyv1_….`;
+    throw new AgentError({ kind: 'invalid', code: 'identity_keys', message });
   }
 }
 

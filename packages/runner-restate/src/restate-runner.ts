@@ -1,5 +1,5 @@
 import type { Json, Runtime } from '@cobbler/agent';
-import { systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
 import {
   amount,
@@ -56,8 +56,12 @@ export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly address?: string;
   /** True if other processes of this machine listen on the same port. Requires Node 23.1 and Linux. Default false. */
   readonly reusePort?: boolean;
-  /** Public keys of the engines that can call the handlers. Default: any caller that reaches the port. */
-  readonly identityKeys?: readonly string[];
+  /**
+   * Public keys of the engines that can call the handlers, such as `publickeyv1_…`. Required if other machines can reach
+   * `host`: otherwise each of them could run the workflow. `trust-network` accepts every caller, because something else
+   * protects the port.
+   */
+  readonly identityKeys?: readonly string[] | 'trust-network';
   /** Retention of ended runs, in milliseconds. Default 30 days. */
   readonly retentionMs?: number;
   /** Time for which a waiting run keeps its connection, in milliseconds; longer than any action. Default 2 hours. */
@@ -88,9 +92,16 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
   listening(): Promise<string>;
 }
 
-const lines = listOf(text);
+const addresses: Reader<string | readonly string[]> = (value) =>
+  (Array.isArray(value) ? listOf(text) : text)(value);
 
-const addresses: Reader<string | readonly string[]> = (value) => (Array.isArray(value) ? lines : text)(value);
+const publicKey = when<string>(
+  (value) => typeof value === 'string' && /^publickeyv1_\w+$/.test(value),
+  'a public key of Restate, such as publickeyv1_…',
+);
+
+const keys: Reader<readonly string[] | 'trust-network'> = (value) =>
+  value === 'trust-network' ? value : listOf(publicKey, 'a list of public keys, or "trust-network"')(value);
 
 const readOptions = record<RestateRunnerOptions<Json, Json>>(
   {
@@ -105,7 +116,7 @@ const readOptions = record<RestateRunnerOptions<Json, Json>>(
     ),
     address: text,
     reusePort: flag,
-    identityKeys: lines,
+    identityKeys: keys,
     retentionMs: amount,
     idleMs: amount,
     drainMs: amount,
@@ -120,13 +131,16 @@ const readWait = record<{ readonly signal?: AbortSignal }>({ signal });
 /**
  * Runs a workflow on Restate. Every process that opens a runner of one service processes its runs, and any of them
  * can start, signal and cancel every run. If one crashes, the engine continues its runs on another.
- * @throws AgentError `invalid` for an invalid option.
+ * @throws AgentError `invalid` for an invalid option, with the code `identity_keys` if other machines could call the
+ * handlers without a key.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,
 ): RestateRunner<Input, Output> {
+  const given = read(options, readOptions);
+  checkCallers(given);
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  return new EngineRunner(read(options, readOptions)) as unknown as RestateRunner<Input, Output>;
+  return new EngineRunner(given) as unknown as RestateRunner<Input, Output>;
 }
 
 class EngineRunner implements RestateRunner {
@@ -242,7 +256,8 @@ class EngineRunner implements RestateRunner {
         else call.stop(runnerClosed('aborted'));
       },
     });
-    return HandlerEndpoint.open({ definitions, host, port, reusePort, identityKeys });
+    const keys = identityKeys === 'trust-network' ? [] : identityKeys;
+    return HandlerEndpoint.open({ definitions, host, port, reusePort, identityKeys: keys });
   }
 
   async #register({ address, admin }: RestateRunnerOptions<Json, Json>): Promise<string> {
@@ -285,6 +300,15 @@ class EngineRunner implements RestateRunner {
   #checkOpen(): void {
     if (this.#closed !== undefined) throw runnerClosed();
   }
+}
+
+/** Addresses that only programs on this machine can reach. */
+const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
+
+function checkCallers({ host = '127.0.0.1', identityKeys = [] }: RestateRunnerOptions<Json, Json>): void {
+  if (identityKeys.length > 0 || loopback.test(host)) return;
+  const message = `The handlers would listen on ${host} without identityKeys, so everyone who reaches this port could run the workflow. Pass the public keys of the Restate servers as identityKeys, or "trust-network" if only they can reach the port.`;
+  throw new AgentError({ kind: 'invalid', code: 'identity_keys', message });
 }
 
 function bases(given: string | readonly string[]): string[] {

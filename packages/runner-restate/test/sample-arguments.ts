@@ -6,7 +6,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
       ...{ workflow: async () => 'Done.', ingress: ['http://127.0.0.1:9'], admin: 'http://127.0.0.1:9' },
       ...{ service: 'cobbler', host: '127.0.0.1', port: 0, address: 'http://127.0.0.1:9', reusePort: false },
       ...{
-        identityKeys: [],
+        identityKeys: ['publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f'],
         retentionMs: 1_000,
         idleMs: 1_000,
         drainMs: 0,

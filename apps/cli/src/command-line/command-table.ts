@@ -209,6 +209,7 @@ Server
   --restate-host <address> address to listen on for Restate (default 127.0.0.1)
   --restate-port <n>       port to listen on for Restate (default 9080)
   --restate-address <url>  address at which Restate reaches this process, for example through a proxy
+  --restate-identity-keys <keys> public keys of Restate, which --restate-host beyond this machine requires
   --log-level <level>      minimum level of the messages logged to standard error: debug, info, warn or error
 `,
     { groups: without(/--attach/, workGroups) },

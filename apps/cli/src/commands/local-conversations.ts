@@ -14,7 +14,7 @@ import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { Budgets } from '../run/budgets/budgets.ts';
 import type { Audit } from '../session/audit.ts';
-import { noAudit, noteRule } from '../session/audit.ts';
+import { noAudit, watchRules } from '../session/audit.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
@@ -47,7 +47,7 @@ export async function localConversations(
   const workplace = await openWorkplace(flags, folder, settings, mcp, io);
   const { tools, context, instructions, system, limits, permission, strange } = workplace;
   audit.note({ kind: 'sandbox', sandbox: workplace.sandbox });
-  permission.onAllow = (rule) => noteRule(audit, 'added', rule);
+  watchRules(audit, permission);
   return new LocalHost({
     io,
     folder,

@@ -22,7 +22,7 @@ import { servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
 import type { Audit } from '../session/audit.ts';
-import { openAudit, readsOnly } from '../session/audit.ts';
+import { openAudit, readsOnly, watchRules } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -72,8 +72,9 @@ async function serveFrom(
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const { settings, tools, values, sandbox } = await sessionSettings(flags, folder, mcp, io);
+  const { settings, tools, values, sandbox, permission } = await sessionSettings(flags, folder, mcp, io);
   audit.note({ kind: 'sandbox', sandbox });
+  watchRules(audit, permission);
   const tokens = new TokenStore(tokenFile(home.tokens));
   tokens.onAdd(({ id, name, scopes }) =>
     audit.note({ kind: 'token', change: 'created', token: id, name, scopes }),
@@ -126,6 +127,7 @@ async function sessionSettings(
   tools: () => readonly Tool[];
   values: FileConfig;
   sandbox: Workplace['sandbox'];
+  permission: Workplace['permission'];
 }> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
@@ -142,7 +144,7 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox };
+  return { settings: common, tools, values: settings.file.values, sandbox, permission };
 }
 
 interface ServeParts {

@@ -70,8 +70,13 @@ export async function readProjectFile(folder: string, env: Environment): Promise
   if (text === undefined) return { path, values: {} };
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text);
-  const value: unknown = document.errors.length > 0 ? undefined : (document.toJS() ?? {});
-  return { path, values: fields(value) };
+  try {
+    const value: unknown = document.errors.length > 0 ? undefined : (document.toJS() ?? {});
+    return { path, values: fields(value) };
+  } catch {
+    // Aliases can multiply: the parser refuses a file that would become too large.
+    return { path, values: undefined };
+  }
 }
 
 function isOutdated(text: string): boolean {

@@ -69,8 +69,8 @@ function auditTable(records: readonly AuditRecord[], style: Style): string[] {
 
 /** The fields of a record that its row shows. */
 const shown = [
-  ...['change', 'may', 'status', 'decision', 'by', 'tool', 'limit', 'name', 'token', 'sandbox', 'version'],
-  ...['callId', 'approvalId', 'lost', 'missing', 'user'],
+  ...['change', 'may', 'verdict', 'status', 'decision', 'by', 'tool', 'limit', 'name', 'token', 'sandbox'],
+  ...['version', 'callId', 'approvalId', 'lost', 'missing', 'user'],
 ];
 
 function cellsOf(record: AuditRecord): string[] {

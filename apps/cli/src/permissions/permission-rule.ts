@@ -134,8 +134,11 @@ export function unclearFor(list: readonly PermissionRule[], call: RuledCall): st
 
 /** Returns whether a text matches a pattern in which `*` stands for any characters, ignoring case. */
 function isLike(text: string, pattern: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('[\\s\\S]*')}$`, 'i').test(text);
+  const folded = (given: string) => given.toUpperCase().toLowerCase();
+  const judge = rules({ deny: [`x(${folded(pattern)})`] });
+  return (
+    judge({ toolName: 'x', subject: folded(text), id: '', effect: 'once', arguments: {} }).type === 'deny'
+  );
 }
 
 function lineOf({ toolName, subject, arguments: { needs } }: RuledCall): CommandLine | undefined {

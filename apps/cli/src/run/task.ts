@@ -16,7 +16,7 @@ import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
 import { defined } from '@cobbler/agent/values';
 import type { Permission } from '../permissions/permission.ts';
 import type { Audit } from '../session/audit.ts';
-import { noAudit, noteRule, readsOnly } from '../session/audit.ts';
+import { noAudit, readsOnly, watchRules } from '../session/audit.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
@@ -93,7 +93,7 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
     io,
   );
   const { session, audit = noAudit } = task;
-  task.permission.onAllow = (rule) => noteRule(audit, 'added', rule);
+  watchRules(audit, task.permission);
   const store =
     session &&
     new BestEffortStore(session.store, ({ message }) => {

@@ -30,6 +30,7 @@ export interface RestateFlags {
   readonly host: string;
   readonly port: number;
   readonly address?: string;
+  readonly identityKeys?: readonly string[] | 'trust-network';
 }
 
 const defaultRestatePort = 9080;
@@ -88,7 +89,13 @@ function restateFlags(raw: RawOptions): RestateFlags {
     host: typeof raw['restateHost'] === 'string' ? raw['restateHost'] : '127.0.0.1',
     port: portOption(raw['restatePort'], '--restate-port') ?? defaultRestatePort,
     ...(typeof address === 'string' && { address: urlOf(address, '--restate-address') }),
+    ...defined({ identityKeys: identityKeys(raw['restateIdentityKeys']) }),
   };
+}
+
+function identityKeys(given: unknown): RestateFlags['identityKeys'] {
+  if (typeof given !== 'string') return undefined;
+  return given === 'trust-network' ? given : given.split(',').map((key) => key.trim());
 }
 
 const restateOptions = {
@@ -97,6 +104,7 @@ const restateOptions = {
   restateHost: '--restate-host',
   restatePort: '--restate-port',
   restateAddress: '--restate-address',
+  restateIdentityKeys: '--restate-identity-keys',
 };
 
 /** Rejects options that would silently have no effect, or let runs wait for a process that never returns. */

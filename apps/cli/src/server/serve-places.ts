@@ -97,7 +97,10 @@ async function inPostgres(
     url: url.href,
     async open(settings) {
       if (runner === undefined) return undefined;
-      const engine = await restateEngine(store, settings, restate);
+      const engine = await withAdvice(
+        restateEngine(store, settings, restate),
+        'Set them with --restate-identity-keys KEY,KEY or --restate-identity-keys trust-network.',
+      );
       closeRunner = () => engine.close();
       await withAdvice(engine.listening(), 'Set the port for Restate with --restate-port.');
       await withAdvice(
@@ -116,7 +119,7 @@ async function inPostgres(
 async function restateEngine(
   store: PostgresStore,
   settings: (sessionId: string) => SessionSettings,
-  { ingress = [defaultIngress], admin = [defaultAdmin], host, port, address }: RestateFlags,
+  { ingress = [defaultIngress], admin = [defaultAdmin], host, port, address, identityKeys }: RestateFlags,
 ) {
   const [{ restateRunner }, { sessionWork }] = await Promise.all([
     import('@cobbler/runner-restate'),
@@ -129,7 +132,7 @@ async function restateEngine(
     host,
     port,
     reusePort: address === undefined,
-    ...defined({ address }),
+    ...defined({ address, identityKeys }),
   });
 }
 

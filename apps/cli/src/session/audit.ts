@@ -67,6 +67,7 @@ const audited: ReadonlySet<Event['type']> = new Set([
 class CommandAudit implements Audit {
   readonly #open: () => Promise<AuditLog>;
   readonly #early: AuditFact[] = [];
+  readonly #inForce = new Set<string>();
   #log: Promise<AuditLog> | undefined;
 
   constructor(open: () => Promise<AuditLog>) {
@@ -74,7 +75,13 @@ class CommandAudit implements Audit {
   }
 
   note(fact: AuditFact): void {
-    if (this.#log === undefined && fact.kind === 'sandbox') this.#early.push(fact);
+    const isInForce = fact.kind === 'rule' && fact.change === 'in_force';
+    if (isInForce) {
+      const rule = `${fact.verdict} ${fact.hash}`;
+      if (this.#inForce.has(rule)) return;
+      this.#inForce.add(rule);
+    }
+    if (this.#log === undefined && (isInForce || fact.kind === 'sandbox')) this.#early.push(fact);
     else this.#with((log) => log.note(fact));
   }
 
@@ -124,6 +131,24 @@ export function readsOnly(tools: () => readonly Tool[]): (toolName: string) => b
 
 /** Records a change of the permission rules: the tool, and the digest of the rule. */
 export function noteRule(audit: Audit, change: 'added' | 'removed', rule: string): void {
+  audit.note({ kind: 'rule', change, ...named(rule) });
+}
+
+interface Ruled {
+  readonly rules: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+  onAllow: (rule: string) => void;
+}
+
+/** Records the rules of a permission, each once in this process, and those that are added later. */
+export function watchRules(audit: Audit, permission: Ruled): void {
+  const { rules } = permission;
+  for (const verdict of ['allow', 'deny'] as const)
+    for (const rule of rules[verdict])
+      audit.note({ kind: 'rule', change: 'in_force', verdict, ...named(rule) });
+  permission.onAllow = (rule) => noteRule(audit, 'added', rule);
+}
+
+function named(rule: string): { tool: string; hash: string } {
   const [tool = ''] = rule.split('(');
-  audit.note({ kind: 'rule', change, tool, hash: hash('sha256', rule) });
+  return { tool, hash: hash('sha256', rule) };
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '@cobbler/agent/audit';
@@ -65,6 +66,28 @@ describe('the audit log of a run', () => {
     const [, removed] = records().filter(({ kind }) => kind === 'rule');
     expect(removed).toMatchObject({ change: 'removed', hash: added?.['hash'], surface: 'permissions' });
   });
+
+  test(
+    'contains the rules of options and files, as digests, unless the run only reads',
+    patience,
+    async () => {
+      const { at, cwd, home, records } = await place('echo hi');
+      mkdirSync(join(cwd, '.cobbler'));
+      const rules = 'permissions:\n  allow: ["run_command(echo ho)"]\n  deny: ["run_command(rm *)"]\n';
+      writeFileSync(join(cwd, '.cobbler/config.yaml'), rules);
+      await at('go', '--allow', 'run_command(echo hi)', '--tools', 'read_file,run_command');
+      const found = records().filter(({ kind }) => kind === 'rule');
+      const hashOf = (rule: string) => hash('sha256', rule);
+      expect(found).toMatchObject([
+        { change: 'in_force', verdict: 'allow', tool: 'run_command', hash: hashOf('run_command(echo hi)') },
+        { change: 'in_force', verdict: 'deny', tool: 'run_command', hash: hashOf('run_command(rm *)') },
+      ]);
+      expect(records()[2]).toEqual(found[0]);
+      rmSync(join(home, 'audit'), { recursive: true });
+      await at('go', '--allow', 'run_command(echo hi)', '--tools', 'read_file');
+      expect(readdirSync(home)).not.toContain('audit');
+    },
+  );
 
   test('can be turned off by the user, but not by a project', patience, async () => {
     const { at, cwd, home, records } = await place();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { memoryStore } from '@cobbler/agent';
 import { eventsOf, said, worked } from '@cobbler/agent/testing';
 import { expect, test } from 'vitest';
-import { openAudit } from '../../src/session/audit.ts';
+import { openAudit, watchRules } from '../../src/session/audit.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -21,4 +21,23 @@ test('a watched store records what it has accepted, and nothing that it has reje
   expect(await store.info('session-1')).toMatchObject({ toolCalls: 1 });
   const kinds = readFileSync(join(home, 'audit', 'audit.jsonl'), 'utf8').match(/"kind":"\w+"/g);
   expect(kinds).toEqual(['start', 'call', 'call', 'stop', 'head'].map((kind) => `"kind":"${kind}"`));
+});
+
+test('rules are recorded once in a process, with the first effect', async () => {
+  const home = temporaryFolder();
+  const audit = openAudit('test', {}, fakeIo({ env: { COBBLER_HOME: home } }));
+  const permission = { rules: { allow: ['mail', 'run_command(ls)'], deny: ['mail'] }, onAllow: () => {} };
+  watchRules(audit, permission);
+  watchRules(audit, permission);
+  expect(existsSync(join(home, 'audit'))).toBe(false);
+  audit.note({ kind: 'token', change: 'created', token: 'tok_1' });
+  watchRules(audit, permission);
+  await audit.close();
+  const log = readFileSync(join(home, 'audit', 'audit.jsonl'), 'utf8');
+  expect(log.match(/"verdict":"\w+","tool":"\w+"/g)).toEqual([
+    '"verdict":"allow","tool":"mail"',
+    '"verdict":"allow","tool":"run_command"',
+    '"verdict":"deny","tool":"mail"',
+  ]);
+  expect(log).not.toContain('run_command(ls)');
 });

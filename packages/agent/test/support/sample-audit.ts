@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { systemRuntime } from '../../src/index.ts';
 import type { Sample } from './sample-values.ts';
 import { events, folder } from './sample-values.ts';
 
@@ -14,5 +15,13 @@ export const auditSamples: Readonly<Record<string, Sample>> = {
   'openAuditLog().note': () => [{ kind: 'token', change: 'created', token: 'tok_1', scopes: ['read'] }],
   'openAuditLog().record': () => ['session-1', events, () => true],
   readAuditLine: () => ['{}'],
+  storedAuditLog: () => [
+    {
+      ...{ surface: 'worker', onTrouble: () => {}, runtime: systemRuntime },
+      lines: { last: async () => undefined, append: async () => true },
+      signer: async () => ({ key: 'key', sign: async () => 'signature' }),
+    },
+  ],
+  'storedAuditLog().record': () => ['session-1', events, () => true],
   verifyAudit: () => [Readable.from(['{}']), { anchors: ['digest'], key: 'key' }],
 };

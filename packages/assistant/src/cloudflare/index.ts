@@ -13,6 +13,7 @@ export {
   type CloudflareRunnerOptions,
   cloudflareRunner,
 } from './cloudflare-runner.ts';
+export { type D1AuditLines, d1AuditLines } from './d1-audit.ts';
 export { type D1BudgetsOptions, d1Budgets } from './d1-budgets.ts';
 export { type D1, type D1Answer, type D1Statement, d1Sql } from './d1-sql.ts';
 export type { Vectorize, VectorizeEntry, VectorizeMatches, VectorizeQuery } from './vectorize.ts';

@@ -164,6 +164,16 @@ export const migrations: readonly Migration[] = [
 ) STRICT`,
     ],
   },
+  {
+    // The audit log on Cloudflare. On a single machine it is a file of its own, which all programs share.
+    name: '0006_audit',
+    statements: [
+      `CREATE TABLE audit_lines (
+  seq INTEGER PRIMARY KEY, -- starting at 1
+  line TEXT NOT NULL -- JSON in ASCII
+) STRICT`,
+    ],
+  },
 ];
 
 /** Returns the content of a migration's file. */

@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { AuditFact, AuditRecord } from '../../audit/record.ts';
+import { firstPrev, headEvery, lineOf, readAuditLine } from '../../audit/record.ts';
 import { read, text } from '../../values/input.ts';
 import { sqlite } from '../sqlite/engine.ts';
 import type { LastHead } from './head.ts';
-import { lastHead, noteHead, ownKey, publicKeyOf, signedLine } from './head.ts';
-import type { AuditFact, AuditRecord } from './record.ts';
-import { digestOf, firstPrev, lineOf, readAuditLine } from './record.ts';
+import { digestOf, lastHead, noteHead, ownKey, publicKeyOf, signedLine } from './head.ts';
 import type { AuditExpectation } from './verify.ts';
 
 /** The files of an audit log, in the order in which a backup must copy them: the note about the last head first. */
@@ -49,9 +49,6 @@ interface Tail {
   readonly seq: number;
   readonly hash: string;
 }
-
-/** Number of records between two signed heads. */
-const headEvery = 100;
 
 /** Number of bytes at the end of the file that contain its last record. */
 const tailBytes = 65_536;

@@ -1,13 +1,15 @@
+import { hash } from 'node:crypto';
+import { auditFacts, readEvents } from '../../audit/facts.ts';
+import type { AuditFact } from '../../audit/record.ts';
+import { maxWaiting } from '../../audit/record.ts';
 import type { Event } from '../../events/event.ts';
 import { AgentError } from '../../values/errors.ts';
-import { amount, callable, count, listOf, read, record, text, when } from '../../values/input.ts';
+import { amount, callable, count, read, record, text, when } from '../../values/input.ts';
 import { isObject } from '../../values/json.ts';
 import { isoTime } from '../../values/runtime.ts';
 import { isBusy } from '../sqlite/database-error.ts';
 import type { TimedFact } from './audit-file.ts';
 import { AuditFile } from './audit-file.ts';
-import { auditFacts } from './facts.ts';
-import type { AuditFact } from './record.ts';
 
 /** Options of {@link openAuditLog}. */
 export interface AuditLogOptions {
@@ -41,9 +43,6 @@ export interface AuditLog {
   close(): void;
 }
 
-/** Maximum number of records that wait while they cannot be written. */
-const maxWaiting = 10_000;
-
 const readOptions = record<AuditLogOptions>(
   {
     folder: text,
@@ -62,8 +61,10 @@ const kinds: ReadonlySet<unknown> = new Set<AuditFact['kind']>([
   ...(['start', 'stop', 'sandbox', 'approval', 'decision', 'call', 'rule', 'token'] as const),
   ...(['share', 'gap', 'torn'] as const),
 ]);
-/** Records that a program writes only together with others, so that one without effects leaves nothing. */
-const frame: ReadonlySet<AuditFact['kind']> = new Set(['start', 'sandbox', 'stop']);
+/** True for records that a program writes only together with others, so that one without effects leaves nothing. */
+function isFrame(fact: AuditFact): boolean {
+  return fact.kind === 'rule' ? fact.change === 'in_force' : ['start', 'sandbox', 'stop'].includes(fact.kind);
+}
 
 const isName = (value: unknown) => typeof value === 'string' || typeof value === 'number';
 const readFact = when<AuditFact>((value) => {
@@ -72,10 +73,6 @@ const readFact = when<AuditFact>((value) => {
     (field) => isName(field) || (Array.isArray(field) && field.every(isName)),
   );
 }, 'a fact with a known kind, names and digests');
-const readEvents = listOf(
-  when<Event>((event) => isObject(event) && typeof event['type'] === 'string', 'an event'),
-);
-
 /**
  * Opens the audit log of a directory and records the start of a program. Other processes can write to it at the same time.
  * @throws AgentError `invalid` for invalid options.
@@ -115,7 +112,8 @@ class FileAuditLog implements AuditLog {
   record(sessionId: string, events: readonly Event[], isRead: (toolName: string) => boolean): void {
     const given = { session: read(sessionId, text, 'sessionId'), events: read(events, readEvents, 'events') };
     read(isRead, callable, 'isRead');
-    this.note(...given.events.flatMap((event) => auditFacts(given.session, event, isRead)));
+    const digest = (content: string) => hash('sha256', content, 'hex');
+    this.note(...given.events.flatMap((event) => auditFacts(given.session, event, isRead, digest)));
   }
 
   close(): void {
@@ -128,7 +126,7 @@ class FileAuditLog implements AuditLog {
 
   /** True once there is more to record than that the program ran. */
   get #hasEffect(): boolean {
-    return this.#file !== undefined || this.#waiting.some(({ kind }) => !frame.has(kind));
+    return this.#file !== undefined || this.#waiting.some((fact) => !isFrame(fact));
   }
 
   #own() {

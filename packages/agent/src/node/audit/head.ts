@@ -1,11 +1,16 @@
 import type { KeyObject } from 'node:crypto';
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, sign, verify } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { AuditRecord } from '../../audit/record.ts';
+import { lineOf, withSignature } from '../../audit/record.ts';
 import { AgentError } from '../../values/errors.ts';
 import { read, record, text, when } from '../../values/input.ts';
 import { isMissing } from '../held-directory.ts';
-import type { AuditRecord } from './record.ts';
-import { lineOf } from './record.ts';
+
+/** Returns the SHA-256 of a text in hexadecimal. A line of the log is read as Latin-1, so that no byte is lost. */
+export function digestOf(text: string): string {
+  return hash('sha256', Buffer.from(text, 'latin1'), 'hex');
+}
 
 /**
  * Returns the private key in a file that only its owner can read, and creates it if it does not exist.
@@ -35,7 +40,7 @@ export function publicKeyOf(key: KeyObject): string {
 /** Returns the line of a head: a record with a public key, and with the signature of everything before it in the line. */
 export function signedLine(record: Omit<AuditRecord, 'kind'>, key: KeyObject): string {
   const body = lineOf({ ...record, kind: 'head', key: publicKeyOf(key) });
-  return `${body.slice(0, -1)},"signature":"${sign(null, Buffer.from(body), key).toString('base64url')}"}`;
+  return withSignature(body, sign(null, Buffer.from(body), key).toString('base64url'));
 }
 
 /** Returns the public key of a head, if its signature is valid. */

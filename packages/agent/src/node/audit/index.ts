@@ -4,7 +4,7 @@
  * @module
  */
 
+export { type AuditFact, type AuditRecord, readAuditLine } from '../../audit/record.ts';
 export { auditExpectation, auditFile } from './audit-file.ts';
 export { type AuditLog, type AuditLogOptions, openAuditLog } from './audit-log.ts';
-export { type AuditFact, type AuditRecord, readAuditLine } from './record.ts';
 export { type AuditExpectation, type AuditReport, auditLines, verifyAudit } from './verify.ts';

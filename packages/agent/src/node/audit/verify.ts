@@ -1,7 +1,7 @@
+import type { AuditRecord } from '../../audit/record.ts';
+import { firstPrev, readAuditLine } from '../../audit/record.ts';
 import { listOf, read, record, text, when } from '../../values/input.ts';
-import { signerOf } from './head.ts';
-import type { AuditRecord } from './record.ts';
-import { digestOf, firstPrev, readAuditLine } from './record.ts';
+import { digestOf, signerOf } from './head.ts';
 
 /** What must be in the log. */
 export interface AuditExpectation {
@@ -35,7 +35,9 @@ const readLines = when<AsyncIterable<string>>(
 export async function* auditLines(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let rest = '';
   for await (const chunk of read(chunks, readLines, 'chunks')) {
-    const lines = (rest + read(chunk, text, 'chunk')).split('\n');
+    // Only the chunk is searched: a line without an end would otherwise be searched again with each one.
+    const [first = '', ...more] = read(chunk, text, 'chunk').split('\n');
+    const lines = [rest + first, ...more];
     rest = lines.pop() ?? '';
     yield* lines;
   }

@@ -12,8 +12,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { EventBody } from '../../../src/events/event.ts';
+import { digestOf } from '../../../src/node/audit/head.ts';
 import { auditExpectation, auditFile } from '../../../src/node/audit/index.ts';
-import { digestOf } from '../../../src/node/audit/record.ts';
 import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import { auditFolder, linesAt, openAt, recordsAt, verified, writeAt } from './audit-rig.ts';
 

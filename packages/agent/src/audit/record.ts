@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
-import { read, text } from '../../values/input.ts';
-import { isObject } from '../../values/json.ts';
+import { read, text } from '../values/input.ts';
+import { isObject } from '../values/json.ts';
 
 /** The position of a call or a question. */
 interface InSession {
@@ -41,7 +40,10 @@ export type AuditFact = { readonly time?: string } & (
     })
   | {
       readonly kind: 'rule';
-      readonly change: 'added' | 'removed';
+      /** `in_force` for the rules that options and configuration files give a program at its start. */
+      readonly change: 'added' | 'removed' | 'in_force';
+      /** What the rule decides. Default: `allow`. */
+      readonly verdict?: 'allow' | 'deny';
       readonly tool: string;
       readonly hash: string;
     }
@@ -88,18 +90,14 @@ export interface AuditRecord {
 /** The `prev` of the first record. */
 export const firstPrev: string = '0'.repeat(64);
 
+/** Number of records between two signed heads. */
+export const headEvery = 100;
+
+/** Maximum number of records that wait while they cannot be written. */
+export const maxWaiting = 10_000;
+
 /** Maximum length of a name in a record, in characters. */
 const maxName = 200;
-
-/** Returns the SHA-256 of a text in hexadecimal. A line of the log is read as Latin-1, so that no byte is lost. */
-export function digestOf(text: string): string {
-  return hash('sha256', Buffer.from(text, 'latin1'), 'hex');
-}
-
-/** Returns the SHA-256 of a text of any characters, in UTF-8, in hexadecimal. */
-export function textDigest(text: string): string {
-  return hash('sha256', text, 'hex');
-}
 
 /** Returns the line of a record: JSON in ASCII, with long names cut. */
 export function lineOf(record: object): string {
@@ -108,6 +106,11 @@ export function lineOf(record: object): string {
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** Returns the signed line of a head: the signature is of everything before it in the line. */
+export function withSignature(body: string, signature: string): string {
+  return `${body.slice(0, -1)},"signature":"${signature}"}`;
 }
 
 /** Reads a line; undefined if it is not a record. */
