@@ -222,7 +222,7 @@ function sessionJsonOf(
 const promptRefusals = {
   409: { text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).' },
   429: {
-    text: "The token's budget is used up (`budget`), its user runs too many sessions (`too_many_runs`), or it has sent too many requests (`rate`); `retry-after` is the time to wait.",
+    text: "The token's budget is used up (`budget`), its user runs too many sessions (`running_sessions`), or it has sent too many requests (`rate`); `retry-after` is the time to wait.",
   },
 };
 

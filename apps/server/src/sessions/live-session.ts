@@ -143,7 +143,7 @@ export class LiveSession {
    * Sends a prompt. Resolves once it is committed. With the id of a started run, it starts nothing and returns that
    * run.
    * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt; 429 `budget` or
-   *   `too_many_runs` if a limit of the token is reached.
+   *   `running_sessions` if a limit of the token is reached.
    */
   async prompt(content: PromptContent, token: TokenInfo | undefined, runId?: string): Promise<Accepted> {
     if (runId === undefined) return await this.#start(content, token);
@@ -186,7 +186,7 @@ export class LiveSession {
     return this.#runUser === user && (this.#run !== undefined || this.#starts > 0);
   }
 
-  /** @throws Problem 429 `too_many_runs` if as many sessions run for the user as the token allows its own user. */
+  /** @throws Problem 429 `running_sessions` if as many sessions run for the user as the token allows its own user. */
   async #startFor(
     user: string | undefined,
     token: TokenInfo | undefined,
@@ -197,7 +197,7 @@ export class LiveSession {
       const max = token?.runningSessions ?? Infinity;
       if (token !== undefined && user === userOf(token) && this.#runsOf(user) >= max) {
         const detail = `At most ${max} sessions can run for this user at the same time. Wait until one has ended, or cancel it.`;
-        throw new Problem(429, 'too_many_runs', detail, { headers: { 'retry-after': '5' } });
+        throw new Problem(429, 'running_sessions', detail, { headers: { 'retry-after': '5' } });
       }
       this.#runUser = user;
     }

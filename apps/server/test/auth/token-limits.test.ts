@@ -114,7 +114,7 @@ describe('the running sessions of a user [P15]', () => {
       202, 202,
     ]);
     const refused = await prompt(one, 'c', headers);
-    expect(refused).toMatchObject({ status: 429, json: { code: 'too_many_runs' } });
+    expect(refused).toMatchObject({ status: 429, json: { code: 'running_sessions' } });
     expect(refused.headers.get('retry-after')).toBe('5');
     // A session that runs is busy, whatever the limit.
     expect((await prompt(one, 'a', headers)).json['code']).toBe('busy');
@@ -160,9 +160,9 @@ describe('the running sessions of a user [P15]', () => {
       const { sessionId, approvalId } = items[index] ?? {};
       return one.ask('POST', `/v1/sessions/${sessionId}/approvals/${approvalId}`, { decision: 'deny' }, as);
     };
-    expect(await answer(0, headers)).toMatchObject({ status: 429, json: { code: 'too_many_runs' } });
+    expect(await answer(0, headers)).toMatchObject({ status: 429, json: { code: 'running_sessions' } });
     const resume = await one.ask('POST', '/v1/sessions/a/resume', undefined, headers);
-    expect(resume.json['code']).toBe('too_many_runs');
+    expect(resume.json['code']).toBe('running_sessions');
     for (const id of ['a', 'b'])
       await one.ask('PATCH', `/v1/sessions/${id}`, { share: { with: 'bob', may: 'approve' } });
     expect((await answer(0, bob.headers)).status).toBe(202);

@@ -197,8 +197,8 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: gate,
-    find: "const joining = ';&|$`<>()\\\\n\\\\r\\\\\\\\';",
-    replace: "const joining = '@';",
+    find: 'const barred = /[;&|$`<>()\\n\\r\\\\]|',
+    replace: 'const barred = /[@]|',
     why: 'a rule for one command allows a second command after it',
     breaks: ['P21'],
     by: 'test/interfaces/gate.test.ts',
