@@ -46,7 +46,7 @@ async function atSdk(
     },
     ends(),
   ]);
-  await new ClaudeCodeAgent({ sdk }).execute('Go.', { ...session }, callbacks(decide));
+  await new ClaudeCodeAgent({ sandbox: 'off', sdk }).execute('Go.', { ...session }, callbacks(decide));
   return ran;
 }
 

@@ -12,7 +12,9 @@ import { dirname, join } from 'node:path';
 import { probeSandboxSync } from '@cobbler/agent/sandbox';
 import type { BackendEvent, ClaudeCodeOptions } from '@cobbler/delegate';
 import { claudeCode, codex } from '@cobbler/delegate';
+import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fakeSdk } from './fake-sdk.ts';
 
 const { works } = probeSandboxSync();
 
@@ -63,6 +65,23 @@ describe('a program that a user delegates to', () => {
     expect([read('home/.claude/settings.json'), read('home/.claude.json')]).toEqual(['{}', '{"of":"user"}']);
     expect([has('home/.claude/skills'), has('home/.claude/skills.blocked')]).toEqual([false, true]);
     expect(events).toContainEqual({ type: 'notice', text: expect.stringContaining('skills is protected') });
+  });
+
+  it.skipIf(!works)('runs in it in a session agent too (needs bubblewrap) [P19, P21]', async () => {
+    const { workspace, options, read } = machine(leaves);
+    const sdk = fakeSdk([
+      async ({ spawnClaudeCodeProcess, env = {}, pathToClaudeCodeExecutable: command = '' }) => {
+        const given = { command, args: [], cwd: workspace, env, signal: new AbortController().signal };
+        const program = spawnClaudeCodeProcess?.(given);
+        await new Promise((resolve) => program?.on('exit', resolve));
+      },
+    ]);
+    const { env = {}, path = '' } = options;
+    const session = { sessionId: 's', workingDirectory: workspace };
+    await new ClaudeCodeAgent({ sdk, env, path, retryMs: 1 }).execute('Go.', session);
+    expect(read('home/.claude/out')).toMatch(/cobbler-[0-9a-f]{48}\n\{"of":"user"\}part of it\n/);
+    expect(read('home/.claude/out')).not.toMatch(/a secret|sk-real/);
+    expect([read('home/project/a.txt'), read('home/.claude/settings.json')]).toEqual(['new\n', '{}']);
   });
 
   it.skipIf(!works)(

@@ -79,7 +79,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
         model: 'fast',
       },
       ...{ settingSources: ['user'], env: {}, extraEnv: { A: 'b' }, path: '/none', retryMs: 1, graceMs: 1 },
-      ...{ runtime: fakeRuntime(), sdk: { query: emptyQuery } },
+      ...{ runtime: fakeRuntime(), sandbox: 'off', sdk: { query: emptyQuery } },
     },
   ],
   'new ClaudeCodeAgent().execute': () => ['Go.', session(), callbacks],

@@ -25,7 +25,7 @@ const friendly = 'The AI service is temporarily unavailable. Please try again in
 
 function agentOver(...scripts: readonly (readonly Step[])[]) {
   const sdk = fakeSdk(...scripts);
-  return { sdk, agent: new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1 }) };
+  return { sdk, agent: new ClaudeCodeAgent({ sandbox: 'off', sdk, env: {}, retryMs: 1 }) };
 }
 
 describe('ClaudeCodeAgent', () => {
@@ -80,10 +80,14 @@ describe('ClaudeCodeAgent', () => {
     const sdk = fakeSdk([init(), ends()]);
     const one = session({ claudeSessionId: 'c-0' });
     const lists = { allowedTools: ['Read'], disallowedTools: ['Bash'] };
-    await new ClaudeCodeAgent({ sdk, env: {}, maxTurns: 9, systemPrompt: 'Be brief.', ...lists }).execute(
-      'Go.',
-      one,
-    );
+    await new ClaudeCodeAgent({
+      sandbox: 'off',
+      sdk,
+      env: {},
+      maxTurns: 9,
+      systemPrompt: 'Be brief.',
+      ...lists,
+    }).execute('Go.', one);
     expect(sdk.asked[0]?.options).toMatchObject({
       cwd: one.workingDirectory,
       maxTurns: 9,
@@ -97,10 +101,11 @@ describe('ClaudeCodeAgent', () => {
 
   it('passes only its own key to the program [P19]', async () => {
     const sdk = fakeSdk([init(), ends()]);
-    await new ClaudeCodeAgent({ sdk, env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' } }).execute(
-      'Go.',
-      session(),
-    );
+    await new ClaudeCodeAgent({
+      sandbox: 'off',
+      sdk,
+      env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' },
+    }).execute('Go.', session());
     const { env } = sdk.asked[0]?.options ?? {};
     expect([env?.['ANTHROPIC_API_KEY'], env?.['OPENAI_API_KEY'], env?.['CLAUDE_CODE_MAX_RETRIES']]).toEqual([
       'a',
@@ -145,7 +150,7 @@ describe('ClaudeCodeAgent', () => {
       return systemRuntime.timer(0, ring);
     };
     const sdk = fakeSdk([init(), overloaded], [init(), ends()]);
-    const agent = new ClaudeCodeAgent({ sdk, env: {}, runtime: { ...systemRuntime, timer } });
+    const agent = new ClaudeCodeAgent({ sandbox: 'off', sdk, env: {}, runtime: { ...systemRuntime, timer } });
     expect((await agent.execute('Go.', session())).isError).toBe(false);
     expect(waits).toEqual([2000]);
   });
@@ -286,7 +291,7 @@ describe('ClaudeCodeAgent', () => {
       (name) => async (o: Options) => void (await hooked(o, name, name)),
     );
     const sdk = fakeSdk([init(), ...calls, ends()]);
-    const agent = new ClaudeCodeAgent({ sdk, env: {}, trusted: ['WebSearch'] });
+    const agent = new ClaudeCodeAgent({ sandbox: 'off', sdk, env: {}, trusted: ['WebSearch'] });
     const canUseTool: ExecuteCallbacks['canUseTool'] = (_name, _input, context) => {
       contexts.push(context);
       return 'allow';

@@ -227,7 +227,7 @@ describe('ClaudeCodeAgent [P14]', () => {
     const busy = { ...overloaded, total_cost_usd: 0.3, usage: { input_tokens: 900, output_tokens: 100 } };
     const done = ends({ total_cost_usd: 0.5, usage: { input_tokens: 40, output_tokens: 2 } });
     const sdk = fakeSdk([init(), answered, busy], [init(), done]);
-    const agent = new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1, maxTurns: 3 });
+    const agent = new ClaudeCodeAgent({ sandbox: 'off', sdk, env: {}, retryMs: 1, maxTurns: 3 });
     const response = await agent.execute('Go.', session({ claudeSessionId: 'c-1' }));
     expect(response.cost).toBeCloseTo(0.5, 9);
     expect(response.usage).toMatchObject(tokens(940, 102));
@@ -237,7 +237,7 @@ describe('ClaudeCodeAgent [P14]', () => {
   it('does not retry if its turns are used up', async () => {
     const answered = { type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'Half' }] } };
     const sdk = fakeSdk([init(), answered, overloaded], [init(), ends()]);
-    const agent = new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1, maxTurns: 1 });
+    const agent = new ClaudeCodeAgent({ sandbox: 'off', sdk, env: {}, retryMs: 1, maxTurns: 1 });
     expect((await agent.execute('Go.', session())).isError).toBe(true);
     expect(sdk.asked).toHaveLength(1);
   });

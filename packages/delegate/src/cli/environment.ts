@@ -30,7 +30,7 @@ export function secretsIn(env: Readonly<Record<string, string>>): string[] {
 
 /** Opens the relay of a program that has a key. Loads it only then, because most programs never need it. */
 export async function openRelay(
-  { service }: CliAdapter,
+  { service }: Pick<CliAdapter, 'service'>,
   env: Record<string, string>,
 ): Promise<KeyRelay | undefined> {
   const { KeyRelay: Relay } = await import('./key-relay.ts');

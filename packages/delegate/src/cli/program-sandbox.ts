@@ -26,13 +26,17 @@ export const readProgramSandbox: Reader<ProgramSandbox> = (value) =>
 
 /** The sandboxes of one program, one for each working directory. */
 export class ProgramSandboxes {
-  readonly #adapter: CliAdapter;
+  readonly #adapter: Pick<CliAdapter, 'directory' | 'permission'>;
   readonly #given: ProgramSandbox | undefined;
   readonly #env: Environment;
   readonly #known: Map<string, Sandbox | undefined> = new Map();
 
   /** @param given the sandbox; undefined for one if one works here. */
-  constructor(adapter: CliAdapter, given: ProgramSandbox | undefined, env: Environment) {
+  constructor(
+    adapter: Pick<CliAdapter, 'directory' | 'permission'>,
+    given: ProgramSandbox | undefined,
+    env: Environment,
+  ) {
     this.#adapter = adapter;
     this.#given = given;
     this.#env = env;

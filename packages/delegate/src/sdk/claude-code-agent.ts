@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type {
   HookCallback,
   Options,
@@ -15,14 +16,16 @@ import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
 import { amount, callable, listOf, mapOf, read, record, text, withMethods } from '@cobbler/agent/input';
 import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
+import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
 import { CallJudge } from '../backend/call-judge.ts';
 import { claudeReaders } from '../claude/claude-adapter.ts';
 import { claudeEnvironment } from '../claude/claude-environment.ts';
-import { programEnvironment } from '../cli/environment.ts';
+import { openRelay, programEnvironment } from '../cli/environment.ts';
 import { realFolder } from '../cli/program.ts';
 import type { ProgramOptions } from '../cli/program-options.ts';
+import { ProgramSandboxes, pathInSandbox, readProgramSandbox } from '../cli/program-sandbox.ts';
 import type { End } from '../events/backend-event.ts';
 import { earlierOf, usdSince } from '../events/backend-event.ts';
 import type {
@@ -46,7 +49,7 @@ import { readTurn } from './turn.ts';
 
 /** Settings of Claude Code in an agent's sessions. */
 export interface ClaudeCodeAgentConfig
-  extends Pick<ProgramOptions, 'env' | 'extraEnv' | 'retryMs' | 'graceMs' | 'runtime'> {
+  extends Pick<ProgramOptions, 'env' | 'extraEnv' | 'retryMs' | 'graceMs' | 'sandbox' | 'runtime'> {
   readonly maxTurns?: number;
   readonly systemPrompt?: string;
   readonly allowedTools?: readonly string[];
@@ -76,6 +79,7 @@ const readConfig = record<ClaudeCodeAgentConfig>({
   path: text,
   retryMs: amount,
   graceMs: amount,
+  sandbox: readProgramSandbox,
   runtime: withMethods('monotonic', 'timer'),
   sdk: record<NonNullable<ClaudeCodeAgentConfig['sdk']>>({ query: callable }, ['query']),
 });
@@ -102,6 +106,7 @@ interface ActivePrompt {
 export class ClaudeCodeAgent implements SessionAgent {
   readonly #config: ClaudeCodeAgentConfig;
   readonly #runtime: Runtime;
+  readonly #sandboxes: ProgramSandboxes;
   readonly #turns: Map<string, ActivePrompt> = new Map();
   /**
    * The cost of each conversation after its last attempts, because the SDK counts from the start of a conversation.
@@ -114,7 +119,12 @@ export class ClaudeCodeAgent implements SessionAgent {
   /** @throws AgentError `invalid` for an invalid option. */
   constructor(config: ClaudeCodeAgentConfig = {}) {
     this.#config = read(config, readConfig, 'config');
-    this.#runtime = this.#config.runtime ?? systemRuntime;
+    const { env = process.env, extraEnv, sandbox, runtime = systemRuntime } = this.#config;
+    this.#runtime = runtime;
+    this.#sandboxes = new ProgramSandboxes({ ...claudeEnvironment, permission: 'gate' }, sandbox, {
+      ...env,
+      ...extraEnv,
+    });
   }
 
   /**
@@ -222,22 +232,38 @@ export class ClaudeCodeAgent implements SessionAgent {
     const isCancelled = () => turn.isCancelled;
     const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, isCancelled, judge);
     const promptRead = Promise.withResolvers<void>();
-    const options = this.#options(session, gatekeeper, turn);
-    const running = query({ prompt: oneMessage(prompt, promptRead.promise), options });
-    turn.query = running;
+    const { path = sdkFile() } = this.#config;
+    const sandbox = this.#sandboxes.in(realFolder(session.workingDirectory), path);
+    const { extraEnv = {} } = this.#config;
+    const own = programEnvironment(claudeEnvironment, env, extraEnv);
+    const relay = sandbox && (await openRelay(claudeEnvironment, own));
+    const start = {
+      env: relay?.env ?? own,
+      spawn: (wanted: SpawnOptions) => this.#spawn(wanted, turn, sandbox),
+    };
+    const options = this.#options(session, gatekeeper, turn, start);
+    let running: Query | undefined;
     try {
+      running = query({ prompt: oneMessage(prompt, promptRead.promise), options });
+      turn.query = running;
       if (turn.isCancelled) running.close();
       return await readTurn(running, callbacks, () => promptRead.resolve());
     } finally {
       promptRead.resolve();
-      running.close();
+      running?.close();
       await turn.process?.ended;
+      relay?.close();
       delete turn.query;
       delete turn.process;
     }
   }
 
-  #options(session: AgentSession, gatekeeper: Gatekeeper, turn: ActivePrompt): Options {
+  #options(
+    session: AgentSession,
+    gatekeeper: Gatekeeper,
+    turn: ActivePrompt,
+    start: { readonly env: Record<string, string>; spawn(wanted: SpawnOptions): SpawnedProcess },
+  ): Options {
     const {
       maxTurns,
       systemPrompt,
@@ -247,7 +273,6 @@ export class ClaudeCodeAgent implements SessionAgent {
       settingSources = [],
       path,
     } = this.#config;
-    const { env = process.env, extraEnv = {} } = this.#config;
     const plans = session.mode === 'plan';
     const instructions = [systemPrompt, ...(plans ? [planInstruction] : [])].filter(
       (text) => text !== undefined,
@@ -266,25 +291,29 @@ export class ClaudeCodeAgent implements SessionAgent {
       permissionMode,
       settingSources: [...settingSources],
       strictMcpConfig: true,
-      env: programEnvironment(claudeEnvironment, env, { ...extraEnv }),
+      env: start.env,
       hooks: { PreToolUse: [{ hooks: [hook], timeout: decisionSeconds }] },
       canUseTool: (toolName, input, context): Promise<PermissionResult> =>
         gatekeeper.prompt(toolName, input, { signal: context.signal, callId: context.toolUseID }),
-      spawnClaudeCodeProcess: (wanted) => this.#spawn(wanted, turn),
+      spawnClaudeCodeProcess: start.spawn,
     };
   }
 
   /** Starts the program for the SDK as a supervised child process. */
-  #spawn({ command, args, cwd, env }: SpawnOptions, turn: ActivePrompt): SpawnedProcess {
+  #spawn(
+    { command, args, cwd, env }: SpawnOptions,
+    turn: ActivePrompt,
+    sandbox: Sandbox | undefined,
+  ): SpawnedProcess {
     let child: ChildProcess | undefined;
     const { graceMs, runtime } = this.#config;
     turn.process = superviseProcess({
-      argv: [command, ...args],
+      argv: [sandbox === undefined ? command : pathInSandbox(command, definedOnly(env)), ...args],
       cwd: cwd ?? process.cwd(),
       env: definedOnly(env),
       keepInputOpen: true,
       maxOutputBytes: 65_536,
-      ...defined({ graceMs, runtime }),
+      ...defined({ graceMs, runtime, sandbox }),
       spawn: (program, given, how) => {
         child = spawn(program, given, how);
         return child;
@@ -372,6 +401,15 @@ async function* oneMessage(prompt: string, answered: Promise<void>): AsyncGenera
     message: { role: 'user', content: [{ type: 'text', text: prompt }] },
   };
   await answered;
+}
+
+/** Returns a file of the SDK, whose program is installed beside it. */
+function sdkFile(): string {
+  try {
+    return fileURLToPath(import.meta.resolve('@anthropic-ai/claude-agent-sdk'));
+  } catch {
+    return process.execPath;
+  }
 }
 
 async function loadSdk(): Promise<NonNullable<ClaudeCodeAgentConfig['sdk']>> {
