@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type {
   HookCallback,
   Options,
@@ -26,7 +25,6 @@ import { openRelay, programEnvironment } from '../cli/environment.ts';
 import { realFolder } from '../cli/program.ts';
 import type { ProgramOptions } from '../cli/program-options.ts';
 import { ProgramSandboxes, pathInSandbox, readProgramSandbox } from '../cli/program-sandbox.ts';
-import type { End } from '../events/backend-event.ts';
 import { earlierOf, usdSince } from '../events/backend-event.ts';
 import type {
   AgentResponse,
@@ -42,10 +40,12 @@ import {
   readSession,
 } from '../session-agent/session-agent.ts';
 import { Gatekeeper } from './gatekeeper.ts';
+import type { ClaudeSdk } from './load-sdk.ts';
+import { loadSdk, sdkFile } from './load-sdk.ts';
 import { planInstruction } from './plan-mode.ts';
 import { RecentConversations } from './recent-conversations.ts';
 import type { TurnResult } from './turn.ts';
-import { readTurn } from './turn.ts';
+import { friendlyText, isStale, isTransient, readTurn } from './turn.ts';
 
 /** Settings of Claude Code in an agent's sessions. */
 export interface ClaudeCodeAgentConfig
@@ -62,9 +62,7 @@ export interface ClaudeCodeAgentConfig
   /** Path of the program. Default: the one included in the SDK. */
   readonly path?: string;
   /** The SDK. Default: `@anthropic-ai/claude-agent-sdk`, loaded with the first prompt. */
-  readonly sdk?: {
-    readonly query: (given: { prompt: AsyncIterable<SDKUserMessage>; options: Options }) => Query;
-  };
+  readonly sdk?: ClaudeSdk;
 }
 
 const readConfig = record<ClaudeCodeAgentConfig>({
@@ -81,7 +79,7 @@ const readConfig = record<ClaudeCodeAgentConfig>({
   graceMs: amount,
   sandbox: readProgramSandbox,
   runtime: withMethods('monotonic', 'timer'),
-  sdk: record<NonNullable<ClaudeCodeAgentConfig['sdk']>>({ query: callable }, ['query']),
+  sdk: record<ClaudeSdk>({ query: callable }, ['query']),
 });
 
 /** An active prompt. */
@@ -382,14 +380,6 @@ export class ClaudeCodeAgent implements SessionAgent {
 const interruptMs = 500;
 
 /**
- * Returns true if the conversation is lost: Claude Code reports it, or it failed without doing anything (requirement
- * S1.10).
- */
-function isStale({ end }: TurnResult): boolean {
-  return !end.ok && (end.stale === true || (end.turns === 0 && end.error?.status === undefined));
-}
-
-/**
  * Yields one message and keeps the input open until the response is complete, so that the SDK can send control
  * messages.
  */
@@ -403,25 +393,6 @@ async function* oneMessage(prompt: string, answered: Promise<void>): AsyncGenera
   await answered;
 }
 
-/** Returns a file of the SDK, whose program is installed beside it. */
-function sdkFile(): string {
-  try {
-    return fileURLToPath(import.meta.resolve('@anthropic-ai/claude-agent-sdk'));
-  } catch {
-    return process.execPath;
-  }
-}
-
-async function loadSdk(): Promise<NonNullable<ClaudeCodeAgentConfig['sdk']>> {
-  try {
-    return await import('@anthropic-ai/claude-agent-sdk');
-  } catch (thrown) {
-    const cause = AgentError.from(thrown).message;
-    const message = `ClaudeCodeAgent needs the package @anthropic-ai/claude-agent-sdk. Install it. (${cause})`;
-    throw invalid('no_sdk', message);
-  }
-}
-
 function definedOnly(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(defined);
@@ -429,18 +400,4 @@ function definedOnly(env: Readonly<Record<string, string | undefined>>): Record<
 
 function invalid(code: string, message: string): AgentError {
   return new AgentError({ kind: 'invalid', code, message });
-}
-
-/** Pattern of a transient failure without a status (requirement S1.11). */
-const words = /500|529|api_error|overloaded|rate_limit/i;
-
-/** The message for users if such a failure persists. */
-const friendlyText = 'The AI service is temporarily unavailable. Please try again in a moment.';
-
-/** Returns true if a retry may succeed, by the status if there is one. */
-function isTransient({ ok, error, text = '' }: End): boolean {
-  if (ok || error === undefined) return false;
-  if (error.status !== undefined || error.kind === 'limit' || error.kind === 'aborted')
-    return error.retryable === true;
-  return error.kind === 'network' || words.test(text === '' ? error.message : text);
 }

@@ -5,3 +5,4 @@
  */
 
 export { ClaudeCodeAgent, type ClaudeCodeAgentConfig } from './claude-code-agent.ts';
+export type { ClaudeSdk } from './load-sdk.ts';

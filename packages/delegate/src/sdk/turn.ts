@@ -77,3 +77,25 @@ function thrownEnd(thrown: unknown): End {
     error: { kind: 'agent', code: 'sdk_failed', message, provider: claudeName },
   };
 }
+
+/**
+ * Returns true if the conversation is lost: Claude Code reports it, or it failed without doing anything (requirement
+ * S1.10).
+ */
+export function isStale({ end }: TurnResult): boolean {
+  return !end.ok && (end.stale === true || (end.turns === 0 && end.error?.status === undefined));
+}
+
+/** Pattern of a transient failure without a status (requirement S1.11). */
+const words = /500|529|api_error|overloaded|rate_limit/i;
+
+/** The message for users if such a failure persists. */
+export const friendlyText = 'The AI service is temporarily unavailable. Please try again in a moment.';
+
+/** Returns true if a retry may succeed, by the status if there is one. */
+export function isTransient({ ok, error, text = '' }: End): boolean {
+  if (ok || error === undefined) return false;
+  if (error.status !== undefined || error.kind === 'limit' || error.kind === 'aborted')
+    return error.retryable === true;
+  return error.kind === 'network' || words.test(text === '' ? error.message : text);
+}
