@@ -95,7 +95,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     by: byAgent,
   },
   {
-    file: 'src/sdk/claude-code-agent.ts',
+    file: 'src/sdk/turn.ts',
     find: '/500|529|api_error|overloaded|rate_limit/i',
     replace: '/500|529|api_error|overloaded/i',
     why: 'a rate limit does not count as transient',
@@ -111,7 +111,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     by: byAgent,
   },
   {
-    file: 'src/sdk/claude-code-agent.ts',
+    file: 'src/sdk/turn.ts',
     find: '    return error.retryable === true;',
     replace: '    return words.test(text);',
     why: 'a rejected key is retried because of the text of its error message',
