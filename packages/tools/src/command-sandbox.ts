@@ -3,7 +3,7 @@ import type { Reader } from '@cobbler/agent/input';
 import { oneOf, withMethods } from '@cobbler/agent/input';
 import type { Workspace } from '@cobbler/agent/node';
 import type { Sandbox } from '@cobbler/agent/sandbox';
-import { createSandbox, isGitLine, noRestrictions } from '@cobbler/agent/sandbox';
+import { createSandbox, isGitLine, isRegistryLine, noRestrictions } from '@cobbler/agent/sandbox';
 import { agentFiles } from './workspace/file-tool.ts';
 
 /**
@@ -34,16 +34,23 @@ export function openSandbox(
   return createSandbox({ workspace: root, mode: given, env, guarded: agentFiles });
 }
 
-/** What a command needs that its sandbox does not give: a network, or everything. */
-export type CommandNeed = 'network' | 'all';
+/** What a command needs that its sandbox does not give: a network, also with the login to a registry, or everything. */
+export type CommandNeed = 'network' | 'registry' | 'all';
+
+/** What one command wants. */
+interface CommandRights {
+  readonly command: string;
+  readonly needs?: CommandNeed;
+  readonly reason?: string;
+}
 
 /** The arguments with which the model requests more rights for one command. */
 export const needsFields: JsonObject = {
   needs: {
     type: 'string',
-    enum: ['network', 'all'],
+    enum: ['network', 'registry', 'all'],
     description:
-      'Permissions that the sandbox does not grant and that the command cannot work without: "network", or "all" to run it without the sandbox. The user is asked. Give a reason.',
+      'Permissions that the sandbox does not grant and that the command cannot work without: "network", "registry" for the network and the login in ~/.npmrc (only for a line of npm, pnpm or yarn that installs or looks up packages), or "all" to run it without the sandbox. The user is asked. Give a reason.',
   },
   reason: { type: 'string', description: 'Why the command needs these permissions.' },
 };
@@ -55,13 +62,17 @@ export function sandboxFor(
   need: CommandNeed | undefined,
 ): Sandbox | undefined {
   if (need === 'all') return undefined;
-  return sandbox.with({ network: need === 'network', git: isGitLine(command) });
+  const registry = need === 'registry' && isRegistryLine(command);
+  return sandbox.with({ network: need !== undefined, registry, git: isGitLine(command) });
 }
 
 /** Returns why a user must decide on a command; undefined if its sandbox is enough. */
-export function whyAsk(sandbox: Sandbox, need: CommandNeed | undefined, reason = ''): string | undefined {
-  if (need === undefined || !isConfined(sandbox)) return sandbox.missing;
-  const what = need === 'all' ? 'run without the sandbox, with all your permissions' : 'use the network';
+export function whyAsk(sandbox: Sandbox, { command, needs, reason = '' }: CommandRights): string | undefined {
+  if (needs === undefined || !isConfined(sandbox)) return sandbox.missing;
+  const login =
+    needs === 'registry' && isRegistryLine(command) ? ' and your login to the registry in ~/.npmrc' : '';
+  const what =
+    needs === 'all' ? 'run without the sandbox, with all your permissions' : `use the network${login}`;
   return `This command wants to ${what}. Reason: ${reason.trim() === '' ? 'none given' : JSON.stringify(reason.slice(0, 500))}`;
 }
 

@@ -114,7 +114,7 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
     // A rule for the command alone does not cover a call with more rights.
     subject: ({ command, needs: need }) => (need === undefined ? command : `${command} [needs ${need}]`),
     ...((isIn || sandbox.missing !== undefined) && {
-      mustAsk: ({ needs: need, reason }: RunCommandArgs) => whyAsk(sandbox, need, reason),
+      mustAsk: (args: RunCommandArgs) => whyAsk(sandbox, args),
     }),
     preview: async ({ directory }) => ({
       summary: `in ${directory === undefined ? 'the workspace' : quotePath(workspace.subject(directory))}`,

@@ -81,7 +81,7 @@ function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOpti
   const tool = named ?? tools.find((one) => one.name === 'run_command');
   const subject = named === undefined ? text : argument;
   const directory = typeof options['in'] === 'string' ? options['in'] : undefined;
-  const [, command = subject, needs] = /^(.*) \[needs (network|all)\]$/s.exec(subject) ?? [];
+  const [, command = subject, needs] = /^(.*) \[needs (network|registry|all)\]$/s.exec(subject) ?? [];
   const given =
     tool?.name === 'run_command' ? { command, ...defined({ directory, needs }) } : { path: subject };
   return {

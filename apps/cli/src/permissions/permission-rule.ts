@@ -1,6 +1,7 @@
 import type { GateCall } from '@cobbler/agent';
 import { rules } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { isRegistryLine } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { CommandLine } from '@cobbler/tools';
 import { readCommandLine } from '@cobbler/tools';
@@ -46,7 +47,8 @@ export function readRule(text: string, effect: 'allow' | 'deny'): PermissionRule
   const [, bare = text, digest] = /^(.*\)) @(\w+)$/s.exec(text.trim()) ?? [];
   const judge = rules({ [effect]: [bare] });
   const [, tool = bare, pattern] = /^([^(]*)\((.*)\)$/s.exec(bare.trim()) ?? [];
-  const [, needs] = (commandTools.has(tool) && / \[needs (network|all)\]$/.exec(pattern ?? '')) || [];
+  const [, needs] =
+    (commandTools.has(tool) && / \[needs (network|registry|all)\]$/.exec(pattern ?? '')) || [];
   const isLine = pattern !== undefined && needs === undefined;
   return {
     text,
@@ -81,13 +83,27 @@ export function allowingRules(
   return exact === undefined ? undefined : [exact];
 }
 
-/** Returns the rule that gives exactly this command the rights beyond the sandbox that it needs. */
+/**
+ * Returns the rule that gives exactly this command the rights beyond the sandbox that it needs, or this package manager
+ * the login to its registry.
+ */
 export function grantOf(list: readonly PermissionRule[], call: RuledCall): PermissionRule | undefined {
   const { needs } = call.arguments;
-  if (needs === undefined || directoryOf(call) !== '.') return undefined;
+  if (needs === undefined) return undefined;
+  const subjects = [registrySubject(call), ...(directoryOf(call) === '.' ? [call.subject] : [])];
   return list.find(
-    (rule) => rule.tool === call.toolName && rule.needs === needs && rule.pattern === call.subject,
+    (rule) => rule.tool === call.toolName && rule.needs === needs && subjects.includes(rule.pattern),
   );
+}
+
+/** Returns the pattern for all commands of one package manager that need the login to a registry. */
+function registrySubject(call: RuledCall): string | undefined {
+  const { command, needs } = call.arguments;
+  if (needs !== 'registry' || typeof command !== 'string' || !isRegistryLine(command)) return undefined;
+  const called = new Set(lineOf(call)?.steps.map(({ argv: [program = ''] }) => program));
+  called.delete('cd');
+  const [program, ...others] = called;
+  return program === undefined || others.length > 0 ? undefined : `${program} [needs registry]`;
 }
 
 /** Returns whether an allow rule for commands has no effect, because it contains a `*` or no command. */
@@ -180,6 +196,8 @@ export function exactRule(call: RuledCall, digestOf: DigestOf): string | undefin
  * destructive, and for a call that the user must review each time.
  */
 export function rulesToOffer(call: RuledCall, digestOf: DigestOf): string[] {
+  const login = commandTools.has(call.toolName) ? registrySubject(call) : undefined;
+  if (login !== undefined) return [`${call.toolName}(${login})`];
   if (call.mustAsk !== undefined) return [];
   if (commandTools.has(call.toolName))
     return commandOffers(call.subject, directoryOf(call)).map((pattern) => `${call.toolName}(${pattern})`);

@@ -100,6 +100,30 @@ describe('the permission gate', () => {
       expect((await gate({ ...needy, ...other }, context)).type).toBe('ask');
     });
 
+    test('that reads the login to a registry is allowed once for all commands of the package manager [P21]', async () => {
+      const registry = (command: string, other = {}) => ({
+        ...call('run_command', `${command} [needs registry]`),
+        arguments: { command, needs: 'registry' },
+        mustAsk: 'This command wants to use the network and your login to the registry in ~/.npmrc.',
+        ...other,
+      });
+      const permission = new Permission('ask', [], true);
+      expect(permission.offers(registry('npm ci && npm audit'))).toEqual([
+        'run_command(npm [needs registry])',
+      ]);
+      for (const line of ['npm ci && pnpm i', 'npm publish', 'npm ci; env'])
+        expect(permission.offers(registry(line)), line).toEqual([]);
+      permission.allow('run_command(npm [needs registry])');
+      const judge = async (given: ReturnType<typeof registry>) =>
+        (await permission.gate(given, context)).type;
+      expect(await judge(registry('cd web && npm install left'))).toBe('allow');
+      for (const line of ['pnpm install', 'npm publish', 'npm ci && env'])
+        expect(await judge(registry(line))).toBe('ask');
+      expect(await judge(registry('npm ci', { untrusted: 'fetch_page' }))).toBe('ask');
+      const network = { arguments: { command: 'npm ci', needs: 'network' } };
+      expect(await judge(registry('npm ci', network))).toBe('ask');
+    });
+
     test('is not allowed by a rule for the command without the rights, and denied by a deny rule [P21]', async () => {
       const { gate } = new Permission('yes', ['run_command(npm install)'], true);
       expect((await gate(needy, context)).type).toBe('ask');

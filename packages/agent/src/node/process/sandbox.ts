@@ -20,6 +20,8 @@ export interface SandboxAccess {
   readonly network?: boolean;
   /** The program can change git's data, but not its hooks and configuration. Default false. */
   readonly git?: boolean;
+  /** The program can read the user's logins to registries of packages, in `~/.npmrc`. Default false. */
+  readonly registry?: boolean;
 }
 
 /** Restricts what a program and everything it starts can read, change and connect to. */

@@ -4,12 +4,14 @@ import { gitControls, gitDirectories } from './git.ts';
 import type { GuardedFile } from './guarded-files.ts';
 import { hiddenFiles, isInside, realOf } from './home.ts';
 import type { SandboxPlaces } from './places.ts';
+import { loginFile } from './registry.ts';
 
 /** What programs can do in the sandbox. */
 export interface SandboxRights {
   readonly mode: 'workspace' | 'strict';
   readonly network: boolean;
   readonly git: boolean;
+  readonly registry: boolean;
   readonly nested: boolean;
 }
 
@@ -41,6 +43,7 @@ export function bwrapOptions(
   const hidden = places.hidden.filter((path) => path !== '/tmp');
   const hasHome = realHome !== undefined && !isInside(realHome, workspace);
   const covered = [...(realHome === undefined ? [] : [realHome]), workspace, ...write];
+  const logins = rights.registry ? [loginFile(realHome)].filter((path) => path !== undefined) : [];
   const isStrict = rights.mode === 'strict';
   return [
     ...isolation,
@@ -53,7 +56,7 @@ export function bwrapOptions(
     ...hiddenFiles.filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', empty, path]),
     ...['--bind', temporary, '/tmp'],
     ...(hasHome ? ['--bind', home, realHome, '--ro-bind', gitconfig, join(realHome, '.gitconfig')] : []),
-    ...shown.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...[...shown, ...logins].flatMap((path) => ['--ro-bind-try', path, path]),
     ...[isStrict ? '--ro-bind' : '--bind', workspace, workspace],
     ...write.flatMap((path) => ['--bind', path, path]),
     ...locked.flatMap((path) => realOf(path) ?? []).flatMap((path) => ['--ro-bind', path, path]),

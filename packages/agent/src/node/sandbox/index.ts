@@ -17,4 +17,5 @@ export { isGitLine } from './git.ts';
 export type { HostConnection, HostNetwork } from './host-proxy.ts';
 export type { SandboxOptions } from './options.ts';
 export { probeSandbox, probeSandboxSync, type SandboxStatus } from './probe.ts';
+export { isRegistryLine } from './registry.ts';
 export { bwrapSandbox, createSandbox, noRestrictions, seatbeltSandbox } from './sandbox.ts';

@@ -68,4 +68,8 @@ export const programStart: Reader<ProgramStart> = record<ProgramStart>(
 );
 
 /** Reads additional rights. */
-export const sandboxAccess: Reader<SandboxAccess> = record<SandboxAccess>({ network: flag, git: flag });
+export const sandboxAccess: Reader<SandboxAccess> = record<SandboxAccess>({
+  network: flag,
+  git: flag,
+  registry: flag,
+});

@@ -20,6 +20,7 @@ import type { SandboxPlaces } from './places.ts';
 import { createPlaces } from './places.ts';
 import type { SandboxStatus } from './probe.ts';
 import { noSandbox, probeSandboxSync } from './probe.ts';
+import { loginFile } from './registry.ts';
 import { seatbeltProfile } from './seatbelt.ts';
 
 /** The results of the self-test, by the program that the environment names. */
@@ -98,7 +99,7 @@ function osSandbox(kind: Shared['kind'], given: SandboxOptions, program: string)
   const files = new GuardedFiles(workspace, options.guarded ?? []);
   return confined(
     { kind, options, program, workspace, files, limits: limitsOf(options), ...hosts },
-    { mode, network: network === true, git, nested },
+    { mode, network: network === true, git, registry: false, nested },
   );
 }
 
@@ -109,8 +110,7 @@ function confined(shared: Shared, rights: SandboxRights): Sandbox {
     ...defined({ hosts }),
     enter: (start) => enter(shared, rights, read(start, programStart, 'start')),
     with: (access) => confined(shared, { ...rights, ...read(access, sandboxAccess, 'access') }),
-    explain: (output) =>
-      explainRefusal(read(output, text, 'output'), shared.workspace, rights.network, hosts),
+    explain: (output) => explainRefusal(read(output, text, 'output'), shared, rights, hosts),
   };
 }
 
@@ -189,6 +189,7 @@ function limitsOf({
 
 const noNetwork =
   /ENETUNREACH|EAI_AGAIN|ENOTFOUND|network is unreachable|could(?:n't| not) resolve|name resolution|name or service not known|no address associated/i;
+const noLogin = /\bE40[13]\b|ENEEDAUTH|ERR_PNPM_FETCH_40[134]|YN0041/;
 const noWrite = /EROFS|read-only file system/i;
 const busy = /EBUSY|device or resource busy/i;
 const noProcess = /can(?:no|')t fork|fork: retry|spawn.*EAGAIN|resource temporarily unavailable/i;
@@ -199,8 +200,8 @@ const noProcess = /can(?:no|')t fork|fork: retry|spawn.*EAGAIN|resource temporar
  */
 function explainRefusal(
   output: string,
-  workspace: string,
-  hasNetwork: boolean,
+  { workspace, places }: Shared,
+  { network: hasNetwork, registry }: SandboxRights,
   hosts?: readonly string[],
 ): string | undefined {
   const lines = output.split('\n');
@@ -209,6 +210,8 @@ function explainRefusal(
     return hosts === undefined
       ? 'The sandbox has no network.'
       : `The sandbox allows only connections through the proxy in HTTPS_PROXY, to ${hosts.join(', ')}.`;
+  if (!registry && find(noLogin) !== undefined && loginFile(places?.realHome) !== undefined)
+    return 'The sandbox hides the login to the registry in ~/.npmrc, which `needs: "registry"` allows package managers to read.';
   const written = find(noWrite);
   if (written !== undefined) return writeRule(written, workspace);
   if (find(busy) !== undefined)

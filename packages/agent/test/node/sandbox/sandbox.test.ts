@@ -6,6 +6,7 @@ import {
   bwrapSandbox,
   createSandbox,
   isGitLine,
+  isRegistryLine,
   noRestrictions,
   probeSandbox,
   probeSandboxSync,
@@ -167,6 +168,27 @@ describe('a line of git commands', () => {
     'cd && git add .',
     'cd a b && git add .',
   ])('is not: %s', (line) => expect(isGitLine(line)).toBe(false));
+});
+
+describe('a line of package managers', () => {
+  it.each(['npm ci', 'npm install -D left && npm audit', 'cd web && pnpm i', 'yarn'])(
+    'is recognized: %s',
+    (line) => expect(isRegistryLine(line)).toBe(true),
+  );
+
+  it.each([
+    'cat ~/.npmrc',
+    'npm install && cat x',
+    'npm install; evil',
+    'npm publish',
+    'npm exec evil',
+    'npm run evil',
+    'npm --prefix x install',
+    'npm install > out',
+    'npm view $(evil)',
+    'A=b npm install',
+    '',
+  ])('is not: %s', (line) => expect(isRegistryLine(line)).toBe(false));
 });
 
 describe('the explanation of a failure', () => {
