@@ -130,7 +130,9 @@ describe('approvals in the page', () => {
     const [box, last] = [await card.boundingBox(), await card.locator('footer button').last().boundingBox()];
     const deny = await card.locator('footer button').first().boundingBox();
     for (const button of [last, deny])
-      expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual((box?.y ?? 0) + (box?.height ?? 0));
+      expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(
+        (box?.y ?? 0) + (box?.height ?? 0),
+      );
   });
 
   test.each([

@@ -23,7 +23,6 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
   const { approval } = call;
   const [isSending, setSending] = useState(false);
   const [isDenying, setDenying] = useState(false);
-  const id = approval?.approvalId;
   const now = useNow(1_000, approval?.expiresAt !== undefined);
   const isLate = approval?.expiresAt !== undefined && approval.expiresAt <= now;
   const proposal = useMemo(() => (approval === undefined ? undefined : proposalOf(approval)), [approval]);
@@ -40,7 +39,7 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
     }
   };
   const card = useRef<HTMLElement>(null);
-  useApprovalKeys(id, {
+  useApprovalKeys({
     y: () => void send('allow'),
     d: () => showMore(body.current),
     n: () => void send('deny'),
@@ -49,7 +48,7 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
   useEffect(() => {
     // A user who is typing keeps the focus; otherwise the keys of the card work immediately.
     if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
-  }, [id]);
+  }, []);
   useEffect(() => {
     // The focus of a button that was replaced.
     if (document.activeElement === document.body) card.current?.focus({ preventScroll: true });
@@ -223,7 +222,7 @@ function DenyForm({ send, end, isSending }: DenyProps): VNode {
 const settleMs = 400;
 
 /** Handles the keys while the user is not typing. */
-function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, () => void>>): void {
+function useApprovalKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
@@ -237,7 +236,7 @@ function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, (
     };
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
-  }, [id]);
+  }, []);
 }
 
 function isWriting(element: EventTarget | null): boolean {
