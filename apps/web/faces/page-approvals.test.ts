@@ -93,6 +93,48 @@ describe('approvals in the page', () => {
     expect(await open()).toBe(0);
   });
 
+  test('start at the top, also after another one was read to its end [P21]', async () => {
+    const { page, rig: one } = await scene();
+    await say(page, `each ask ${'a'.repeat(20_000)} / ask ${'b'.repeat(20_000)}; rm -rf src`);
+    const more = page.getByRole('button', { name: /^Show more, then allow/ });
+    const open = async () => ((await one.ask('GET', '/v1/approvals')).items as unknown[]).length;
+    await more.waitFor();
+    await page.waitForTimeout(450);
+    // Who holds the key down does not allow the call when its end comes.
+    await more.focus();
+    for (let presses = 0; presses < 100; presses += 1) {
+      await page.keyboard.down('Enter');
+      await page.waitForTimeout(10);
+    }
+    await page.keyboard.up('Enter');
+    await page.getByRole('button', { name: /Allow once/ }).waitFor();
+    expect(await open()).toBe(2);
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('approval');
+    await page.keyboard.press('y');
+    await page.locator('.approval .command', { hasText: 'bbb' }).waitFor();
+    await page.waitForTimeout(450);
+    await page.keyboard.press('y');
+    expect([await more.count(), await open()]).toEqual([1, 1]);
+    expect(await page.locator('.approval-body').evaluate((body) => body.scrollTop)).toBe(0);
+  });
+
+  test('can be reached to the last button in a low window', async () => {
+    const { page } = await scene();
+    await say(page, 'write it');
+    await page.locator('.approval').waitFor();
+    await page.setViewportSize({ width: 390, height: 240 });
+    const card = page.locator('.approval');
+    await card.locator('header').hover();
+    await page.mouse.wheel(0, 2_000);
+    await page.waitForTimeout(300);
+    const [box, last] = [await card.boundingBox(), await card.locator('footer button').last().boundingBox()];
+    const deny = await card.locator('footer button').first().boundingBox();
+    for (const button of [last, deny])
+      expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(
+        (box?.y ?? 0) + (box?.height ?? 0),
+      );
+  });
+
   test.each([
     [1280, 1],
     [390, 40],

@@ -86,6 +86,10 @@ export const scenePlay: Play = (said, results, { messages }) => {
         : { text: results.map((result) => JSON.stringify(result.content)).join(' ') };
     case 'run':
       return first ? { calls: [{ name: 'run_command', arguments: { command: text } }] } : { text: 'It ran.' };
+    case 'each': {
+      const calls = text.split(' / ').map((command) => ({ name: 'run_command', arguments: { command } }));
+      return first ? { calls } : { text: 'They ran.' };
+    }
     case 'work':
       return results.length < 200
         ? {

@@ -90,7 +90,7 @@ function budgetIn({ USER_BUDGET: given = '' }: Env): UserBudget | undefined {
 /** The 48 bytes of an Ed25519 key in PKCS #8. */
 function auditKeyIn({ AUDIT_KEY: key = '' }: Env): string | undefined {
   const given = key.replace(/\s/g, '');
-  if (given === '' || /^MC4CAQAwBQYDK2VwBCIEI[\w+/]{43}$/.test(given)) return given || undefined;
+  if (given === '' || /^MC4CAQAwBQYDK2VwBCIEI[A-Za-z\d+/]{43}$/.test(given)) return given || undefined;
   const advice = 'Create one: openssl genpkey -algorithm ed25519 -outform DER | base64';
   throw invalidSetting(`AUDIT_KEY is not a private Ed25519 key in base64. ${advice}`);
 }

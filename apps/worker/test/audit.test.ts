@@ -88,6 +88,8 @@ describe('the audit log of the worker', () => {
   it.each([
     ['AUDIT_KEY', 'not a key'],
     ['AUDIT_KEY', Buffer.alloc(48).toString('base64')],
+    // The alphabet of base64url, which `atob` rejects.
+    ['AUDIT_KEY', `MC4CAQAwBQYDK2VwBCIEI${'_'.repeat(43)}`],
     ['AUDIT_TOKEN', 'short'],
     ['AUDIT_TOKEN', 'with a space '.repeat(4)],
   ])('%s cannot be %s', (name, value) => {

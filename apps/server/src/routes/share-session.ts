@@ -25,7 +25,8 @@ export async function shareSession(
   const missing = scopesOfShare(may).find((scope) => !allows(token.scopes, scope));
   if (missing !== undefined)
     throw new Problem(403, 'scope', `This token lacks the "${missing}" scope, so it cannot share it.`);
-  if (may !== undefined && (session.shares?.length ?? 0) >= maxShares)
+  const others = session.shares?.filter((share) => share.user !== user) ?? [];
+  if (may !== undefined && others.length >= maxShares)
     throw new Problem(409, 'too_many_shares', `A session can be shared with at most ${maxShares} users.`);
   if (!(await store.share(id, user, may)))
     throw new Problem(409, 'empty_session', 'A session can be shared after its first prompt.');

@@ -69,9 +69,9 @@ export class LiveSession {
   readonly #tokens: Pick<TokenStore, 'list'>;
   readonly #runsOf: SessionServices['runsOf'];
   #run: Run | undefined;
-  /** Number of runs that are about to start. */
-  #starts = 0;
-  /** The user for whom the run is active or about to start. */
+  /** The users for whom runs are about to start. */
+  readonly #startsFor: (string | undefined)[] = [];
+  /** The user for whom the run that this server started last is. */
   #runUser: string | undefined;
   #showing: Promise<unknown> = Promise.resolve();
   /** Events of a run here that wait until earlier events of other processes have been published. */
@@ -136,7 +136,8 @@ export class LiveSession {
 
   /** True if it can be closed without losing anything. */
   get isIdle(): boolean {
-    return this.#run === undefined && this.broadcast.size === 0 && this.#starting.size === 0;
+    const isStarting = this.#starting.size > 0 || this.#startsFor.length > 0;
+    return this.#run === undefined && this.broadcast.size === 0 && !isStarting;
   }
 
   /**
@@ -183,7 +184,7 @@ export class LiveSession {
 
   /** True if a run for this user is active or about to start. */
   runsFor(user: string): boolean {
-    return this.#runUser === user && (this.#run !== undefined || this.#starts > 0);
+    return this.#startsFor.includes(user) || (this.#run !== undefined && this.#runUser === user);
   }
 
   /** @throws Problem 429 `running_sessions` if as many sessions run for the user as the token allows its own user. */
@@ -193,19 +194,21 @@ export class LiveSession {
     start: () => Promise<Accepted>,
   ): Promise<Accepted> {
     // While a run is active, this one is refused or only passes on decisions.
-    if (this.#run === undefined) {
+    const isNew = this.#run === undefined;
+    if (isNew) {
       const max = token?.runningSessions ?? Infinity;
       if (token !== undefined && user === userOf(token) && this.#runsOf(user) >= max) {
         const detail = `At most ${max} sessions can run for this user at the same time. Wait until one has ended, or cancel it.`;
         throw new Problem(429, 'running_sessions', detail, { headers: { 'retry-after': '5' } });
       }
-      this.#runUser = user;
     }
-    this.#starts += 1;
+    this.#startsFor.push(user);
     try {
-      return await start();
+      const accepted = await start();
+      if (isNew && accepted.runId === this.#run?.id) this.#runUser = user;
+      return accepted;
     } finally {
-      this.#starts -= 1;
+      this.#startsFor.splice(this.#startsFor.indexOf(user), 1);
     }
   }
 
@@ -225,7 +228,10 @@ export class LiveSession {
     if (this.broadcast.lastSeq === undefined)
       this.broadcast.begin((await openSession(this.#store, this.id)).seq);
     const joined = this.#run === undefined ? await this.#harness.join() : undefined;
-    if (joined !== undefined && this.#run === undefined) this.#watch(joined.run);
+    if (joined === undefined || this.#run !== undefined) return;
+    // Limits count the runs that a server itself has started.
+    this.#runUser = undefined;
+    this.#watch(joined.run);
   }
 
   /** Sends a message to the active run. Returns false if no run is active. */

@@ -21,8 +21,8 @@ export interface StreamStart {
   readonly text: string;
   /** Returns the last frames of a stream that the server ends. */
   readonly last?: () => string;
-  /** False if the user of the token may no longer read it. Default: whoever writes the stream also ends it. */
-  readonly mayRead?: () => boolean;
+  /** False if the user of the token may no longer read it. */
+  readonly mayRead: () => boolean;
 }
 
 const head = {
@@ -47,7 +47,7 @@ export class EventStream {
   readonly #socket: Socket;
   readonly #bounds: StreamBounds;
   readonly #last: (() => string) | undefined;
-  readonly #mayRead: (() => boolean) | undefined;
+  readonly #mayRead: () => boolean;
   #isClosed = false;
 
   /** @param onClose called once when the client has left or was disconnected. */
@@ -119,7 +119,7 @@ export class EventStream {
    * on is disconnected next time.
    */
   check(tokenIds: ReadonlySet<string>, now: number): void {
-    if (tokenIds.has(this.tokenId) && this.#until > now && this.#mayRead?.() !== false) return;
+    if (tokenIds.has(this.tokenId) && this.#until > now && this.#mayRead()) return;
     if (this.#isClosed) this.#socket.destroy();
     else this.end();
   }

@@ -82,10 +82,12 @@ export class Streams {
     this.mayOpen();
     const streams = this.#byForm[place.form];
     const { broadcast } = session;
+    const { token } = call;
     const start = {
-      token: call.token,
+      token,
       headers: { 'x-request-id': call.requestId },
       text: `retry: ${retryMs}\n${this.#firstFrames(session, place, { known, events })}`,
+      mayRead: () => mayAccess(token, session),
     };
     const stream = new EventStream(call.request, call.response, start, this.#bounds, (closed) => {
       streams.delete(closed);
@@ -131,7 +133,7 @@ export class Streams {
     return stream;
   }
 
-  /** Ends the streams whose token or cookie is no longer valid, and those of other protocols that their user may not read. */
+  /** Ends the streams whose token or cookie is no longer valid, and those that their user may no longer read. */
   endInvalid(): void {
     const ids = new Set(this.#tokens.list().map(({ id }) => id));
     const now = this.#tokens.now();

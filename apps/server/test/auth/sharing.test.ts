@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { harnessFixture } from '@cobbler/conformance';
@@ -164,6 +165,7 @@ describe('a shared session [P15]', () => {
     for (let count = 0; count < 100; count += 1) await one.store.share('s', `user-${count}`, 'read');
     const refused = await share(ann, 's', 'eve', 'read');
     expect(refused).toMatchObject({ status: 409, json: { code: 'too_many_shares' } });
+    expect((await share(ann, 's', 'user-0', 'use')).status).toBe(200);
     expect((await share(ann, 's', 'user-1', 'none')).status).toBe(200);
     expect((await share(ann, 's', 'eve', 'read')).status).toBe(200);
   });
@@ -248,6 +250,31 @@ describe('when a share ends [P15]', () => {
     await again.until(({ json }) => json['type'] === 'finished');
     await share(other, 's', 'eve', 'none');
     await again.over;
+  });
+
+  test('a request that has begun opens no stream that stays', async () => {
+    const [arrived, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const store = memoryStore();
+    let calls = Infinity;
+    const slow: SessionStore = {
+      ...store,
+      async info(id) {
+        // The first call of the request decides on access, the second one precedes the stream.
+        if (++calls === 2) {
+          arrived.resolve();
+          await goOn.promise;
+        }
+        return await store.info(id);
+      },
+    };
+    const one = await rig({ store: slow });
+    const { ann, eve } = await shared(one, 'read');
+    calls = 0;
+    const opening = one.watch('/v1/sessions/s/events', eve.headers);
+    await arrived.promise;
+    expect((await share(ann, 's', 'eve', 'none')).status).toBe(200);
+    goOn.resolve();
+    await (await opening).over;
   });
 
   test('the share of one user does not outlive a new owner', async () => {

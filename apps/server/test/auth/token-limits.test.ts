@@ -1,3 +1,4 @@
+import { BudgetClient, memoryBudgets } from '@cobbler/agent/budgets';
 import { describe, expect, test } from 'vitest';
 import { RequestRate } from '../../src/auth/request-rate.ts';
 import type { TokenInfo } from '../../src/index.ts';
@@ -7,7 +8,7 @@ import type { Rig } from '../support/rig.ts';
 import { rig, signedIn } from '../support/rig.ts';
 
 const scopes = ['read', 'prompt', 'approve'] as const;
-type Limits = Pick<TokenInfo, 'requestsPerMinute' | 'runningSessions'>;
+type Limits = Pick<TokenInfo, 'requestsPerMinute' | 'runningSessions' | 'budget'>;
 
 /** A token of a user with limits. */
 function limited({ tokens }: Pick<Rig, 'tokens'>, name: string, limits: Limits) {
@@ -142,6 +143,34 @@ describe('the running sessions of a user [P15]', () => {
     for (const id of ids) await one.ask('POST', '/v1/sessions', { id }, headers);
     const answers = await Promise.all(ids.map((id) => prompt(one, id, headers)));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 429, 429, 429, 429, 429, 429]);
+  });
+
+  test('count for the user who prompted, whatever is requested meanwhile', async () => {
+    const [arrived, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const store = memoryBudgets();
+    await store.define({ name: 'bob', limits: {} });
+    const define = store.define.bind(store);
+    store.define = async (definition) => {
+      arrived.resolve();
+      await goOn.promise;
+      await define(definition);
+    };
+    const one = await rig({ budgets: { store, client: new BudgetClient({ store }) } });
+    const [ann, bob] = [limited(one, 'ann', {}), limited(one, 'bob', { runningSessions: 1, budget: 'bob' })];
+    for (const id of ['a', 'b'])
+      await one.ask('POST', '/v1/sessions', { id }, (id === 'a' ? ann : bob).headers);
+    await prompt(one, 'a', ann.headers, 'say Hi.');
+    await one.idle('a');
+    await one.ask('PATCH', '/v1/sessions/a', { share: { with: 'bob', may: 'use' } }, ann.headers);
+    const prompted = prompt(one, 'a', bob.headers);
+    await arrived.promise;
+    // A run that continues would count for the owner of the session, but this one has ended.
+    await one.ask('POST', '/v1/sessions/a/resume', undefined, bob.headers);
+    goOn.resolve();
+    expect((await prompted).status).toBe(202);
+    expect((await prompt(one, 'b', bob.headers)).json['code']).toBe('running_sessions');
+    await one.ask('POST', '/v1/sessions/a/cancel', undefined, bob.headers);
+    expect((await prompt(one, 'b', bob.headers)).status).toBe(202);
   });
 
   test('also limit runs that an approval continues, except for approvers', async () => {

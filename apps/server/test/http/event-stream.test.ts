@@ -12,7 +12,7 @@ async function stalledStream(): Promise<{ stream: EventStream; gone: Promise<voi
   const bounds = { bufferBytes: Infinity, stallMs: 600_000, onDrop: () => undefined };
   const token = { id: 'tok_1', name: 'phone', scopes: [], createdAt: '2026-01-01T00:00:00Z' };
   const server = createServer((request, response) => {
-    const start = { token, headers: {}, text: 'x'.repeat(64 * 1024 * 1024) };
+    const start = { token, headers: {}, mayRead: () => true, text: 'x'.repeat(64 * 1024 * 1024) };
     opened.resolve(new EventStream(request, response, start, bounds, () => gone.resolve()));
   });
   server.listen(0, '127.0.0.1');

@@ -126,24 +126,23 @@ function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
   return (call) => name(call.toolName) && (subject === undefined || subject(call.subject));
 }
 
-/**
- * Returns a matcher whose time grows only with the length of the text, whatever the pattern: the first place of each part
- * is the best one, because a later place leaves more to the `*` before it.
- */
+/** Returns a matcher whose time is at most proportional to the lengths of the text and the pattern, whatever they contain. */
 function glob(pattern: string, wide: boolean): (text: string) => boolean {
   const [first = '', ...parts] = pattern.split('*');
-  const last = parts.pop();
   return (text) => {
-    if (last === undefined) return text === first;
-    const stops = wide ? [] : Array.from(text.matchAll(barred), ({ index }) => index);
-    let at = first.length;
-    const isFree = (end: number) => !stops.some((stop) => stop >= at && stop < end);
+    const stops = new Set(wide ? [] : Array.from(text.matchAll(barred), ({ index }) => index));
+    // The places at which the pattern can have matched everything before.
+    let ends = new Uint8Array(text.length + 1);
+    if (text.startsWith(first)) ends[first.length] = 1;
     for (const part of parts) {
-      const found = text.indexOf(part, at);
-      if (found === -1 || !isFree(found)) return false;
-      at = found + part.length;
+      const next = new Uint8Array(text.length + 1);
+      let isOpen = false;
+      for (let at = 0; at <= text.length; at += 1) {
+        isOpen = ends[at] === 1 || (isOpen && !stops.has(at - 1));
+        if (isOpen && text.startsWith(part, at)) next[at + part.length] = 1;
+      }
+      ends = next;
     }
-    const end = text.length - last.length;
-    return text.startsWith(first) && text.endsWith(last) && end >= at && isFree(end);
+    return ends[text.length] === 1;
   };
 }

@@ -100,6 +100,19 @@ describe('gates [P21]', () => {
     );
   });
 
+  it('an asterisk ends at any place at which the rest of the pattern matches', () => {
+    const gate = rules({ allow: ['run(a*-x *b)', 'run(*one*one)', 'run(**)'] });
+    const all = ['a-x -x b', 'a-x -y b', 'one', 'one one one', ''];
+    expect(all.map((subject) => judge(gate, 'run', subject))).toEqual([
+      'allow',
+      'ask',
+      'allow',
+      'allow',
+      'allow',
+    ]);
+    expect(judge(rules({ allow: ['run(*one*one)'] }), 'run', 'one')).toBe('ask');
+  });
+
   it('an invalid rule throws', () => {
     for (const rule of ['', 'run(', 'run)x', 'two words'])
       expect(() => rules({ allow: [rule] })).toThrow(AgentError);

@@ -178,6 +178,7 @@ function Dock({ app, model, start, given }: DockProps): VNode {
     <div class="dock">
       {model !== undefined && first !== undefined && (
         <ApprovalCard
+          key={first.approval?.approvalId}
           call={first}
           others={others.length}
           resume={() => void app.attempt(() => api.resume(model.id)).catch(() => undefined)}

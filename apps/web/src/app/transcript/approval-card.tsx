@@ -18,21 +18,16 @@ interface ApprovalProps {
   readonly resume: () => void;
 }
 
-/** A request for approval of one call, which shows exactly what the call would do. */
+/** A request for approval of one call, which shows exactly what the call would do. Each approval needs its own card. */
 export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): VNode | null {
   const { approval } = call;
   const [isSending, setSending] = useState(false);
   const [isDenying, setDenying] = useState(false);
-  const id = approval?.approvalId;
   const now = useNow(1_000, approval?.expiresAt !== undefined);
   const isLate = approval?.expiresAt !== undefined && approval.expiresAt <= now;
-  useEffect(() => {
-    setSending(false);
-    setDenying(false);
-  }, [id]);
   const proposal = useMemo(() => (approval === undefined ? undefined : proposalOf(approval)), [approval]);
   const body = useRef<HTMLDivElement>(null);
-  const isSeen = useSeenToEnd(body, id);
+  const isSeen = useSeenToEnd(body);
   const send = async (decision: 'allow' | 'deny', message?: string) => {
     if (isSending || isLate || (decision === 'allow' && !(isSeen && proposal?.isWhole === true))) return;
     setSending(true);
@@ -44,7 +39,7 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
     }
   };
   const card = useRef<HTMLElement>(null);
-  useApprovalKeys(id, {
+  useApprovalKeys({
     y: () => void send('allow'),
     d: () => showMore(body.current),
     n: () => void send('deny'),
@@ -53,7 +48,11 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
   useEffect(() => {
     // A user who is typing keeps the focus; otherwise the keys of the card work immediately.
     if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
-  }, [id]);
+  }, []);
+  useEffect(() => {
+    // The focus of a button that was replaced.
+    if (document.activeElement === document.body) card.current?.focus({ preventScroll: true });
+  }, [isSeen]);
   useLayoutEffect(() => {
     const { current } = card;
     // Otherwise the focus would be lost after the decision.
@@ -130,14 +129,14 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
 }
 
 /** True once the user has scrolled to the end of a call that is higher than its box, and always for a shorter one. */
-function useSeenToEnd(box: RefObject<HTMLElement | null>, id: string | undefined): boolean {
-  const [seen, setSeen] = useState<string>();
+function useSeenToEnd(box: RefObject<HTMLElement | null>): boolean {
+  const [isSeen, setSeen] = useState(false);
   useLayoutEffect(() => {
     const { current } = box;
     if (current === null) return undefined;
     // Scroll positions can be fractions.
     const look = () => {
-      if (current.scrollTop + current.clientHeight > current.scrollHeight - 2) setSeen(id);
+      if (current.scrollTop + current.clientHeight > current.scrollHeight - 2) setSeen(true);
     };
     look();
     const sizes = new ResizeObserver(look);
@@ -147,8 +146,8 @@ function useSeenToEnd(box: RefObject<HTMLElement | null>, id: string | undefined
       sizes.disconnect();
       current.removeEventListener('scroll', look);
     };
-  }, [box, id]);
-  return id !== undefined && seen === id;
+  }, [box]);
+  return isSeen;
 }
 
 function showMore(body: HTMLElement | null): void {
@@ -223,7 +222,7 @@ function DenyForm({ send, end, isSending }: DenyProps): VNode {
 const settleMs = 400;
 
 /** Handles the keys while the user is not typing. */
-function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, () => void>>): void {
+function useApprovalKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
@@ -237,7 +236,7 @@ function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, (
     };
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
-  }, [id]);
+  }, []);
 }
 
 function isWriting(element: EventTarget | null): boolean {

@@ -105,7 +105,7 @@ export const migrations: readonly Migration[] = [
   addCostTables,
   // Costs by user and tool.
   addPayerNames,
-  // The users with whom a session is shared, in JSON; null for none. Its checksum covers them.
+  // The users with whom a session is shared, in JSON after its checksum; null for none.
   'ALTER TABLE sessions ADD COLUMN shares TEXT',
 ];
 

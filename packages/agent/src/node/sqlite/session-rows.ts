@@ -18,7 +18,7 @@ export interface SessionRow {
   readonly parent: string | null;
   readonly parent_seq: number | null;
   readonly sum: number | null;
-  /** JSON. */
+  /** JSON after its checksum. */
   readonly shares: string | null;
   /** True if the row was reconstructed from the session's events because it is damaged. */
   readonly isMade?: true;
@@ -31,22 +31,36 @@ export function isListed(row: SessionRow): row is ListedRow {
   return row.updated !== null;
 }
 
-type ChecksumColumns = Pick<SessionRow, 'id' | 'created' | 'title' | 'parent' | 'parent_seq' | 'shares'>;
+type ChecksumColumns = Pick<SessionRow, 'id' | 'created' | 'title' | 'parent' | 'parent_seq'>;
 
-/** Returns the checksum of a session's immutable columns, its title and its shares. */
-export function rowSum({ id, created, title, parent, parent_seq, shares }: ChecksumColumns): number {
-  const columns = [created, title, parent, parent_seq, ...(shares === null ? [] : [shares])];
-  return checksum(`${id} session `, JSON.stringify(columns));
+/** Returns the checksum of a session's immutable columns and its title. */
+export function rowSum({ id, created, title, parent, parent_seq }: ChecksumColumns): number {
+  return checksum(`${id} session `, JSON.stringify([created, title, parent, parent_seq]));
+}
+
+/** Returns the column of the shares. Their checksum is their own, because older processes compute that of the row. */
+export function sharesColumn(id: string, shares: readonly Share[] | undefined): string | null {
+  return shares === undefined ? null : withSum(id, JSON.stringify(shares));
+}
+
+function withSum(id: string, json: string): string {
+  return `${checksum(`${id} shares `, json)} ${json}`;
+}
+
+function withoutSum(shares: string): string {
+  return shares.slice(shares.indexOf(' ') + 1);
 }
 
 /** Returns true if a row is intact or was stored by a version without checksums. */
 export function isIntactRow(row: SessionRow): boolean {
-  return row.sum === null || row.sum === rowSum(row);
+  const { id, sum, shares } = row;
+  if (shares !== null && shares !== withSum(id, withoutSum(shares))) return false;
+  return sum === null || sum === rowSum(row);
 }
 
 /** Returns the users with whom a session is shared. */
 export function sharesOf({ shares }: SessionRow): readonly Share[] | undefined {
-  return shares === null ? undefined : (JSON.parse(shares) as readonly Share[]);
+  return shares === null ? undefined : (JSON.parse(withoutSum(shares)) as readonly Share[]);
 }
 
 interface IndexedId {

@@ -8,7 +8,7 @@ import type { OwnerRow } from './owner.ts';
 import { isAlive, lockFiles, removeDeadLock } from './owner.ts';
 import type { SessionLog } from './session-log.ts';
 import type { ListedRow, SessionRow } from './session-rows.ts';
-import { isIntactRow, isListed, readableRows, rowSum, sharesOf } from './session-rows.ts';
+import { isIntactRow, isListed, readableRows, rowSum, sharesColumn, sharesOf } from './session-rows.ts';
 import type { Statements } from './statements.ts';
 
 /** The sessions in the database and their owners. Methods that write must be called in a transaction. */
@@ -95,10 +95,8 @@ export class SessionTable {
   share(sessionId: string, user: string, may: ShareLevel | undefined): boolean {
     const row = this.#row(sessionId);
     if (row === undefined || !isListed(row)) return false;
-    const changed = changedShares(sharesOf(row), user, may);
-    const shares = changed === undefined ? null : JSON.stringify(changed);
-    const sum = rowSum({ ...row, shares });
-    this.#sql.run('UPDATE sessions SET shares = ?, sum = ? WHERE key = ?', shares, sum, row.key);
+    const shares = sharesColumn(row.id, changedShares(sharesOf(row), user, may));
+    this.#sql.run('UPDATE sessions SET shares = ? WHERE key = ?', shares, row.key);
     return true;
   }
 
@@ -127,7 +125,7 @@ export class SessionTable {
   }
 
   #insert(sessionId: string, parent: Parent | undefined, now: number): number {
-    const head = { id: sessionId, created: now, title: null, shares: null };
+    const head = { id: sessionId, created: now, title: null };
     const row = { ...head, parent: parent?.sessionId ?? null, parent_seq: parent?.seq ?? null };
     return this.#sql.insert(insertSession, sessionId, now, row.parent, row.parent_seq, rowSum(row));
   }

@@ -76,6 +76,20 @@ test.each(versions)(
   },
 );
 
+test('shares leave the checksum of the row as older processes compute it, and damage to them is noticed', async () => {
+  const file = newFile();
+  const store = open(file);
+  await write(store, 'one', wholeRun());
+  const db = database(file);
+  const row = () => db.prepare('SELECT sum, shares FROM sessions').get();
+  const before = row()?.['sum'];
+  await store.share('one', 'ann', 'read');
+  expect(row()?.['sum']).toBe(before);
+  db.exec("UPDATE sessions SET shares = replace(shares, 'ann', 'eve')");
+  expect((await store.info('one'))?.shares).toBeUndefined();
+  await expect(store.share('one', 'bob', 'read')).rejects.toMatchObject({ code: 'store_damaged' });
+});
+
 test('later versions are applied in order, each once', async () => {
   const file = copyOf(1);
   const db = database(file);
