@@ -319,7 +319,7 @@ export class SessionService {
   /** An empty session belongs to its creator; another process may have started one that was created here. */
   async #owned(info: SessionInfo): Promise<OwnedSession> {
     const { id, events, createdAt } = info;
-    if (events === 0) return this.#created.get(id) ?? info;
+    if (events === 0) return { ...(this.#created.get(id) ?? info), ...defined({ shares: info.shares }) };
     if (info.user !== undefined) return info;
     // Stores of earlier versions kept the user only in the events.
     const key = `${createdAt} ${id}`;

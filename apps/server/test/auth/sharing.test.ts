@@ -153,6 +153,20 @@ describe('a shared session [P15]', () => {
     expect((await one.store.info('s'))?.shares).toBeUndefined();
   });
 
+  test('can be shared before its first prompt if the store keeps it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sharing-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const one = await rig({ store: sqliteStore(join(folder, 'sessions.db')) });
+    const [ann, eve] = [guest(one, 'ann'), guest(one, 'eve')];
+    await ann.ask('POST', '/v1/sessions', { id: 'new' });
+    expect((await eve.ask('GET', '/v1/sessions/new')).status).toBe(404);
+    expect((await share(ann, 'new', 'eve', 'read')).status).toBe(200);
+    expect((await eve.ask('GET', '/v1/sessions/new')).status).toBe(200);
+    expect((await ann.ask('GET', '/v1/sessions/new')).status).toBe(200);
+    expect((await share(ann, 'new', 'eve', 'none')).status).toBe(200);
+    expect((await eve.ask('GET', '/v1/sessions/new')).status).toBe(404);
+  });
+
   test('needs an event, and is shared with at most 100 users', async () => {
     const one = await rig();
     const ann = guest(one, 'ann');
