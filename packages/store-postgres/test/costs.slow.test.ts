@@ -28,7 +28,9 @@ describeWith(missing, 'a schema of version 1', () => {
       ['one', 4],
     ]);
     await store.close();
-    await server.sql('DROP TABLE old.spending; UPDATE old.cobbler_sessions SET version = 1');
+    await server.sql(
+      'DROP TABLE old.spending; ALTER TABLE old.sessions DROP COLUMN shares; UPDATE old.cobbler_sessions SET version = 1',
+    );
     for (let times = 0; times < 2; times += 1) {
       const opened = open();
       expect(await opened.costs?.({ by: 'session' })).toEqual(costs);
@@ -46,6 +48,7 @@ describeWith(missing, 'a schema of version 2', () => {
     await store.close();
     await server.sql(`
       ALTER TABLE unnamed.spending DROP COLUMN "user", DROP COLUMN tool;
+      ALTER TABLE unnamed.sessions DROP COLUMN shares;
       ALTER TABLE unnamed.spending ADD PRIMARY KEY (quarter, session, kind, model);
       UPDATE unnamed.cobbler_sessions SET version = 2`);
     const opened = open();

@@ -84,9 +84,9 @@ export function approvalContent(
   const { diff: _, ...bare } = request;
   const text = diff === undefined || isClear ? [] : visibleText(diff, 'diff').trimEnd().split('\n');
   const why = request.mustAsk === undefined ? [] : [visibleText(request.mustAsk, 'name')];
-  const lines = [...why, ...argumentLines(isClear ? request : bare), ...text];
+  const lines = [...argumentLines(isClear ? request : bare), ...text];
   return {
-    content: [...(isClear ? native : []), ...(lines.length === 0 ? [] : [textContent(codeBlock(lines))])],
+    content: [...blockOf(why), ...(isClear ? native : []), ...blockOf(lines)],
     isWhole: true,
   };
 }
@@ -96,9 +96,10 @@ function textContent(text: string): ToolCallContent {
 }
 
 /** Wraps lines in a Markdown code block that the lines cannot close. */
-function codeBlock(lines: readonly string[]): string {
+function blockOf(lines: readonly string[]): ToolCallContent[] {
+  if (lines.length === 0) return [];
   const text = lines.join('\n');
   const maxRun = [...text.matchAll(/`+/g)].reduce((max, [run]) => Math.max(max, run.length), 2);
   const fence = '`'.repeat(maxRun + 1);
-  return `${fence}\n${text}\n${fence}`;
+  return [textContent(`${fence}\n${text}\n${fence}`)];
 }
