@@ -153,16 +153,11 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Wo
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-/**
- * Returns a reader for an object with these methods. The object itself is used, because it is code and not data. It can
- * be a function: that is what a stub of a remote object is.
- */
+/** Returns a reader for an object with these methods. The object itself is used, because it is code and not data. */
 export function withMethods<Value>(...names: readonly (keyof Value & string)[]): Reader<Value> {
   return withArgumentErrors('withMethods', () =>
     when(
-      (value) =>
-        (isObject(value) || typeof value === 'function') &&
-        names.every((name) => typeof Reflect.get(value, name) === 'function'),
+      (value) => isObject(value) && names.every((name) => typeof value[name] === 'function'),
       `an object with the functions ${names.join(', ')}`,
     ),
   );

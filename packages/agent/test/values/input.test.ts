@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Reader } from '../../src/values/input.ts';
-import {
-  data,
-  flag,
-  listOf,
-  mapOf,
-  optional,
-  read,
-  record,
-  text,
-  withMethods,
-} from '../../src/values/input.ts';
+import { data, flag, listOf, mapOf, optional, read, record, text } from '../../src/values/input.ts';
 
 describe('mapOf', () => {
   it('returns a frozen copy of the fields that have a value [P26]', () => {
@@ -24,21 +14,6 @@ describe('mapOf', () => {
     expect(() => read({ a: true, b: 7 }, mapOf(flag), 'env')).toThrow('env.b is invalid: it is 7.');
     expect(() => read({ a: {} }, mapOf(mapOf(text)), 'env')).not.toThrow();
     expect(() => read([], mapOf(text), 'env')).toThrow('env is invalid: it is an array. Use an object.');
-  });
-});
-
-describe('withMethods', () => {
-  const reader = withMethods<{ readonly go: () => void }>('go');
-
-  it('accepts a function with the methods, which is what a stub of a remote object is [P26]', () => {
-    const stub = Object.assign(() => {}, { go: () => {} });
-    expect(read(stub, reader)).toBe(stub);
-    expect(read({ go: () => {} }, reader)).toHaveProperty('go');
-  });
-
-  it('rejects everything without them [P26]', () => {
-    for (const odd of [() => {}, {}, { go: 1 }, null, 'go'])
-      expect(() => read(odd, reader)).toThrow('Use an object with the functions go.');
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Reader } from '@cobbler/agent/input';
-import { record, text, withMethods } from '@cobbler/agent/input';
+import { record, text, when, withMethods } from '@cobbler/agent/input';
 
 /** The part of a Workflow binding that is used: https://developers.cloudflare.com/workflows/build/workers-api/ */
 export interface WorkflowBinding {
@@ -44,5 +44,10 @@ export const readBinding: Reader<WorkflowBinding> = withMethods('create', 'get')
 /** Reads the payload of an instance. */
 export const readParams: Reader<WorkflowParams> = record<WorkflowParams>({ runId: text }, ['runId']);
 
-/** Reads the steps of an instance. */
-export const readSteps: Reader<WorkflowStep> = withMethods('do', 'waitForEvent');
+/** Reads the steps of an instance. The engine passes a stub of a remote object, which is a function. */
+export const readSteps: Reader<WorkflowStep> = when(
+  (value) =>
+    ['object', 'function'].includes(typeof value) &&
+    (['do', 'waitForEvent'] as const).every((name) => typeof (value as WorkflowStep)?.[name] === 'function'),
+  'an object with the functions do and waitForEvent',
+);

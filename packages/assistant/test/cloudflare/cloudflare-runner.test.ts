@@ -33,8 +33,14 @@ function stage(workflow: Workflow): Stage {
   // Digests resolve immediately, so that progress between clock steps is the same on any machine.
   const digest = async (text: string) => createHash('sha256').update(text).digest('hex');
   const runtime: Runtime = { ...clock, digest };
-  const work: InstanceWork = (params, step) =>
-    runWorkflow({ params, step, workflow, sql, binding, runtime, lookMs: 20, pollMs: 120_000 });
+  const work: InstanceWork = (params, given) => {
+    // As in the real engine, where it is a stub of a remote object.
+    const step = Object.assign(() => {}, {
+      do: given.do.bind(given),
+      waitForEvent: given.waitForEvent.bind(given),
+    });
+    return runWorkflow({ params, step, workflow, sql, binding, runtime, lookMs: 20, pollMs: 120_000 });
+  };
   const binding: FakeWorkflow = new FakeWorkflow(runtime, work);
   return {
     live: (runId) => work({ runId }, new FakeInstance(runtime)),
