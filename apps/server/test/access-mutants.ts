@@ -46,8 +46,8 @@ export const access: readonly Mutant[] = [
       why: 'a session of an earlier version is unknown to its user',
     },
     {
-      find: 'if (events === 0) return this.#created.get(id) ?? info;',
-      replace: 'if (events === 0 || this.#created.has(id)) return this.#created.get(id) ?? info;',
+      find: 'if (events === 0) return {',
+      replace: 'if (events === 0 || this.#created.has(id)) return {',
       why: 'who created a session under the same id can use the one that another process has started',
     },
   ]),
