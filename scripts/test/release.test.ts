@@ -35,7 +35,7 @@ describe('a release with provenance', () => {
     expect(provenanceProblem(github, [...named, manifest])).toContain('package.json of two');
   });
 
-  test('is refused by the command before anything else, and says how to go on', () => {
+  test('is refused by the command before anything else, and says what to do', () => {
     const env = { PATH: process.env['PATH'] };
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/release.mjs')], {
       env,

@@ -150,7 +150,7 @@ describe('a server', () => {
     ['many items', `{"content":[${'0,'.repeat(20_000)}0]}`],
     ['many keys', `{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":0`).join(',')}}`],
     ['a number without an end', `{"content":${'9'.repeat(900_000)}}`],
-  ])('refuses a prompt with %s, and goes on', patience, async (_, body) => {
+  ])('refuses a prompt with %s, and keeps working', patience, async (_, body) => {
     expect(await ask('POST', '/v1/sessions/honest/prompt', body)).toBe(400);
     await isAlive();
   });
@@ -160,7 +160,7 @@ describe('a server', () => {
     ['a long position', `/v1/sessions/honest/events?after=${'9'.repeat(10_000)}`, 400],
     ['many parameters', `/v1/sessions?${'limit=1&'.repeat(1_500)}`, 200],
     ['many segments', `/v1/sessions/${'a/'.repeat(6_000)}`, 404],
-  ])('answers %s, and goes on', patience, async (_, path, status) => {
+  ])('answers %s, and keeps working', patience, async (_, path, status) => {
     expect(await ask('GET', path)).toBe(status);
     await isAlive();
   });

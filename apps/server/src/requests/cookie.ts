@@ -19,7 +19,7 @@ export interface ReadCookie {
   readonly until: number;
 }
 
-/** Creates and reads cookies. They expire with time or their token, and survive a restart, so that a page goes on. */
+/** Creates and reads cookies. They expire with time or their token, and survive a restart, so that a page keeps working. */
 export class Cookies {
   readonly #keyOf: (tokenId: string) => string | undefined;
   readonly #now: () => number;

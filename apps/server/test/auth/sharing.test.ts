@@ -266,7 +266,7 @@ describe('when a share ends [P15]', () => {
     await again.over;
   });
 
-  test('a request that has begun opens no stream that stays', async () => {
+  test('a request that has started opens no stream that stays', async () => {
     const [arrived, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const store = memoryStore();
     let calls = Infinity;
