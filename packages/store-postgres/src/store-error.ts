@@ -48,6 +48,14 @@ function fieldsOf(
   place: string,
   reason: string,
 ): StoreErrorFields {
+  // The pool's error if no connection became free in time.
+  if (reason === 'timeout exceeded when trying to connect') {
+    return environment(
+      'store_busy',
+      `All connections of this process to ${place} were in use for too long. Try again, or raise the store's \`connections\` option.`,
+      true,
+    );
+  }
   if (isLost(thrown)) {
     return environment(
       'store_unreachable',

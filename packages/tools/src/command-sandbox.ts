@@ -63,7 +63,7 @@ export function sandboxFor(
 ): Sandbox | undefined {
   if (need === 'all') return undefined;
   const registry = need === 'registry' && isRegistryLine(command);
-  return sandbox.with({ network: need !== undefined, registry, git: isGitLine(command) });
+  return sandbox.with({ ...(need !== undefined && { network: true }), registry, git: isGitLine(command) });
 }
 
 /** Returns why a user must decide on a command; undefined if its sandbox is enough. */

@@ -162,9 +162,14 @@ async function run(
 }
 
 function sandboxText({ hosts }: Sandbox): string {
+  return ` It runs in a sandbox: it can write only in the workspace and in /tmp, sees an empty home directory, and ${networkText(hosts)}.`;
+}
+
+function networkText(hosts: readonly string[] | undefined): string {
+  if (hosts?.includes('*')) return 'has a network';
   const listed =
     hosts === undefined ? '' : ` and, through the proxy in HTTPS_PROXY, these hosts: ${hosts.join(', ')}`;
-  return ` It runs in a sandbox: it can write only in the workspace and in /tmp, sees an empty home directory, and has no network apart from its own loopback${listed}.`;
+  return `has no network apart from its own loopback${listed}`;
 }
 
 /** Returns what the sandbox undid, and which of its rules probably made the command fail. */

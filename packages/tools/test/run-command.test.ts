@@ -5,6 +5,7 @@ import { systemRuntime } from '@cobbler/agent';
 import type { SandboxOptions } from '@cobbler/agent/sandbox';
 import { bwrapSandbox } from '@cobbler/agent/sandbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sandboxFor } from '../src/command-sandbox.ts';
 import type { RunCommandOptions } from '../src/index.ts';
 import { runCommand, Workspace } from '../src/index.ts';
 import type { Called, CallOptions, Sandbox } from './sandbox.ts';
@@ -58,6 +59,15 @@ describe('run_command', () => {
       /through the proxy in HTTPS_PROXY, these hosts: a\.example, b\.example:8443\.$/,
     );
     expect(listed.sends).toBe(true);
+    expect(within(true).description).toMatch(/and has a network\.$/);
+    expect(within(true).sends).toBe(true);
+  });
+
+  it('keeps the network of its sandbox, and otherwise adds one only to a call that needs it [P21]', () => {
+    const network = (given: boolean, need?: 'network') =>
+      sandboxFor(bwrapSandbox({ workspace: box.root, network: given }, '/bwrap'), 'ls', need)?.hosts;
+    expect([network(true), network(false, 'network')]).toEqual([['*'], ['*']]);
+    expect(network(false)).toBeUndefined();
   });
 
   it('reports a failed command as a result, not as an error of the tool', async () => {

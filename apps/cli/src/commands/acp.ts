@@ -36,6 +36,8 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
   const mcpIn = (folder: string) => {
     const opened = servers.get(folder) ?? openMcp(flags, file.values, folder, report, io);
     servers.set(folder, opened);
+    // The next session tries again.
+    opened.catch(() => servers.delete(folder));
     return opened;
   };
   const budgets = new Budgets({ env: io.env, values: file.values, ...defined({ chosen: flags.budget }) });
@@ -63,7 +65,7 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
   } finally {
     await audit.close();
     await budgets.close();
-    await Promise.all([...servers.values()].map(async (opened) => (await opened).close()));
+    await Promise.allSettled([...servers.values()].map(async (opened) => (await opened).close()));
     await sessions?.store.close();
     for (const stop of stops) stop();
   }

@@ -9,6 +9,7 @@ import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { textOrFile } from '../config/attachment.ts';
+import type { BackendName } from '../config/backend.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
 import { checkRules, chooseTools, ownTools } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
@@ -76,13 +77,7 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
     const order = { words, recordReplay, flags, settings: settled, ...defined({ chosen }) };
     await recordChildren(io.env);
-    if (flags.backend !== undefined && flags.fallback.length > 0)
-      throw new UsageError('--fallback cannot be used with --backend.', 'Remove one of them.');
-    if (flags.backend !== undefined && flags.mcp.length > 0)
-      throw new UsageError(
-        '--mcp cannot be used with --backend: the backend has its own MCP servers.',
-        `Remove --mcp, or configure the servers in ${flags.backend}.`,
-      );
+    if (flags.backend !== undefined) checkBackendFlags(flags, flags.backend);
     const mcp = flags.backend === undefined ? await mcpOf(order, workFolder(flags.dir, io), io) : undefined;
     const budgets = new Budgets({
       env: io.env,
@@ -215,6 +210,23 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
     model: `${provider.value}:${model.value}`,
     ...defined({ baseURL: flags.baseURL, api: flags.api }),
   };
+}
+
+/** @throws UsageError if an option would have no effect on a backend. */
+function checkBackendFlags({ fallback, mcp, tools = [], allowHost }: RunFlags, name: BackendName): void {
+  if (fallback.length > 0)
+    throw new UsageError('--fallback cannot be used with --backend.', 'Remove one of them.');
+  const owned = [
+    ['--mcp', mcp, 'MCP servers'],
+    ['--tools', tools, 'tools'],
+    ['--allow-host', allowHost, 'network'],
+  ] as const;
+  const [flag, , what] = owned.find(([, given]) => given.length > 0) ?? [];
+  if (flag === undefined) return;
+  throw new UsageError(
+    `${flag} cannot be used with --backend: the backend has its own ${what}.`,
+    `Remove ${flag}, or configure this in ${name}.`,
+  );
 }
 
 /** Returns the backend that does the work instead of a model, if one was requested. */

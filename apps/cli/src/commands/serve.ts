@@ -216,8 +216,8 @@ function announce({ server, token, flags, folder, file, model }: ServerStartup, 
   io.stdout.write(`${server.url}/#token=${token}\n`);
   const facts = ['cobbler serve', model, shortPath(folder, io.env), permissionWords[flags.work.mode]];
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
-  const isOpen = !['127.0.0.1', '::1', 'localhost'].includes(flags.host);
-  if (isOpen && flags.allowedHosts.length === 0) {
+  const isAny = ['0.0.0.0', '::'].includes(flags.host);
+  if (isAny && flags.allowedHosts.length === 0) {
     lines.push('other machines can reach this server only by a host name added with --allowed-host NAME');
   }
   io.stderr.write(`${lines.join('\n')}\n`);

@@ -288,3 +288,11 @@ test('ACP: exits with 0 when its input is empty, and leaves standard output empt
   const { code, stdout } = await cobbler(['acp'], { env: { COBBLER_HOME: temporaryFolder() } });
   expect([code, stdout]).toEqual([0, '']);
 });
+
+test('ACP: cleans up and exits with 0 after MCP servers that could not be set up', patience, async () => {
+  const env = { COBBLER_HOME: temporaryFolder(), ANTHROPIC_API_KEY: 'sk-test' };
+  const editor = await startEditor({ cwd: '/', env, args: ['--mcp', 'broken'] });
+  const session = { cwd: temporaryFolder(), mcpServers: [] };
+  await expect(editor.agent.request('session/new', session)).rejects.toThrow('--mcp "broken"');
+  expect(await editor.leave()).toEqual({ code: 0, stderr: '' });
+});

@@ -76,6 +76,11 @@ describe('--fallback', () => {
     );
     expect(await run('--fallback', 'openai:gpt-test')).toContain('no key');
     expect(await run('--fallback', 'fast', '--backend', 'codex')).toContain('--backend');
+    for (const flag of ['--tools', '--allow-host']) {
+      expect(await run(flag, 'example.com', '--backend', 'codex')).toContain(
+        `${flag} cannot be used with --backend`,
+      );
+    }
     expect(await run('--fallback', 'fast', '--record', 'x.jsonl')).toContain('--record');
   });
 

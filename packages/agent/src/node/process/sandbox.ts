@@ -33,7 +33,7 @@ export interface Sandbox {
    * command.
    */
   readonly missing?: string;
-  /** The hosts that programs can connect to, through a proxy; undefined if they can connect to none or to all. */
+  /** The hosts that programs can connect to, through a proxy; `['*']` for all, directly; undefined for none. */
   readonly hosts?: readonly string[];
   /** Returns how to start the program inside the sandbox. */
   enter(start: ProgramStart): SandboxedStart;

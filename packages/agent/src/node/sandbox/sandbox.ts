@@ -104,7 +104,7 @@ function osSandbox(kind: Shared['kind'], given: SandboxOptions, program: string)
 }
 
 function confined(shared: Shared, rights: SandboxRights): Sandbox {
-  const hosts = rights.network ? undefined : shared.network?.hosts;
+  const hosts = rights.network ? ['*'] : shared.network?.hosts;
   return {
     kind: shared.kind,
     ...defined({ hosts }),

@@ -81,7 +81,7 @@ describe('the options of bubblewrap', () => {
     expect(sandbox.explain('Could not resolve host: a.example')).toContain('to good.example.');
     expect(sandbox.with({ network: false }).hosts).toEqual(['good.example']);
     const open = sandbox.with({ network: true });
-    expect(open.hosts).toBeUndefined();
+    expect(open.hosts).toEqual(['*']);
     expect(open.enter(start()).argv.join(' ')).not.toMatch(/--unshare-net|cobbler-proxy/);
     expect(optionsOf({ network: { hosts: [] } })).not.toContain('cobbler-proxy');
   });
