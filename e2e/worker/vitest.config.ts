@@ -15,7 +15,8 @@ const config: ViteUserConfigExport = defineConfig({
     reporters: ['default', './src/counts.ts'],
     // Each file has its own workerd and runs in real time.
     fileParallelism: false,
-    testTimeout: 60_000,
+    // One case creates 1,000 instances of a Workflow.
+    testTimeout: 180_000,
     hookTimeout: 120_000,
     allowOnly: false,
   },

@@ -55,9 +55,12 @@ const insertSignal = `
   SELECT id, 'signal', ?2, ?3 FROM runs WHERE id = ?1 AND ${isOpen}
   ON CONFLICT (run_id, kind, name) DO NOTHING`;
 
-/** Selects the first open run with the same key that is due. */
-const firstOfKey = `
-  SELECT id FROM runs WHERE key = (SELECT key FROM runs WHERE id = ?1) AND ${isOpen} AND due_at <= ?2
+const sameKey = 'key = (SELECT key FROM runs WHERE id = ?1)';
+
+/** Selects the queued run with the same key whose turn it is: none while one is running. */
+const nextOfKey = `
+  SELECT id FROM runs WHERE ${sameKey} AND state = 'queued' AND due_at <= ?2
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE ${sameKey} AND state = 'running')
   ORDER BY seq LIMIT 1`;
 
 const old = "state NOT IN ('queued', 'running') AND updated_at < ?1";
@@ -145,9 +148,12 @@ export class D1RunTable {
     return changes > 0;
   }
 
-  /** Returns the next run after this one has ended. */
+  /**
+   * Returns the run whose turn it is after this one has ended. None while another one has the key: each wake costs it
+   * one of the steps that the engine allows.
+   */
   async next(runId: string, now: number): Promise<string | undefined> {
-    return textOrNone((await this.#sql.run(firstOfKey, [runId, now])).rows[0], 'id');
+    return textOrNone((await this.#sql.run(nextOfKey, [runId, now])).rows[0], 'id');
   }
 
   /** Stores the first signal with a name. Null means that the run no longer waits for it. */

@@ -7,7 +7,7 @@ import type { Workflow } from '@cobbler/agent/runner';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import type { Counter, RunnerEnvironment } from '@cobbler/conformance';
 import { contractWorkflow, describeContract, runnerContract } from '@cobbler/conformance';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CloudflareRunner } from '../../src/cloudflare/cloudflare-runner.ts';
 import { cloudflareRunner } from '../../src/cloudflare/cloudflare-runner.ts';
 import { runWorkflow } from '../../src/cloudflare/workflow-run.ts';
@@ -163,6 +163,19 @@ describe('recovery and cleanup of runs', () => {
     expect(await settled(made, 'run-1')).toBe('running');
     await made.advance(121_000);
     expect(await settled(made, 'run-1')).toBe('done');
+  });
+
+  it('a running run is not woken when queued runs of its key end', async () => {
+    const made = waiting();
+    for (const runId of ['run-1', 'run-2', 'run-3', 'run-4'])
+      await made.runner.start(1, { runId, key: 'chat' });
+    expect(await settled(made, 'run-4')).toBe('queued');
+    const send = vi.spyOn(made.binding.instances.get('run-1') ?? expect.fail(), 'sendEvent');
+    for (const runId of ['run-2', 'run-3']) await made.runner.cancel(runId);
+    expect(await settled(made, 'run-3')).toBe('cancelled');
+    expect(send).not.toHaveBeenCalled();
+    await made.runner.cancel('run-1');
+    expect(await settled(made, 'run-4')).toBe('running');
   });
 
   it('prune deletes ended runs and keeps open runs', async () => {
