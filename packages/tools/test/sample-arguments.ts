@@ -49,6 +49,10 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   mcpToolName: () => ['server', 'tool'],
   printCommandLine: () => [{ steps: [{ argv: ['a'], redirects: [] }], operators: [] }],
   readCommandLine: () => ['a b'],
+  planTool: () => [() => {}],
+  readTodos: () => ['[x] one'],
+  todoLines: () => [[{ text: 'one', status: 'done' }]],
+  todosTool: () => [],
   waitTool: () => [{ maxMs: 1_000 }],
 };
 

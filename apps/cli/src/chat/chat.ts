@@ -19,6 +19,7 @@ import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
 import { inputView } from './input-view.ts';
 import { LivePage } from './live-page.ts';
+import { PromptNotes } from './prompt-notes.ts';
 import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandContext, ReplaceOptions } from './slash-command.ts';
@@ -53,6 +54,7 @@ export class InteractiveChat {
   /** Messages that the run did not read before it ended. */
   readonly #next: string[] = [];
   readonly #shell: ShellCommands;
+  readonly #notes: PromptNotes;
   #commands: Promise<void> = Promise.resolve();
   #link: string | undefined;
   #notice = '';
@@ -69,6 +71,7 @@ export class InteractiveChat {
       show: (lines) => this.#isOver || this.#page.lines(lines),
       onChange: () => this.#draw(),
     });
+    this.#notes = new PromptNotes(host.local?.permission);
     this.#conversation = this.#openConversation(parts.sessionId);
   }
 
@@ -262,7 +265,7 @@ export class InteractiveChat {
 
   #say(text: string): void {
     const { parts, missing } = withReferences(text, this.#parts.host.folder);
-    this.#conversation.say([...parts, ...this.#shell.takeOutput()]);
+    this.#conversation.say([...parts, ...this.#shell.takeOutput(), ...this.#notes.take()]);
     if (missing.length > 0) {
       const names = missing.map((name) => visible(name)).join(', ');
       this.#page.lines([this.#parts.style.yellow(`  sent as text, because no such file exists: ${names}`)]);
@@ -285,6 +288,7 @@ export class InteractiveChat {
       host,
       style,
       conversation: this.#conversation,
+      notes: this.#notes,
       columns: () => screen.columns(),
       say: (lines) => this.#page.lines(lines),
       pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#settle(onPick(name))),

@@ -2,6 +2,7 @@ import type { Event, Tool } from '@cobbler/agent';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
 import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { UndoHistory } from './undo-history.ts';
 
@@ -68,4 +69,10 @@ export interface ChatHost {
   /** Returns the command line that reopens a conversation; undefined if it is not stored. */
   wayBack(sessionId: string): string | undefined;
   close(): Promise<void>;
+}
+
+/** @throws UsageError on a server, which decides this itself. */
+export function localParts({ local }: ChatHost, what: string, other: string): LocalParts {
+  if (local !== undefined) return local;
+  throw new UsageError(`The server ${what}.`, `Restart the server with ${other}`);
 }

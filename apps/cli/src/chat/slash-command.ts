@@ -4,6 +4,7 @@ import type { Style } from '../terminal/style.ts';
 import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
+import type { PromptNotes } from './prompt-notes.ts';
 
 /** Options for replacing one conversation with another. */
 export interface ReplaceOptions {
@@ -17,6 +18,8 @@ export interface CommandContext {
   readonly host: ChatHost;
   readonly conversation: Conversation;
   readonly style: Style;
+  /** What the model learns with the next prompt. */
+  readonly notes: PromptNotes;
   columns(): number;
   /** Adds lines to the page. */
   say(lines: readonly string[]): void;

@@ -19,8 +19,9 @@ import { pastLines } from '../view/history-lines.ts';
 import type { PromptRecord } from '../view/ledger.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import { contextLines, costLines } from './figures-view.ts';
-import type { ChatHost, LocalParts } from './host.ts';
+import { localParts } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
+import { plan, todo } from './planning-commands.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
 import type { Restoration } from './undo-history.ts';
 
@@ -34,6 +35,13 @@ export const slashCommands: readonly SlashCommand[] = [
     operand: '[mode]',
     text: 'show or change which calls are allowed, are denied or need approval',
     run: permissions,
+  },
+  { name: 'plan', operand: '[off]', text: 'change nothing until you approve a plan', run: plan },
+  {
+    name: 'todo',
+    operand: '[add|done|drop …]',
+    text: "show or change the model's to-do list",
+    run: todo,
   },
   { name: 'cost', text: "show this session's cost and tokens", run: cost },
   { name: 'context', text: 'show how full the context window is', run: context },
@@ -89,12 +97,6 @@ export async function runCommand(line: string, commandContext: CommandContext): 
     throw new UsageError(`/${command.name} cannot be used during a run.`, 'Ctrl-C stops it.');
   }
   await command.run(commandContext, operand.trim());
-}
-
-/** @throws UsageError on a server, which decides this itself. */
-function localParts({ local }: ChatHost, what: string, other: string): LocalParts {
-  if (local !== undefined) return local;
-  throw new UsageError(`The server ${what}.`, `Restart the server with ${other}`);
 }
 
 const keys = [

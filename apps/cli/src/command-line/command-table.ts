@@ -222,7 +222,7 @@ An editor starts this command and speaks the Agent Client Protocol over standard
 sets the directory and asks before edits and commands; the options of this command set model, tools and limits.
 Setup: docs/editors.md.
 `,
-    { groups: [...without(/--(attach|dir|backend) /, workGroups), ...clientGroups] },
+    { groups: [...without(/--(attach|dir|backend|plan) /, workGroups), ...clientGroups] },
   ),
   command(
     'mcp',
@@ -231,7 +231,7 @@ Setup: docs/editors.md.
 A program starts this command and speaks the Model Context Protocol over standard input and output. The program can start, steer and stop a task, read its status and answer approval requests. To use MCP servers in Cobbler: --mcp.
 Setup: docs/mcp.md.
 `,
-    { groups: [...without(/--(attach|backend) /, workGroups), ...clientGroups] },
+    { groups: [...without(/--(attach|backend|plan) /, workGroups), ...clientGroups] },
   ),
   command(
     'assistant [action] [url]',

@@ -31,6 +31,7 @@ Permissions
   --sandboxed              edit and run commands in the sandbox; ask before calls that leave it
   --yes                    ask only before writes to protected files
   --read-only              only read
+  --plan                   only read until you approve a plan
   --allow <rule>           allow matching calls, such as 'run_command(npm test)'; repeatable
   --allow-guarded <path>   allow writes to a protected path, such as .github; repeatable
   --trust <tool>           with --backend: trust what this tool, such as WebSearch, reads and sends; repeatable

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
@@ -8,6 +8,7 @@ import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
+import { planTool } from '@cobbler/tools/planning';
 import { textOrFile } from '../config/attachment.ts';
 import type { BackendName } from '../config/backend.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
@@ -29,12 +30,12 @@ import { backendSandbox } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
-import type { PermissionMode } from '../permissions/permission.ts';
-import { Permission, permissionWords } from '../permissions/permission.ts';
+import { Permission } from '../permissions/permission.ts';
+import { canAsk, headerOf, keyboardFor } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
-import { runBudget, runSandbox } from '../run/replayed-settings.ts';
+import { recordedTools, runBudget, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { runTask } from '../run/task.ts';
@@ -42,16 +43,12 @@ import type { Audit } from '../session/audit.ts';
 import { noAudit, openAudit } from '../session/audit.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
-import type { Io, Keyboard } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
-import { screenFor } from '../terminal/screen.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
 
 const defaultTurns = 100;
-
-/** The modes that can ask a user. */
-const asking: ReadonlySet<PermissionMode> = new Set(['ask', 'edits', 'sandboxed']);
 
 /** Runs `cobbler run`: a task with a real model. Returns the exit code. */
 export async function run(words: readonly string[], options: RawOptions, io: Io): Promise<number> {
@@ -125,13 +122,13 @@ async function work(
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  // Older cassettes have requests without the tool that waits.
-  const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
   const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
-  const known = ownTools(workspaceOf(folder, flags, context, sandbox, io)).filter(
-    (tool) => canWait || tool.waitUntil === undefined,
-  );
-  const own = [...known, ...(mcp?.tools() ?? [])];
+  const plans = recordReplay.isReplay || (flags.mode === 'plan' && canAsk(flags, io));
+  const all = [
+    ...ownTools(workspaceOf(folder, flags, context, sandbox, io)),
+    ...(plans ? [planTool(() => permission.endPlan())] : []),
+  ];
+  const own = [...recordedTools(all, recordReplay), ...(mcp?.tools() ?? [])];
   const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.
@@ -213,9 +210,13 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
 }
 
 /** @throws UsageError if an option would have no effect on a backend. */
-function checkBackendFlags({ fallback, mcp, tools = [], allowHost }: RunFlags, name: BackendName): void {
-  if (fallback.length > 0)
-    throw new UsageError('--fallback cannot be used with --backend.', 'Remove one of them.');
+function checkBackendFlags(
+  { fallback, mcp, tools = [], allowHost, mode }: RunFlags,
+  name: BackendName,
+): void {
+  const refused = fallback.length > 0 ? '--fallback' : mode === 'plan' ? '--plan' : undefined;
+  if (refused !== undefined)
+    throw new UsageError(`${refused} cannot be used with --backend.`, 'Remove one of them.');
   const owned = [
     ['--mcp', mcp, 'MCP servers'],
     ['--tools', tools, 'tools'],
@@ -332,45 +333,13 @@ export function systemOf(
     platform: process.platform,
     today: dayOf(new Date()),
     hasTools: tools.length > 0,
+    plans: flags.mode === 'plan',
     ...defined({
       own: flags.system === undefined ? undefined : textOrFile(flags.system, io.cwd()),
       appended: flags.appendSystem === undefined ? undefined : textOrFile(flags.appendSystem, io.cwd()),
     }),
     ...defined({ instructions }),
   });
-}
-
-/** Returns the keyboard if a question can occur and the terminal can show it and read keys; otherwise undefined. */
-function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard | undefined {
-  const mayAsk = asking.has(flags.mode);
-  const isForPeople = flags.form === 'people' || flags.form === 'quiet';
-  const canAsk = isForPeople && screenFor(io.stderr, io.env).redraw;
-  return mayAsk && canAsk && tools.some((tool) => tool.effect !== 'read') ? io.openKeyboard() : undefined;
-}
-
-interface HeaderParts {
-  readonly agent: Agent;
-  readonly flags: RunFlags;
-  readonly folder: string;
-  readonly tools: readonly Tool[];
-  readonly instructions: Instructions | undefined;
-  /** True if a user can be asked. */
-  readonly isAttended: boolean;
-}
-
-function headerOf({ agent, flags, folder, tools, instructions, isAttended }: HeaderParts, io: Io): string[] {
-  const asks = asking.has(flags.mode);
-  const denied = { ask: 'edits and commands', edits: 'commands', sandboxed: 'calls that leave the sandbox' };
-  const denies = `denies ${denied[flags.mode as keyof typeof denied]}`;
-  const permissions =
-    asks && !isAttended ? `${denies} (no terminal for approvals)` : permissionWords[flags.mode];
-  return [
-    'cobbler',
-    visible(agent.model),
-    visible(shortPath(folder, io.env)),
-    tools.some((tool) => tool.effect !== 'read') ? permissions : permissionWords['read-only'],
-    ...(instructions === undefined ? [] : [`reads ${basename(instructions.path)}`]),
-  ];
 }
 
 export function failureContext(settings: Settings, agent: Agent, io: Io): Omit<FailureContext, 'verbose'> {

@@ -1,5 +1,6 @@
 import type { Limits, Tool } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
+import { planTool } from '@cobbler/tools/planning';
 import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
 import { contextPlan } from '../config/context-plan.ts';
@@ -36,12 +37,17 @@ export async function openWorkplace(
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
   const sandbox = await sandboxIn(folder, flags, io);
-  const own = ownTools(workspaceOf(folder, flags, context, sandbox, io));
+  const { permission, strange } = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
+  const own = [
+    ...ownTools(workspaceOf(folder, flags, context, sandbox, io)),
+    planTool(() => permission.endPlan()),
+  ];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
   return {
-    ...(await permissionIn(folder, flags, true, io.env, mcp.digestOf)),
+    permission,
+    strange,
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     context,
     instructions,

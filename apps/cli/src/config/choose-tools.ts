@@ -1,6 +1,7 @@
 import type { Tool } from '@cobbler/agent';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
+import { todosTool } from '@cobbler/tools/planning';
 import { waitTool } from '@cobbler/tools/wait';
 import { isTooWide, readRule } from '../permissions/permission-rule.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -8,7 +9,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 /** Returns the tools that the command line has without MCP servers. */
 export function ownTools(options: WorkspaceToolsOptions): Tool[] {
-  return [...workspaceTools(options), waitTool()];
+  return [...workspaceTools(options), waitTool(), todosTool()];
 }
 
 /** Returns the tools with these names. @throws UsageError for an unknown name. */

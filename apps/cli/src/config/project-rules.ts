@@ -26,7 +26,10 @@ export interface ProjectRules {
 }
 
 /** The modes from the narrowest to the widest. */
-const modes: readonly PermissionMode[] = ['read-only', 'ask', 'edits', 'sandboxed', 'yes'];
+const modes: readonly PermissionMode[] = ['read-only', 'plan', 'ask', 'edits', 'sandboxed', 'yes'];
+
+/** A user ends plan mode, so it is not for a file. */
+const fileModes: readonly PermissionMode[] = modes.filter((mode) => mode !== 'plan');
 
 /** Returns the narrower of two modes. */
 export function stricterMode(mode: PermissionMode, other: PermissionMode | undefined): PermissionMode {
@@ -46,7 +49,7 @@ export async function readProjectRules(folder: string, env: Environment): Promis
   const allowed = ruleList(allow, path);
   const current = allowed.filter((rule) => !isOutdated(rule));
   const trusted = trustedRules(folder, cobblerHome(env));
-  if (mode !== undefined && !modes.includes(mode as PermissionMode)) throw invalidRulesFile(path);
+  if (mode !== undefined && !fileModes.includes(mode as PermissionMode)) throw invalidRulesFile(path);
   return {
     path,
     deny: ruleList(deny, path),
@@ -212,6 +215,6 @@ function replace(path: string, text: string, mode: number): void {
 function invalidRulesFile(path: string): UsageError {
   return new UsageError(
     `${path} is invalid: "permissions" can contain "allow" and "deny" (lists of rules) and "mode".`,
-    `Modes: ${modes.join(', ')}. A rule: run_command(npm test)`,
+    `Modes: ${fileModes.join(', ')}. A rule: run_command(npm test)`,
   );
 }

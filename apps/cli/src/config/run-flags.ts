@@ -137,7 +137,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
 function readMode(raw: RawOptions): PermissionMode {
   const modes = {
     ...{ ask: '--ask', edits: '--edits', sandboxed: '--sandboxed', yes: '--yes' },
-    readOnly: '--read-only',
+    ...{ readOnly: '--read-only', plan: '--plan' },
   };
   const given = Object.entries(modes).filter(([name]) => raw[name] === true);
   if (given.length > 1) {

@@ -13,6 +13,8 @@ export interface SystemPromptParts {
   /** Today's date in ISO form. */
   readonly today: string;
   readonly hasTools: boolean;
+  /** True if the run begins in plan mode. */
+  readonly plans?: boolean;
 }
 
 const builtIn = `You are Cobbler, an agent that works on a task in one folder of the user's computer until the task is done.
@@ -26,6 +28,10 @@ const builtIn = `You are Cobbler, an agent that works on a task in one folder of
 
 const withoutTools =
   'You are Cobbler. Your answers are shown in a terminal: write short, plain Markdown. You have no tools in this run.';
+
+/** What a model must know about plan mode. */
+export const planWords: string =
+  'Plan mode: until the user approves a plan, nothing may change, and only tools that read work. Find out what you need to know, then present a plan with present_plan. Without that tool, end with the plan as your answer.';
 
 /** Returns the user's local date in ISO form. A date formatter would load locale tables. */
 export function dayOf(date: Date): string {
@@ -51,6 +57,7 @@ export function systemPrompt(parts: SystemPromptParts): string[] {
       ? []
       : [`The project's own instructions (${basename(instructions.path)}):\n\n${instructions.text.trim()}`]),
     ...(parts.appended === undefined ? [] : [parts.appended]),
+    ...(parts.plans === true ? [planWords] : []),
     facts.join('\n'),
   ].filter((text) => text.trim() !== '');
 }

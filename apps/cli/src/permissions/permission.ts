@@ -13,7 +13,7 @@ import {
 } from './permission-rule.ts';
 
 /** Actions that a run may take without asking. */
-export type PermissionMode = 'ask' | 'edits' | 'sandboxed' | 'yes' | 'read-only';
+export type PermissionMode = 'ask' | 'edits' | 'sandboxed' | 'yes' | 'read-only' | 'plan';
 
 /** Descriptions of the modes for the header of a run. */
 export const permissionWords: Readonly<Record<PermissionMode, string>> = {
@@ -22,7 +22,11 @@ export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   sandboxed: 'asks before calls that leave the sandbox',
   yes: 'asks only before writes to protected files',
   'read-only': 'read-only',
+  plan: 'changes nothing until you approve a plan',
 };
+
+/** The name of the tool with which the model asks the user to approve a plan. */
+const planToolName = 'present_plan';
 
 /** What happens with a call, and why. */
 export interface PermissionDecision {
@@ -50,8 +54,9 @@ export class Permission {
   readonly #digestOf: DigestOf;
   readonly #isReplay: boolean;
   readonly #undecided: GateCall[] = [];
-  /** A change takes effect with the next call. */
-  mode: PermissionMode;
+  #mode: PermissionMode;
+  /** The mode after a plan was approved. */
+  #afterPlan: PermissionMode = 'ask';
   /** Called with each rule that is added. */
   onAllow: (rule: string) => void = () => undefined;
 
@@ -65,7 +70,7 @@ export class Permission {
     attended: boolean,
     { deny = [], digestOf = () => undefined, isReplay = false }: PermissionOptions = {},
   ) {
-    this.mode = mode;
+    this.#mode = mode;
     this.#attended = attended;
     this.#allow = allow.map((text) => readRule(text, 'allow'));
     this.#deny = deny.map((text) => readRule(text, 'deny'));
@@ -77,6 +82,21 @@ export class Permission {
       if (type === 'ask') this.#undecided.push(call);
       return { type: 'deny', message: type === 'ask' ? `${cannotAsk} ${call.mustAsk ?? ''}`.trim() : why };
     };
+  }
+
+  get mode(): PermissionMode {
+    return this.#mode;
+  }
+
+  /** A change takes effect with the next call. */
+  set mode(mode: PermissionMode) {
+    if (mode === 'plan' && this.#mode !== 'plan') this.#afterPlan = this.#mode;
+    this.#mode = mode;
+  }
+
+  /** Ends plan mode: the mode before it applies again. */
+  endPlan(): void {
+    if (this.#mode === 'plan') this.#mode = this.#afterPlan;
   }
 
   /** Calls that were denied because no user could be asked. */
@@ -110,7 +130,8 @@ export class Permission {
     const denied = this.#deny.find((rule) => denies(rule, call));
     if (denied !== undefined)
       return decision('deny', `A permission rule forbids ${call.toolName}.`, [denied.text]);
-    if (this.mode === 'read-only') return readOnlyDecision(call);
+    if (this.mode === 'read-only' || (this.mode === 'plan' && call.toolName !== planToolName))
+      return readOnlyDecision(call, this.mode);
     const unclear = unclearFor(this.#deny, call);
     if (unclear !== undefined)
       return decision(this.mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
@@ -138,10 +159,13 @@ export class Permission {
   }
 }
 
-function readOnlyDecision(call: Omit<GateCall, 'id'>): PermissionDecision {
-  if (call.mustAsk !== undefined) return decision('deny', `This run is read-only. ${call.mustAsk}`);
+function readOnlyDecision(call: Omit<GateCall, 'id'>, mode: PermissionMode): PermissionDecision {
+  const plans = `Nothing may change until the user approves a plan. Present one with ${planToolName}.`;
+  if (call.mustAsk !== undefined)
+    return decision('deny', mode === 'plan' ? plans : `This run is read-only. ${call.mustAsk}`);
   const verdict = readOnly({ ...call, id: '' });
-  return decision(verdict.type, verdict.type === 'deny' ? verdict.message : 'It changes nothing.');
+  if (verdict.type !== 'deny') return decision(verdict.type, 'It changes nothing.');
+  return decision('deny', mode === 'plan' ? plans : verdict.message);
 }
 
 function decision(type: Verdict['type'], why: string, rules: readonly string[] = []): PermissionDecision {

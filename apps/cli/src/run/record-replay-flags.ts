@@ -13,6 +13,7 @@ export const permissionOptions: readonly string[] = [
   'edits',
   'yes',
   'readOnly',
+  'plan',
   'allow',
   'allowGuarded',
   'trust',

@@ -1,11 +1,12 @@
-import type { Audit } from '../session/audit.ts';
 // The settings of a run that a replay takes from its recording.
 
+import type { Tool } from '@cobbler/agent';
 import { Budget } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import type { RunFlags } from '../config/run-flags.ts';
 import { sandboxIn } from '../config/sandbox.ts';
+import type { Audit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Budgets } from './budgets/budgets.ts';
 import type { RecordReplay } from './record-replay.ts';
@@ -41,4 +42,16 @@ export async function runSandbox(
   const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
   if (kind === sandbox.kind) return sandbox;
   return bwrapSandbox({ workspace: folder, ...(hosts && { network: { hosts } }) }, kind);
+}
+
+/** The tools of every cassette. */
+const firstTools = ['read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'run_command'];
+
+/** Returns the tools of a run; those of the recording in a replay, whose requests must be the same. */
+export function recordedTools(all: readonly Tool[], { isReplay, fact }: RecordReplay): readonly Tool[] {
+  const waits = fact('waits', () => !isReplay);
+  // Older cassettes do not list their tools.
+  const unlisted = [...firstTools, ...(waits ? ['wait_until'] : [])];
+  const names = fact('tools', () => (isReplay ? unlisted : all.map(({ name }) => name)));
+  return all.filter(({ name }) => names.includes(name));
 }

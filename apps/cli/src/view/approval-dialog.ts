@@ -286,7 +286,8 @@ const maxQuestion = 200;
 function isInQuestion({ subject = '', arguments: given, ...more }: ApprovalRequestedEvent): boolean {
   if (more.after !== undefined || more.isRepeated === true) return false;
   const json = JSON.stringify(given);
-  return subject === '' && json.length <= maxQuestion && verbatimText(json) !== '';
+  const isOneLine = json.length <= maxQuestion && !json.includes('\\n') && verbatimText(json) !== '';
+  return subject === '' && isOneLine;
 }
 
 /** Returns the text if the question shows every character of it; otherwise undefined. */

@@ -122,7 +122,11 @@ function details(report: ToolReport, view: ReportView): string[] {
     const more = reason.length - reasonLines;
     lines.push(...reason.slice(0, reasonLines).map(clipLine));
     if (more > 0) lines.push(style.dim(moreLines(more)));
-  } else if (report.printed) lines.push(...tail(textLines(report.text, report), clipLine, style));
+  } else if (report.toolName === 'update_todos')
+    lines.push(
+      ...textLines(report.text, report).map((line) => (line.startsWith('[>]') ? line : clipLine(line))),
+    );
+  else if (report.printed) lines.push(...tail(textLines(report.text, report), clipLine, style));
   return lines;
 }
 

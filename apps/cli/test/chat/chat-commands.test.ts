@@ -4,6 +4,7 @@ import type { Agent } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
+import { planTool, todosTool } from '@cobbler/tools/planning';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSessions } from '../../src/session/session-home.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -226,5 +227,78 @@ describe('a chat with a shared session', () => {
     expect(stage.text()).toContain('Ctrl-C stops');
     stage.type('\x03');
     expect(stage.foot(2)).toContain('describe a task');
+  });
+});
+
+describe('planning', () => {
+  /** Returns the agent and the last message of each of its requests, as JSON. */
+  function listening(agent: Agent) {
+    const requests: string[] = [];
+    const run: Agent['run'] = (request, options) => {
+      requests.push(JSON.stringify(request.messages.at(-1)));
+      return agent.run(request, options);
+    };
+    return { watched: { ...agent, run }, requests };
+  }
+
+  test('/plan allows no change until the user approves a plan, and then returns to the mode before', async () => {
+    const { folder, tools, read } = project();
+    const edit = { path: 'sum.js', old_text: 'a - b', new_text: 'a + b' };
+    const calling = (name: string, args: Record<string, unknown>) => ({ calls: [{ name, arguments: args }] });
+    const agent = scriptedAgent([
+      calling('edit_file', edit),
+      calling('present_plan', { plan: '1. Add instead of subtract.\n2. Run it.' }),
+      calling('edit_file', edit),
+      'Done.',
+      'Again.',
+    ]);
+    const { watched, requests } = listening(agent);
+    let endPlan = () => {};
+    const stage = await chatStage({
+      agent: watched,
+      folder,
+      mode: 'edits',
+      tools: [...tools, planTool(() => endPlan())],
+    });
+    const permission = stage.host.local?.permission;
+    endPlan = () => permission?.endPlan();
+    stage.type('/plan', '\r');
+    await stage.until('nothing will change until you approve a plan');
+    stage.type('fix it', '\r');
+    await stage.until('Do you approve this plan?');
+    expect(read()).toContain('a - b');
+    expect(requests[0]).toContain('Plan mode: until the user approves a plan');
+    expect(stage.text()).toContain('| 2. Run it.');
+    expect(stage.foot(4)).not.toContain('always');
+    stage.ponder();
+    stage.type('y');
+    await stage.until(/Done\.\n\n✓/);
+    expect([read(), permission?.mode]).toEqual([expect.stringContaining('a + b'), 'edits']);
+    stage.type('again', '\r');
+    await stage.until(/Again\.\n\n✓/);
+    expect(requests.at(-1)).toContain('The user has ended plan mode.');
+  });
+
+  test('/todo shows the list of the model, and sends what the user changes with the next message', async () => {
+    const todos = [
+      { text: 'Read', status: 'done' },
+      { text: 'Write', status: 'active' },
+    ];
+    const agent = scriptedAgent([{ calls: [{ name: 'update_todos', arguments: { todos } }] }, 'One.', 'Two.']);
+    const { watched, requests } = listening(agent);
+    const stage = await chatStage({ agent: watched, tools: [todosTool()] });
+    stage.type('work', '\r');
+    await stage.until(/One\.\n\n✓/);
+    expect(stage.text()).toMatch(/update_todos Write .* 1\/2.*\n +\[x\] Read\n +\[>\] Write/);
+    stage.type('/todo done 2', '\r');
+    await stage.until('the model will receive this list');
+    stage.type('/todo add Test it', '\r');
+    await stage.until(/3 \[ \] Test it/);
+    stage.type('/todo drop 9', '\r');
+    await stage.until('The list has no item "9".');
+    stage.type('go on', '\r');
+    await stage.until(/Two\.\n\n✓/);
+    expect(requests.at(-1)).toContain('Continue with this one:\\n[x] Read\\n[x] Write\\n[ ] Test it');
+    expect(stage.text()).toContain('[to-do list]');
   });
 });

@@ -19,6 +19,7 @@ describe('the permission gate', () => {
     ['edits', 'allow', 'allow', 'ask'],
     ['yes', 'allow', 'allow', 'allow'],
     ['read-only', 'allow', 'deny', 'deny'],
+    ['plan', 'allow', 'deny', 'deny'],
   ])('in mode %s: read %s, edit %s, command %s', async (mode, ofRead, ofEdit, ofCommand) => {
     const { gate } = new Permission(mode, [], true);
     const verdicts = await Promise.all([read, edit, command].map((one) => gate(one, context)));
@@ -26,7 +27,7 @@ describe('the permission gate', () => {
   });
 
   test('applies a deny rule in every mode [P21]', async () => {
-    for (const mode of ['ask', 'edits', 'yes', 'read-only'] as const) {
+    for (const mode of ['ask', 'edits', 'yes', 'read-only', 'plan'] as const) {
       const { gate } = new Permission(mode, [], true, { deny: ['read_file(secret*)'] });
       expect((await gate(call('read_file', 'secret.txt', 'read'), context)).type, mode).toBe('deny');
     }

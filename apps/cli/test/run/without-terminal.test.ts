@@ -53,6 +53,18 @@ describe('a run without a terminal', () => {
     expect(end.stderr).toMatch(/tool run_command echo hi ok exit 0 .*\n {2}hi\n/);
   });
 
+  test('--plan denies changes, and the response is the plan', patience, async () => {
+    const write = ['write_file', { path: 'a.txt', content: 'x\n' }] as const;
+    const service = await mockService([says('', write), says('1. Write a.txt.')]);
+    const cwd = temporaryFolder();
+    const end = await cobbler(['--plan', 'write a file'], { env: claudeAt(service), cwd });
+    expect(end).toMatchObject({ code: 0, stdout: '1. Write a.txt.\n' });
+    expect(readdirSync(cwd)).toEqual([]);
+    const [first] = service.server.exchanges;
+    expect(JSON.stringify(first?.request)).toContain('Plan mode: until the user approves a plan');
+    expect(JSON.stringify(first?.request)).not.toContain('"present_plan"');
+  });
+
   test('--edits allows edits and denies commands', patience, async () => {
     const service = await mockService([
       says('', ['write_file', { path: 'a.txt', content: 'x\n' }], ['run_command', { command: 'echo' }]),
