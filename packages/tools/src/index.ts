@@ -12,6 +12,14 @@ export {
   printCommandLine,
   readCommandLine,
 } from '@cobbler/agent/sandbox';
+export {
+  type BackgroundCommand,
+  BackgroundCommands,
+  type BackgroundOptions,
+  type BackgroundStart,
+  type WaitOptions,
+} from './background/background-commands.ts';
+export { type BackgroundCommandArgs, backgroundTool } from './background/background-tool.ts';
 export type { CommandSandbox } from './command-sandbox.ts';
 export { type EditFileArgs, editFile } from './edit-file.ts';
 export { type ListFilesArgs, listFiles } from './list-files.ts';

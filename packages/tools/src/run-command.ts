@@ -1,5 +1,4 @@
 import { delimiter, isAbsolute } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import type { Environment, Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, defineTool, systemRuntime, toolOutput } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
@@ -9,8 +8,11 @@ import { childEnvironment, OutputCapture, quotePath, superviseProcess } from '@c
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { printCommandLine, readCommandLine } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
+import type { BackgroundCommands } from './background/background-commands.ts';
+import { backgroundReport } from './background/background-tool.ts';
 import type { CommandNeed, CommandSandbox } from './command-sandbox.ts';
 import { isConfined, needsFields, openSandbox, readSandbox, sandboxFor, whyAsk } from './command-sandbox.ts';
+import { commandText } from './command-text.ts';
 import { readWorkspace } from './workspace/file-tool.ts';
 
 /** Arguments of run_command. */
@@ -21,6 +23,8 @@ export interface RunCommandArgs {
   readonly directory?: string;
   /** Time limit in seconds. */
   readonly timeout_seconds?: number;
+  /** Returns while the command is still running. Only with {@link RunCommandOptions.background}. */
+  readonly background?: boolean;
   /** Rights that the sandbox does not give. Only in a sandbox. */
   readonly needs?: CommandNeed;
   /** Why the command needs them. */
@@ -31,6 +35,8 @@ export interface RunCommandArgs {
 export interface RunCommandOptions {
   /** What commands can read, change and connect to. Default `workspace`. */
   readonly sandbox?: CommandSandbox;
+  /** Where commands continue to run that a call starts in the background. Default: the model cannot do this. */
+  readonly background?: BackgroundCommands;
   /** Variables for commands, in addition to the safe ones that every command receives. */
   readonly env?: Readonly<Record<string, string>>;
   /** Source of the safe variables. Default: this process. */
@@ -51,6 +57,7 @@ export interface RunCommandOptions {
 /** The readers of {@link RunCommandOptions}. */
 export const commandReaders: Readers<RunCommandOptions> = {
   sandbox: readSandbox,
+  background: withMethods('start', 'wait', 'get'),
   env: mapOf(text),
   environment: mapOf(text),
   timeoutMs: amount,
@@ -65,6 +72,12 @@ const readOptions = record<RunCommandOptions>(commandReaders);
 
 /** Time that the supervisor may need to end a process tree, in addition to the command's time limit. */
 const endingMs = 5000;
+
+const backgroundWords =
+  'Returns after a second, while the command keeps running, as for a server. Read its output with background_command. It ends with the session at the latest.';
+
+/** Time for a background command to fail at its start, in milliseconds. */
+const settleMs = 1000;
 
 /** Minimum interval between progress updates, in milliseconds. */
 const progressMs = 100;
@@ -102,6 +115,9 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
           maximum: maxTimeoutMs / 1000,
           description: `Default ${defaultSeconds}.`,
         },
+        ...(given.background !== undefined && {
+          background: { type: 'boolean', description: backgroundWords },
+        }),
         ...(isIn ? needsFields : {}),
       },
       required: ['command'],
@@ -123,42 +139,67 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
   });
 }
 
+type RunOptions = RunCommandOptions & { readonly sandbox: Sandbox };
+
 async function run(
   workspace: Workspace,
   args: RunCommandArgs,
-  options: RunCommandOptions & { readonly sandbox: Sandbox },
+  options: RunOptions,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const sandbox = sandboxFor(options.sandbox, args.command, args.needs);
   const cwd = await workspace.directory(args.directory ?? '.');
   const runtime = options.runtime ?? systemRuntime;
+  // With more rights, or with allowed hosts, a command can read the web.
+  const untrusted = args.needs !== undefined || sandbox?.hosts !== undefined;
+  const start = (ports: Pick<ProcessOptions, 'signal' | 'timeoutMs' | 'onOutput'>) =>
+    superviseProcess({
+      argv: shellLine(args.command),
+      cwd,
+      env: childEnvironment(withSafePath(options.environment ?? process.env, workspace), options.env),
+      graceMs: options.graceMs ?? 1500,
+      maxOutputBytes: 0,
+      runtime,
+      ...ports,
+      ...defined({ spawn: options.spawn, sandbox }),
+    }).ended;
+  if (args.background === true && options.background !== undefined)
+    return await inBackground(options.background, args.command, untrusted, start, context);
   const timeoutMs =
     args.timeout_seconds === undefined ? (options.timeoutMs ?? 120_000) : args.timeout_seconds * 1000;
   const both = new OutputCapture(options.maxOutputBytes ?? 65_536);
   const watch = progress(context, runtime);
-  // Rules decide on the line that was read, so exactly that line runs.
-  const line = readCommandLine(args.command);
-  const { ended } = superviseProcess({
-    // Standard error is redirected to standard output, so that both appear in the order in which they were printed.
-    argv: ['/bin/sh', '-c', `exec 2>&1; ${line === undefined ? args.command : printCommandLine(line)}`],
-    cwd,
-    env: childEnvironment(withSafePath(options.environment ?? process.env, workspace), options.env),
-    signal: context.signal,
-    timeoutMs,
-    graceMs: options.graceMs ?? 1500,
-    maxOutputBytes: 0,
-    onOutput: (chunk) => {
-      both.push(chunk);
-      watch(chunk);
-    },
-    runtime,
-    ...defined({ spawn: options.spawn, sandbox }),
-  });
-  const end = await ended;
-  const output = commandOutput(both.text(), both.total);
-  // With more rights, or with allowed hosts, a command can read the web.
-  const untrusted = args.needs !== undefined || sandbox?.hosts !== undefined;
+  const onOutput = (chunk: Uint8Array) => {
+    both.push(chunk);
+    watch(chunk);
+  };
+  const end = await start({ signal: context.signal, timeoutMs, onOutput });
+  const output = commandText(both.text(), both.total);
   return report(end, output + sandboxNotes(sandbox, end, output), timeoutMs, untrusted);
+}
+
+/** Starts a command that keeps running after this call, and reports its first second. */
+async function inBackground(
+  commands: BackgroundCommands,
+  command: string,
+  untrusted: boolean,
+  start: (ports: Pick<ProcessOptions, 'signal' | 'timeoutMs' | 'onOutput'>) => Promise<ProcessEnd>,
+  { sessionId = '', signal }: ToolContext,
+): Promise<ToolOutput> {
+  const { id } = commands.start(sessionId, {
+    command,
+    untrusted,
+    run: async (ports) => outcomeOf(await start(ports), ports.timeoutMs),
+  });
+  await commands.wait(sessionId, id, settleMs, { signal });
+  return backgroundReport(commands.get(sessionId, id));
+}
+
+/** Standard error is redirected to standard output, so that both appear in the order in which they were printed. */
+function shellLine(command: string): ProcessOptions['argv'] {
+  // Rules decide on the line that was read, so exactly that line runs.
+  const line = readCommandLine(command);
+  return ['/bin/sh', '-c', `exec 2>&1; ${line === undefined ? command : printCommandLine(line)}`];
 }
 
 function sandboxText({ hosts }: Sandbox): string {
@@ -202,12 +243,7 @@ function report(end: ProcessEnd, output: string, timeoutMs: number, untrusted: b
     const message = 'The shell could not be started.';
     throw end.error ?? new AgentError({ kind: 'tool', code: 'unstartable', message });
   }
-  const outcomes = {
-    exit: end.code === null ? `ended by ${end.signal ?? 'a signal'}` : `exit ${end.code}`,
-    timeout: `timed out after ${timeoutMs / 1000} s and was stopped`,
-    aborted: 'cancelled',
-  };
-  const summary = outcomes[end.cause];
+  const summary = outcomeOf(end, timeoutMs);
   const text = output.trim() === '' ? '(no output)' : output;
   return toolOutput({
     content: `[${summary}]\n${text}`,
@@ -215,6 +251,17 @@ function report(end: ProcessEnd, output: string, timeoutMs: number, untrusted: b
     ...(end.cause !== 'exit' && { isError: true }),
     ...(untrusted && { untrusted }),
   });
+}
+
+/** Returns how a command ended, in words. */
+function outcomeOf({ cause, code, signal, error }: ProcessEnd, timeoutMs: number): string {
+  const outcomes = {
+    exit: code === null ? `ended by ${signal ?? 'a signal'}` : `exit ${code}`,
+    timeout: `timed out after ${timeoutMs / 1000} s and was stopped`,
+    aborted: 'cancelled',
+    unstartable: error?.message ?? 'could not be started',
+  };
+  return outcomes[cause];
 }
 
 /** Reports the newest line of output, at a limited rate. */
@@ -232,30 +279,9 @@ function progress(context: ToolContext, runtime: Pick<Runtime, 'monotonic'>): (c
   };
 }
 
-/** Share of non-text characters above which output is not shown. */
-const maxInvalid = 0.1;
-
-/**
- * Cleans the output of a command for a model: no colors or cursor movements, plain line breaks, only text. Binary
- * output is described instead.
- */
-function commandOutput(raw: string, totalBytes: number): string {
-  const plain = stripVTControlCharacters(raw).replaceAll('\r\n', '\n');
-  let odd = 0;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
-  const text = plain.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\ufffd]/g, (letter) => {
-    if (letter === '\r') return '\n';
-    odd += 1;
-    return '\ufffd';
-  });
-  if (odd > text.length * maxInvalid)
-    return `[binary output, ${totalBytes.toLocaleString('en-US')} bytes, not shown]`;
-  return text;
-}
-
 /** Returns the last complete line of the output that is not blank, as a progress update of at most 200 characters. */
 function lastLine(raw: string): string | undefined {
-  const lines = commandOutput(raw, raw.length).split('\n');
+  const lines = commandText(raw).split('\n');
   const line = lines.findLast((one) => one.trim() !== '');
   return line === undefined ? undefined : line.trim().slice(0, 200);
 }

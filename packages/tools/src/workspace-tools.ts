@@ -1,6 +1,7 @@
 import type { Tool } from '@cobbler/agent';
 import { listOf, read, record, text } from '@cobbler/agent/input';
 import { Workspace } from '@cobbler/agent/node';
+import { backgroundTool } from './background/background-tool.ts';
 import { editFile } from './edit-file.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
@@ -24,8 +25,8 @@ const readOptions = record<WorkspaceToolsOptions>(
 );
 
 /**
- * Creates all tools for one directory: read_file, write_file, edit_file, list_files, search_files, run_command. Each
- * can also be created alone, from a {@link Workspace}.
+ * Creates all tools for one directory: read_file, write_file, edit_file, list_files, search_files, run_command, and
+ * background_command with the `background` option. Each can also be created alone, from a {@link Workspace}.
  * @throws AgentError `invalid` for an invalid option, or if `root` is not a directory.
  */
 export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
@@ -39,5 +40,6 @@ export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
     listFiles(workspace),
     searchFiles(workspace, given),
     runCommand(workspace, given),
+    ...(given.background === undefined ? [] : [backgroundTool(given.background)]),
   ];
 }

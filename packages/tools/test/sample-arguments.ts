@@ -5,6 +5,8 @@ import type { Tool } from '@cobbler/agent';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { afterAll } from 'vitest';
 import {
+  BackgroundCommands,
+  backgroundTool,
   editFile,
   listFiles,
   readFile,
@@ -13,6 +15,7 @@ import {
   Workspace,
   writeFile,
 } from '../src/index.ts';
+import { planTool, todosTool } from '../src/planning/index.ts';
 import { waitTool } from '../src/wait-until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
@@ -29,6 +32,15 @@ const server = { command: 'none', args: ['a'], env: { A: 'b' }, tools: ['look'],
 const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'new Workspace': () => [folder, { anchor: 'path', env: {} }],
   'new Workspace().write': () => ['a', 'text', {}],
+  'new BackgroundCommands': () => [{ maxRunning: 2, maxMs: 1000, maxOutputBytes: 100 }],
+  'new BackgroundCommands().list': () => ['s'],
+  'new BackgroundCommands().move': () => ['s', 't'],
+  'new BackgroundCommands().start': () => [
+    's',
+    { command: 'a', untrusted: false, run: async () => 'exit 0' },
+  ],
+  'new BackgroundCommands().watch': () => [() => {}],
+  backgroundTool: () => [new BackgroundCommands()],
   editFile: () => [workspace],
   listFiles: () => [workspace],
   readFile: () => [workspace],
@@ -65,17 +77,27 @@ const tools: Readonly<Record<string, Tool>> = {
   'workspaceTools()[0]': readFile(workspace),
   'writeFile()': writeFile(workspace),
   'waitTool()': waitTool(),
+  'backgroundTool()': backgroundTool(new BackgroundCommands()),
+  'planTool()': planTool(() => {}),
+  'todosTool()': todosTool(),
 };
 
 const called = 'the loop calls the functions of a tool, with arguments that it has validated';
 
-const exceptions: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(tools).flatMap(([name, tool]) =>
-    Object.entries(tool).flatMap(([field, value]) =>
-      typeof value === 'function' ? [[`${name}.${field}`, called]] : [],
+const unstarted = 'throws without a command that was started';
+
+const exceptions: Readonly<Record<string, string>> = {
+  'new BackgroundCommands().get': unstarted,
+  'new BackgroundCommands().stop': unstarted,
+  'new BackgroundCommands().wait': unstarted,
+  ...Object.fromEntries(
+    Object.entries(tools).flatMap(([name, tool]) =>
+      Object.entries(tool).flatMap(([field, value]) =>
+        typeof value === 'function' ? [[`${name}.${field}`, called]] : [],
+      ),
     ),
   ),
-);
+};
 
 export const sampleTable: { readonly samples: typeof samples; readonly exceptions: typeof exceptions } = {
   samples,

@@ -46,7 +46,7 @@ export interface Called {
   readonly progress: readonly string[];
 }
 
-export interface CallOptions extends Pick<ToolContext, 'approved'> {
+export interface CallOptions extends Partial<Pick<ToolContext, 'approved' | 'sessionId'>> {
   readonly signal?: AbortSignal;
   readonly onProgress?: (text: string) => void;
 }
@@ -64,6 +64,7 @@ export async function call(
     idempotencyKey: 'key-1',
     budget: new Budget(),
     approved: options.approved,
+    sessionId: options.sessionId,
     progress(text) {
       progress.push(text);
       options.onProgress?.(text);

@@ -10,7 +10,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { fileLabel } from '../view/tool-calls.ts';
 import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
-import { headerLines, statusFacts } from './facts.ts';
+import { headerLines, runningCommands, statusFacts } from './facts.ts';
 import type { ChatListener } from './host.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
@@ -83,6 +83,7 @@ export class InteractiveChat {
       // Ctrl-C arrives as a key; this signal means that the process must end.
       io.onInterrupt(() => this.#leave(130)),
       io.onBrokenPipe(() => this.#leave()),
+      ...this.#watchCommands(),
     ];
     io.stdout.write(pasting.on);
     this.#page.lines(this.#header());
@@ -93,6 +94,19 @@ export class InteractiveChat {
     const code = await this.#done.promise;
     for (const stop of stops) stop();
     return code;
+  }
+
+  /** Redraws the status line when a command in the background has started or ended. */
+  #watchCommands(): (() => void)[] {
+    const { host } = this.#parts;
+    const count = () => runningCommands(host, this.#conversation.harness.sessionId);
+    let shown = count();
+    const stop = host.local?.background?.watch(() => {
+      if (count() === shown) return;
+      shown = count();
+      this.#draw();
+    });
+    return stop === undefined ? [] : [stop];
   }
 
   #header(): string[] {
@@ -377,7 +391,7 @@ export class InteractiveChat {
     return [
       ...(this.#notice === '' ? [] : [style.yellow(this.#notice)]),
       ...(this.#link === undefined ? [] : [style.yellow(this.#link)]),
-      ...statusFacts(host, this.#conversation.ledger, style),
+      ...statusFacts(host, this.#conversation.harness.sessionId, this.#conversation.ledger, style),
     ];
   }
 

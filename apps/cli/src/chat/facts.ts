@@ -19,16 +19,28 @@ export function headerLines(host: ChatHost, sessionId: string, style: Style, col
 }
 
 /** Returns the facts of the status line: model, permissions, context usage, cost and directory. */
-export function statusFacts(host: ChatHost, ledger: Ledger, style: Style): string[] {
+export function statusFacts(
+  host: ChatHost,
+  sessionId: string,
+  ledger: Ledger,
+  style: Style,
+): string[] {
   const { usd } = ledger;
+  const count = runningCommands(host, sessionId);
   const branch = gitBranch(host.folder);
   return [
     visible(host.model.name),
     host.permissionWord,
     windowFact(ledger, host, style),
     ...(usd === undefined ? [] : [formatUsd(usd)]),
+    ...(count === 0 ? [] : [`${count} in background`]),
     visible(branch === undefined ? host.place : `${host.place} (${branch})`),
   ];
+}
+
+/** Returns the number of commands that run in the background. */
+export function runningCommands({ local }: ChatHost, sessionId: string): number {
+  return local?.background?.list(sessionId).filter(({ status }) => status === 'running').length ?? 0;
 }
 
 /** Returns the branch of a directory's repository without running git; undefined outside a repository. */

@@ -1,5 +1,6 @@
 import type { Event, Tool } from '@cobbler/agent';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
+import type { BackgroundCommands } from '@cobbler/tools';
 import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -37,6 +38,7 @@ export interface LocalParts {
   readonly tools: readonly Tool[];
   readonly permission: Permission;
   readonly undo: UndoHistory;
+  readonly background?: BackgroundCommands;
   models(): readonly ModelChoice[];
   /** @throws UsageError, or AgentError `invalid`, for a model that cannot be used. */
   setModel(name: string): Promise<void>;

@@ -4,6 +4,7 @@ import { isStored, memoryStore } from '@cobbler/agent';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
+import type { BackgroundCommands } from '@cobbler/tools';
 import { shortPath } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
 import type { Task } from '../run/task.ts';
@@ -37,6 +38,8 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
   readonly context: ContextPolicy;
+  /** Default: the tools have no commands in the background. */
+  readonly background?: BackgroundCommands;
   readonly allowUnpriced: boolean;
   /** More facts about the location, for the header. */
   readonly facts: readonly string[];
@@ -105,11 +108,12 @@ export class LocalHost implements ChatHost {
   }
 
   get local(): LocalParts {
-    const { tools, permission, models, folder, io, choose } = this.#plan;
+    const { tools, permission, models, folder, io, choose, background } = this.#plan;
     return {
       tools: tools(),
       permission,
       undo: this.#undo,
+      ...defined({ background }),
       models: () => models,
       setModel: async (name) => {
         this.#selected = await choose(name);
@@ -149,6 +153,7 @@ export class LocalHost implements ChatHost {
 
   adopt(harness: Harness, from: string): void {
     this.#undo.copy(from, harness.sessionId);
+    this.#plan.background?.move(from, harness.sessionId);
     this.#plan.sessions?.notes.write(harness.sessionId, this.#selected.note);
   }
 
@@ -173,6 +178,7 @@ export class LocalHost implements ChatHost {
   }
 
   async close(): Promise<void> {
+    await this.#plan.background?.close();
     await this.#plan.sessions?.store.close();
   }
 

@@ -18,6 +18,7 @@ import { diffLines, diffSize } from '../view/diff-lines.ts';
 import { pastLines } from '../view/history-lines.ts';
 import type { PromptRecord } from '../view/ledger.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
+import { background } from './background-command.ts';
 import { contextLines, costLines } from './figures-view.ts';
 import { localParts } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
@@ -42,6 +43,12 @@ export const slashCommands: readonly SlashCommand[] = [
     operand: '[add|done|drop …]',
     text: "show or change the model's to-do list",
     run: todo,
+  },
+  {
+    name: 'background',
+    operand: '[id|stop id]',
+    text: 'list, show or stop the commands that run in the background',
+    run: background,
   },
   { name: 'cost', text: "show this session's cost and tokens", run: cost },
   { name: 'context', text: 'show how full the context window is', run: context },

@@ -64,6 +64,7 @@ export async function localConversations(
     system,
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
     limits,
+    background: workplace.background,
     allowUnpriced: flags.allowUnpriced,
     onReached: onReachedOf(flags, settings),
     facts: [

@@ -8,6 +8,7 @@ import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
+import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
 import { textOrFile } from '../config/attachment.ts';
 import type { BackendName } from '../config/backend.ts';
@@ -124,8 +125,11 @@ async function work(
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
   const plans = recordReplay.isReplay || (flags.mode === 'plan' && canAsk(flags, io));
+  // Older cassettes have requests without them.
+  const hasBackground = recordReplay.fact('background', () => !recordReplay.isReplay);
+  const background = hasBackground ? new BackgroundCommands() : undefined;
   const all = [
-    ...ownTools(workspaceOf(folder, flags, context, sandbox, io)),
+    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io)),
     ...(plans ? [planTool(() => permission.endPlan())] : []),
   ];
   const own = [...recordedTools(all, recordReplay), ...(mcp?.tools() ?? [])];
@@ -184,6 +188,7 @@ async function work(
     io,
   );
   await delegate?.close();
+  await background?.close();
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
@@ -298,10 +303,11 @@ export function workspaceOf(
   { allowGuarded }: RunFlags,
   { spillAbove }: ContextPlan,
   sandbox: Sandbox,
+  background: BackgroundCommands | undefined,
   io: Io,
 ): WorkspaceToolsOptions {
   const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
-  return { root, allowGuarded, environment: io.env, sandbox, ...room };
+  return { root, allowGuarded, environment: io.env, sandbox, ...room, ...defined({ background }) };
 }
 
 export function limitsOf(

@@ -72,7 +72,8 @@ async function serveFrom(
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const { settings, tools, values, sandbox, permission } = await sessionSettings(flags, folder, mcp, io);
+  const all = await sessionSettings(flags, folder, mcp, io);
+  const { settings, tools, values, sandbox, permission, background } = all;
   audit.note({ kind: 'sandbox', sandbox });
   watchRules(audit, permission);
   const tokens = new TokenStore(tokenFile(home.tokens));
@@ -98,6 +99,7 @@ async function serveFrom(
     forget();
     return 0;
   } finally {
+    await background.close();
     await budgets.close();
     await places.close();
   }
@@ -128,11 +130,12 @@ async function sessionSettings(
   values: FileConfig;
   sandbox: Workplace['sandbox'];
   permission: Workplace['permission'];
+  background: Workplace['background'];
 }> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
   const workplace = await openWorkplace(work, folder, settings, mcp, io);
-  const { tools, context, system, limits, permission, sandbox } = workplace;
+  const { tools, context, system, limits, permission, sandbox, background } = workplace;
   const common = {
     agent,
     system,
@@ -144,7 +147,7 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission };
+  return { settings: common, tools, values: settings.file.values, sandbox, permission, background };
 }
 
 interface ServeParts {

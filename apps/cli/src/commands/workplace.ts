@@ -1,5 +1,6 @@
 import type { Limits, Tool } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
+import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
 import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
@@ -23,6 +24,8 @@ export interface Workplace extends PermissionPlan {
   readonly instructions: Instructions | undefined;
   readonly sandbox: Sandbox['kind'];
   readonly system: readonly string[];
+  /** The caller closes it. */
+  readonly background: BackgroundCommands;
   readonly limits: Limits & { readonly turns: number };
 }
 
@@ -38,8 +41,9 @@ export async function openWorkplace(
   const context = contextPlan(flags, settings.file.values, mayUse);
   const sandbox = await sandboxIn(folder, flags, io);
   const { permission, strange } = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
+  const background = new BackgroundCommands();
   const own = [
-    ...ownTools(workspaceOf(folder, flags, context, sandbox, io)),
+    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io)),
     planTool(() => permission.endPlan()),
   ];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
@@ -48,6 +52,7 @@ export async function openWorkplace(
   return {
     permission,
     strange,
+    background,
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     context,
     instructions,

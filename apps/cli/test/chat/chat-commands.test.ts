@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Agent } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { workspaceTools } from '@cobbler/tools';
+import { BackgroundCommands, workspaceTools } from '@cobbler/tools';
 import { planTool, todosTool } from '@cobbler/tools/planning';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSessions } from '../../src/session/session-home.ts';
@@ -300,5 +300,38 @@ describe('planning', () => {
     await stage.until(/Two\.\n\n✓/);
     expect(requests.at(-1)).toContain('Continue with this one:\\n[x] Read\\n[x] Write\\n[ ] Test it');
     expect(stage.text()).toContain('[to-do list]');
+  });
+});
+
+describe('background commands', () => {
+  test('are counted in the status line, shown, stopped, and end with the chat', async () => {
+    const { folder } = project();
+    const commands = new BackgroundCommands();
+    const calling = (command: string) => ({
+      calls: [{ name: 'run_command', arguments: { command, background: true } }],
+    });
+    const agent = scriptedAgent([calling('echo "listening on 1"; echo $$ > pid; sleep 600'), calling('sleep 600'), 'Up.']);
+    const stage = await chatStage({
+      agent,
+      folder,
+      mode: 'yes',
+      background: commands,
+      tools: workspaceTools({ root: folder, sandbox: 'off', background: commands }),
+    });
+    stage.type('start it', '\r');
+    await stage.until(/Up\.\n\n✓/);
+    expect(stage.foot(1)).toContain('2 in background');
+    stage.type('/background', '\r');
+    await stage.until(/bg1 {2}running .* echo "listening/);
+    stage.type('/background bg1', '\r');
+    await stage.until(/^ {4}listening on 1/m);
+    stage.type('/background stop bg2', '\r');
+    await stage.until(/bg2 {2}cancelled/);
+    expect(stage.foot(1)).toContain('1 in background');
+    stage.type('/background bg9', '\r');
+    await stage.until('There is no command "bg9" in the background.');
+    await stage.host.close();
+    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 });

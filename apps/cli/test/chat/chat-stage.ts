@@ -1,4 +1,5 @@
 import type { Agent, Event, Tool } from '@cobbler/agent';
+import type { BackgroundCommands } from '@cobbler/tools';
 import { InteractiveChat } from '../../src/chat/chat.ts';
 import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
 import { PromptHistory } from '../../src/chat/input/prompt-history.ts';
@@ -23,6 +24,7 @@ export interface StageOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly sessions?: CliSessions;
+  readonly background?: BackgroundCommands;
   readonly sessionId?: string;
   /** Default: a local host. */
   readonly host?: (io: FakeIo) => ChatHost;
@@ -66,7 +68,7 @@ export async function chatStage(options: StageOptions): Promise<ChatStage> {
 }
 
 function localHost(options: StageOptions, io: FakeIo, folder: string, permission: Permission): ChatHost {
-  const { agent, sessions } = options;
+  const { agent, sessions, background } = options;
   const asked = {
     agent,
     pricing: () => ({ input: 3, output: 15 }),
@@ -87,6 +89,7 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
     allowUnpriced: false,
     facts: [],
     ...(sessions !== undefined && { sessions }),
+    ...(background !== undefined && { background }),
   });
 }
 

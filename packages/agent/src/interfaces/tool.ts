@@ -40,6 +40,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The provider's id of the call. */
   readonly callId: string;
+  /** The session of the run; absent if the tool is not called by a run. */
+  readonly sessionId?: string | undefined;
   /** The same for every attempt at this call, and different for every other call. */
   readonly idempotencyKey: string;
   /** The user that the run is for, if it is known. It tells whom costs are for, and is no proof of who acts. */

@@ -195,6 +195,7 @@ function contextOf(
     wait,
     approved,
     callId,
+    sessionId,
     user: run.state.user,
     idempotencyKey: `${sessionId}:${call.turn}.${call.index}`,
     progress(text) {
