@@ -99,6 +99,10 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'packages/delegate/src/events/final-text.ts',
     'maxOutput',
   ],
+  'running background commands of a session': [
+    'packages/tools/src/background/background-commands.ts',
+    'mostRunning',
+  ],
   'connections of a sandboxed command at the same time': [
     'packages/agent/src/node/sandbox/host-proxy.ts',
     'maxConnections',

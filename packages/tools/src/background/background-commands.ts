@@ -66,6 +66,9 @@ interface Entry extends Omit<BackgroundCommand, 'durationMs' | 'output'> {
   readonly ended: Promise<void>;
 }
 
+/** Running commands of an owner by default. */
+const mostRunning = 8;
+
 /** Ended commands of an owner that are kept, so that their output can still be read. */
 const maxEnded = 20;
 
@@ -96,7 +99,7 @@ export class BackgroundCommands {
 
   /** @throws AgentError `invalid` for an invalid option. */
   constructor(options: BackgroundOptions = {}) {
-    const defaults = { maxRunning: 8, maxMs: 28_800_000, maxOutputBytes: 65_536, runtime: systemRuntime };
+    const defaults = { maxRunning: mostRunning, maxMs: 28_800_000, maxOutputBytes: 65_536, runtime: systemRuntime };
     this.#options = { ...defaults, ...read(options, readOptions) };
   }
 
