@@ -20,7 +20,8 @@ interface CallProps {
 
 /** A tool call: a line that expands to all its details. */
 export const CallCard: FunctionComponent<CallProps> = memoize(({ call, progress, opened }: CallProps) => {
-  const key = `${call.turn}.${call.index}.${call.part.id}`;
+  const { part } = call;
+  const key = `${call.turn}.${call.index}.${part.id}`;
   const phase = callStatus(call);
   const [isOpen, set] = useState(opened.get(key) ?? false);
   const toggle = () => {
@@ -28,18 +29,21 @@ export const CallCard: FunctionComponent<CallProps> = memoize(({ call, progress,
     set(!isOpen);
   };
   return (
-    <div class={`call ${phase}`} data-call={call.part.id}>
+    <div class={`call ${phase}`} data-call={part.id}>
       <button type="button" class="call-line" aria-expanded={isOpen} onClick={toggle}>
         <span class="mark" role="img" aria-label={statusName(phase)}>
           {marks[phase]}
         </span>
-        <span class="tool">{visibleText(call.part.toolName, 'name')}</span>
+        <span class="tool">{visibleText(part.toolName, 'name')}</span>
         <span class="subject">{subjectOf(call)}</span>
         <Outcome call={call} phase={phase} />
         <span class="chevron" aria-hidden="true" />
       </button>
       {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
       {!isOpen && phase === 'failed' && <Reason call={call} />}
+      {!isOpen && phase === 'done' && part.toolName === 'update_todos' && (
+        <pre class="todos">{resultText(call)}</pre>
+      )}
       {isOpen && <CallDetails call={call} />}
     </div>
   );
