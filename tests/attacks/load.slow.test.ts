@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import type { GateCall } from '@cobbler/agent';
 import { memoryStore, rules } from '@cobbler/agent';
 import { auditLines, readAuditLine, verifyAudit } from '@cobbler/agent/audit';
+import { visibleText } from '@cobbler/agent/events';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readProjectRules } from '../../apps/cli/src/config/project-rules.ts';
@@ -58,25 +59,34 @@ describe('a pattern that would backtrack', () => {
 
   test('with quotes before dashes is decided at once', patience, async () => {
     const gate = rules({ allow: ['mail(a*b*c*d)'] });
-    expect(await gate(call({ subject: `a ${`"'`.repeat(5_000)}-b` }))).toEqual({ type: 'ask' });
+    expect(await gate(call({ subject: `a ${`"'`.repeat(50_000)}-b` }))).toEqual({ type: 'ask' });
   });
 });
 
 describe('a command line', () => {
   test.each([
-    ['nested substitutions', '$('.repeat(20_000)],
-    ['nested groups', '('.repeat(20_000)],
-    ['nested quotes', '"$(echo '.repeat(10_000)],
-    ['nested arithmetic', '$(('.repeat(20_000)],
-    ['braces that multiply', `echo ${'{a,b}'.repeat(5_000)}`],
-    ['here documents without an end', '<<a '.repeat(20_000)],
-    ['shells in shells', 'bash -c '.repeat(10_000)],
-    ['programs that start programs', 'env xargs '.repeat(10_000)],
+    ['nested substitutions', `ls ${'$('.repeat(20_000)}`],
+    ['nested groups', `ls ${'('.repeat(20_000)}`],
+    ['nested quotes', `ls ${'"$(echo '.repeat(10_000)}`],
+    ['nested arithmetic', `ls ${'$(('.repeat(20_000)}`],
+    ['braces that multiply', `ls ${'{a,b}'.repeat(5_000)}`],
+    ['here documents without an end', `ls ${'<<a '.repeat(20_000)}`],
+    ['shells in shells', `ls | ${'bash -c '.repeat(10_000)}`],
+    ['programs that start programs', `ls | ${'env xargs '.repeat(10_000)}`],
+    ['many blanks before its end', `ls${' '.repeat(100_000)}$`],
+    ['a program whose name is a number', `${'1'.repeat(100_000)}x`],
+    ['a flag that is a number', `ls -${'1'.repeat(100_000)}x`],
   ])('with %s asks, and does not end the process', patience, (_, command) => {
-    const permission = new Permission('ask', ['run_command(ls)'], true, { deny: ['run_command(rm)'] });
+    const allow = ['run_command(ls)', 'run_command(ls [-n=])'];
+    const permission = new Permission('ask', allow, true, { deny: ['run_command(rm)'] });
     const given = call({ toolName: 'run_command', subject: command, arguments: { command } });
     expect(permission.decide(given).type).toBe('ask');
   });
+});
+
+test('a diff with many blanks before the end of a line is shown at once', patience, () => {
+  const line = `+${' '.repeat(100_000)}x`;
+  expect(visibleText(line, 'diff')).toBe('+\\u{20}{100000}x');
 });
 
 describe('the file of a project', () => {
@@ -108,10 +118,13 @@ describe('an audit log from elsewhere', () => {
     expect((await verifyAudit(auditLines(chunks))).problem).toMatchObject({ line: 1 });
   });
 
+  const record = { v: 1, seq: 1, pid: 1, prev: '0'.repeat(64), time: '', kind: 'stop', surface: '' };
+
   test.each([
     ['nested', '['.repeat(500_000)],
-    ['long', `{"v":1,"seq":${'9'.repeat(500_000)}}`],
+    ['long', JSON.stringify(record).replace('"seq":1', `"seq":${'9'.repeat(500_000)}`)],
   ])('with a line that is %s is not a record', patience, (_, line) => {
+    expect(readAuditLine(JSON.stringify(record))).toEqual(record);
     expect(readAuditLine(line)).toBeUndefined();
   });
 });
