@@ -154,6 +154,8 @@ describe('a server', () => {
     return response.status;
   }
 
+  const bytes = () =>
+    `GET /v1/sessions/honest HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`;
   const isAlive = async () => expect(await ask('GET', '/v1/sessions/honest')).toBe(200);
 
   test.each([
@@ -198,22 +200,25 @@ describe('a server', () => {
     const socket = connect(Number(port), hostname);
     onTestFinished(() => void socket.destroy());
     await once(socket, 'connect');
-    const one = `GET /v1/sessions/honest HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`;
     let answers = 0;
     socket.setEncoding('latin1').on('data', (text: string) => {
       answers += text.split('HTTP/1.1 200 OK').length - 1;
     });
-    socket.write(one.repeat(1_000));
+    socket.write(bytes().repeat(1_000));
     await expect.poll(() => answers, patience).toBe(1_000);
   });
 
   test('serves others while connections that say nothing are open', patience, async () => {
     const { port, hostname } = new URL(server.url);
-    const silent = Array.from({ length: 200 }, () => connect(Number(port), hostname));
+    const sockets = Array.from({ length: 200 }, () => connect(Number(port), hostname));
     onTestFinished(() => {
-      for (const socket of silent) socket.destroy();
+      for (const socket of sockets) socket.destroy();
     });
-    await Promise.all(silent.map((socket) => once(socket, 'connect')));
-    await isAlive();
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    // `fetch` would use a connection that was open before.
+    const next = connect(Number(port), hostname).setEncoding('latin1');
+    sockets.push(next);
+    next.write(bytes());
+    expect((await once(next, 'data'))[0]).toContain('HTTP/1.1 200 OK');
   });
 });
