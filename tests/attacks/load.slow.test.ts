@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import type { GateCall } from '@cobbler/agent';
 import { memoryStore, rules } from '@cobbler/agent';
 import { auditLines, readAuditLine, verifyAudit } from '@cobbler/agent/audit';
+import { visibleText } from '@cobbler/agent/events';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readProjectRules } from '../../apps/cli/src/config/project-rules.ts';
@@ -58,25 +59,34 @@ describe('a pattern that would backtrack', () => {
 
   test('with quotes before dashes is decided at once', patience, async () => {
     const gate = rules({ allow: ['mail(a*b*c*d)'] });
-    expect(await gate(call({ subject: `a ${`"'`.repeat(5_000)}-b` }))).toEqual({ type: 'ask' });
+    expect(await gate(call({ subject: `a ${`"'`.repeat(50_000)}-b` }))).toEqual({ type: 'ask' });
   });
 });
 
 describe('a command line', () => {
   test.each([
-    ['nested substitutions', '$('.repeat(20_000)],
-    ['nested groups', '('.repeat(20_000)],
-    ['nested quotes', '"$(echo '.repeat(10_000)],
-    ['nested arithmetic', '$(('.repeat(20_000)],
-    ['braces that multiply', `echo ${'{a,b}'.repeat(5_000)}`],
-    ['here documents without an end', '<<a '.repeat(20_000)],
-    ['shells in shells', 'bash -c '.repeat(10_000)],
-    ['programs that start programs', 'env xargs '.repeat(10_000)],
+    ['nested substitutions', `ls ${'$('.repeat(20_000)}`],
+    ['nested groups', `ls ${'('.repeat(20_000)}`],
+    ['nested quotes', `ls ${'"$(echo '.repeat(10_000)}`],
+    ['nested arithmetic', `ls ${'$(('.repeat(20_000)}`],
+    ['braces that multiply', `ls ${'{a,b}'.repeat(5_000)}`],
+    ['here documents without an end', `ls ${'<<a '.repeat(20_000)}`],
+    ['shells in shells', `ls | ${'bash -c '.repeat(10_000)}`],
+    ['programs that start programs', `ls | ${'env xargs '.repeat(10_000)}`],
+    ['many blanks before its end', `ls${' '.repeat(100_000)}$`],
+    ['a program whose name is a number', `${'1'.repeat(100_000)}x`],
+    ['a flag that is a number', `ls -${'1'.repeat(100_000)}x`],
   ])('with %s asks, and does not end the process', patience, (_, command) => {
-    const permission = new Permission('ask', ['run_command(ls)'], true, { deny: ['run_command(rm)'] });
+    const allow = ['run_command(ls)', 'run_command(ls [-n=])'];
+    const permission = new Permission('ask', allow, true, { deny: ['run_command(rm)'] });
     const given = call({ toolName: 'run_command', subject: command, arguments: { command } });
     expect(permission.decide(given).type).toBe('ask');
   });
+});
+
+test('a diff with many blanks before the end of a line is shown at once', patience, () => {
+  const line = `+${' '.repeat(100_000)}x`;
+  expect(visibleText(line, 'diff')).toBe('+\\u{20}{100000}x');
 });
 
 describe('the file of a project', () => {
@@ -108,10 +118,13 @@ describe('an audit log from elsewhere', () => {
     expect((await verifyAudit(auditLines(chunks))).problem).toMatchObject({ line: 1 });
   });
 
+  const record = { v: 1, seq: 1, pid: 1, prev: '0'.repeat(64), time: '', kind: 'stop', surface: '' };
+
   test.each([
     ['nested', '['.repeat(500_000)],
-    ['long', `{"v":1,"seq":${'9'.repeat(500_000)}}`],
+    ['long', JSON.stringify(record).replace('"seq":1', `"seq":${'9'.repeat(500_000)}`)],
   ])('with a line that is %s is not a record', patience, (_, line) => {
+    expect(readAuditLine(JSON.stringify(record))).toEqual(record);
     expect(readAuditLine(line)).toBeUndefined();
   });
 });
@@ -141,6 +154,8 @@ describe('a server', () => {
     return response.status;
   }
 
+  const bytes = () =>
+    `GET /v1/sessions/honest HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`;
   const isAlive = async () => expect(await ask('GET', '/v1/sessions/honest')).toBe(200);
 
   test.each([
@@ -156,10 +171,10 @@ describe('a server', () => {
   });
 
   test.each([
-    ['a long id', `/v1/sessions/${'a'.repeat(10_000)}`, 404],
+    ['a long id', `/v1/sessions/${'a'.repeat(10_000)}!`, 404],
     ['a long position', `/v1/sessions/honest/events?after=${'9'.repeat(10_000)}`, 400],
     ['many parameters', `/v1/sessions?${'limit=1&'.repeat(1_500)}`, 200],
-    ['many segments', `/v1/sessions/${'a/'.repeat(6_000)}`, 404],
+    ['many segments', `/v1/sessions/${'a/'.repeat(6_000)}!`, 404],
   ])('answers %s, and keeps working', patience, async (_, path, status) => {
     expect(await ask('GET', path)).toBe(status);
     await isAlive();
@@ -185,22 +200,25 @@ describe('a server', () => {
     const socket = connect(Number(port), hostname);
     onTestFinished(() => void socket.destroy());
     await once(socket, 'connect');
-    const one = `GET /v1/sessions/honest HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`;
     let answers = 0;
     socket.setEncoding('latin1').on('data', (text: string) => {
       answers += text.split('HTTP/1.1 200 OK').length - 1;
     });
-    socket.write(one.repeat(1_000));
+    socket.write(bytes().repeat(1_000));
     await expect.poll(() => answers, patience).toBe(1_000);
   });
 
   test('serves others while connections that say nothing are open', patience, async () => {
     const { port, hostname } = new URL(server.url);
-    const silent = Array.from({ length: 200 }, () => connect(Number(port), hostname));
+    const sockets = Array.from({ length: 200 }, () => connect(Number(port), hostname));
     onTestFinished(() => {
-      for (const socket of silent) socket.destroy();
+      for (const socket of sockets) socket.destroy();
     });
-    await Promise.all(silent.map((socket) => once(socket, 'connect')));
-    await isAlive();
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    // `fetch` would use a connection that was open before.
+    const next = connect(Number(port), hostname).setEncoding('latin1');
+    sockets.push(next);
+    next.write(bytes());
+    expect((await once(next, 'data'))[0]).toContain('HTTP/1.1 200 OK');
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Guest } from '../../apps/server/test/support/guest.ts';
 import { guest } from '../../apps/server/test/support/guest.ts';
 import type { Attack, Scene } from './server-scene.ts';
 import { repelled, scene, send, share } from './server-scene.ts';
@@ -60,6 +61,13 @@ describe('a session is used by another user', () => {
       const { json, text } = await eve.ask('GET', path);
       expect([path, json['items'], text.includes('"s"')]).toEqual([path, [], false]);
     }
+  });
+
+  test('by a wrong decision, which tells its owner the hash', async () => {
+    const on = await scene();
+    const wrong = (by: Guest) => by.ask('POST', approvalPath(on), { decision: 'allow', hash: 'wrong' });
+    expect((await wrong(on.eve)).json['code']).toBe('no_session');
+    expect((await wrong(on.ann)).text).toContain(on.approval.hash);
   });
 
   test.each(['Ann', 'ann ', 'ann\u200b', 'a', ''])('by a token with the similar name %j', async (name) => {
@@ -164,7 +172,9 @@ describe('a share is used beyond its level', () => {
     },
   );
 
-  test('after it has ended: by requests, and by a stream that is still open', async () => {
+  test('after it has ended: by requests, and by a stream that is still open', {
+    timeout: 20_000,
+  }, async () => {
     const { one, ann, eve } = await scene('use');
     const stream = await one.watch('/v1/sessions/s/events', eve.headers);
     await stream.until(({ data }) => data.includes('use write'));

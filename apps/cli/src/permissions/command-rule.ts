@@ -47,8 +47,10 @@ export function allowsStep(rule: CommandRule, { argv, directory, isPiped }: Plac
 export function areFlags(words: readonly string[], flags: readonly string[]): boolean {
   for (let index = 0; index < words.length; index += 1) {
     const flag = words[index] ?? '';
-    const [, name = '', value = ''] = /^(--?[\w-]*?)=?(\d*)$/.exec(flag) ?? [];
-    if (flags.includes(flag) || (value !== '' && flags.includes(`${name}=`))) continue;
+    const value = /(?<!\d)\d+$/.exec(flag)?.[0] ?? '';
+    const name = flag.slice(0, flag.length - value.length).replace(/=$/, '');
+    const isNumber = value !== '' && flag.startsWith('-');
+    if (flags.includes(flag) || (isNumber && flags.includes(`${name}=`))) continue;
     index += 1;
     if (!flags.includes(`${flag}=`) || !/^\d+$/.test(words[index] ?? '')) return false;
   }

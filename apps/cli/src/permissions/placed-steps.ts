@@ -65,7 +65,8 @@ const wrappers: ReadonlySet<string> = new Set([
 export function isWrapper(program: string): boolean {
   const name = baseName(program);
   return (
-    (program.includes('/') && !program.startsWith('/')) || wrappers.has(name.replace(/(?<=.)[\d.]+$/, ''))
+    (program.includes('/') && !program.startsWith('/')) ||
+    wrappers.has(name.replace(/(?<=[^\d.])[\d.]+$/, ''))
   );
 }
 

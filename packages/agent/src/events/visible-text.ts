@@ -24,7 +24,7 @@ const twin =
 const manyBlanks = /[ \t]{80,}/g;
 
 /** Blanks at the end of an added or removed line. A shell continues `\` on the next line, but not `\` and a blank. */
-const endBlanks = /[ \t]+$(?<=^[+-].*)/gm;
+const endBlanks = /(?<![ \t])[ \t]+$(?<=^[+-].*)/gm;
 
 /**
  * Makes every character of a text visible: one that is invisible, or looks like another in its word, is written like

@@ -27,6 +27,9 @@ const reserved = new Set(
   '! [[ case coproc do done elif else esac fi for function if in select then time until while'.split(' '),
 );
 
+/** Tried only where a run of blanks starts: a long run inside the line would otherwise be searched from each of its blanks. */
+const outerBlanks = /^[ \t\n]+|(?<![ \t\n])[ \t\n]+$/g;
+
 /** Characters that no word may contain, even in quotes: control characters and what cannot be stored as UTF-8. */
 const unclear = /(?![\n\t])[\p{C}\p{Zl}\p{Zp}]/u;
 
@@ -40,7 +43,7 @@ export function readCommandLine(text: string): CommandLine | undefined {
   if (unclear.test(given)) return undefined;
   const steps: { argv: string[]; redirects: string[] }[] = [{ argv: [], redirects: [] }];
   const operators: CommandOperator[] = [];
-  for (let rest = given.replace(/^[ \t\n]+|[ \t\n]+$/g, ''); rest !== ''; ) {
+  for (let rest = given.replace(outerBlanks, ''); rest !== ''; ) {
     const { 0: all = '', groups = {} } = token.exec(rest) ?? {};
     const { redirect, operator, word } = groups;
     const step = steps.at(-1);
