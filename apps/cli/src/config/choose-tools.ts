@@ -2,13 +2,20 @@ import type { Tool } from '@cobbler/agent';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { waitTool } from '@cobbler/tools/wait';
+import type { WebFetchOptions } from '@cobbler/tools/web';
+import { webFetchTool } from '@cobbler/tools/web';
 import { isTooWide, readRule } from '../permissions/permission-rule.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Returns the tools that the command line has without MCP servers. */
-export function ownTools(options: WorkspaceToolsOptions): Tool[] {
-  return [...workspaceTools(options), waitTool()];
+export function ownTools(options: WorkspaceToolsOptions, web?: WebFetchOptions): Tool[] {
+  return [...workspaceTools(options), waitTool(), webFetchTool(web)];
+}
+
+/** Returns the tools of the assistant, whose turns do not wait. */
+export function assistantTools(options: WorkspaceToolsOptions, web?: WebFetchOptions): Tool[] {
+  return ownTools(options, web).filter((tool) => tool.waitUntil === undefined);
 }
 
 /** Returns the tools with these names. @throws UsageError for an unknown name. */
@@ -51,8 +58,8 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
     if (isTooWide(readRule(rule, 'allow'))) {
       throw UsageError.withCode(
         'bad_rule',
-        `--allow ${JSON.stringify(rule)} allows nothing: a rule for commands must name a program with all its arguments.`,
-        "For example: --allow 'run_command(npm test)'. See docs/permissions.md.",
+        `--allow ${JSON.stringify(rule)} allows nothing: a rule must name a command with all its arguments, or the host of a web page.`,
+        "For example: --allow 'run_command(npm test)' or --allow 'web_fetch(*.example.com)'. See docs/permissions.md.",
       );
     }
     if (name.includes('*') || known.includes(name.trim())) continue;

@@ -1,11 +1,15 @@
 import type { Audit } from '../session/audit.ts';
 // The settings of a run that a replay takes from its recording.
 
+import type { Tool } from '@cobbler/agent';
 import { Budget } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
+import { hostRules } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
-import { sandboxIn } from '../config/sandbox.ts';
+import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
+import { Permission } from '../permissions/permission.ts';
+import { webTool } from '../permissions/web-rule.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Budgets } from './budgets/budgets.ts';
 import type { RecordReplay } from './record-replay.ts';
@@ -41,4 +45,35 @@ export async function runSandbox(
   const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
   if (kind === sandbox.kind) return sandbox;
   return bwrapSandbox({ workspace: folder, ...(hosts && { network: { hosts } }) }, kind);
+}
+
+/** Returns the hosts that the user allows; undefined for an older cassette, whose requests lack web_fetch. */
+export async function runHosts(
+  { flags, recordReplay }: Pick<SandboxedRun, 'flags' | 'recordReplay'>,
+  { env }: Pick<Io, 'env'>,
+): Promise<readonly string[] | undefined> {
+  const hosts = recordReplay.isReplay ? undefined : await allowedHosts(flags, env);
+  return recordReplay.fact('web', () => hosts);
+}
+
+/** Returns the tools that the recorded requests contain: older cassettes lack the tool that waits, and web_fetch. */
+export function recordedTools(
+  tools: readonly Tool[],
+  hosts: readonly string[] | undefined,
+  { isReplay, fact }: RecordReplay,
+): Tool[] {
+  const canWait = fact('waits', () => !isReplay);
+  return tools.filter(
+    ({ name, waitUntil }) =>
+      (canWait || waitUntil === undefined) && (hosts !== undefined || name !== webTool),
+  );
+}
+
+/** Returns the recorded permissions. A replay runs only recorded calls. */
+export function replayedPermission(
+  { mode, allow }: RunFlags,
+  hosts: readonly string[] = [],
+  attended: boolean,
+): Permission {
+  return new Permission(mode, [...allow, ...hostRules(hosts)], attended, { isReplay: true });
 }

@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { ToolResultPart } from '@cobbler/agent';
+import { AgentError, sniffMediaType } from '@cobbler/agent';
+import { htmlText } from './html-text.ts';
+import type { WebResponse } from './web-request.ts';
+import { notFetched } from './web-request.ts';
+
+/** Maximum number of bytes that are read, after decompression. */
+export const maxPageBytes = 5_000_000;
+
+/** Maximum size of an image. Base64 has four bytes for three, and services accept images of up to 5 MB in base64. */
+const maxImageBytes = 3_750_000;
+
+/** The content of a response. */
+export interface PageContent {
+  readonly mediaType: string;
+  /** Text, or a file for the model to view. */
+  readonly content: string | Extract<ToolResultPart, { readonly type: 'file' }>;
+  /** False if the page is longer than what was read. */
+  readonly isWhole: boolean;
+}
+
+const unzippers: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Reads the content of a response. @throws AgentError `tool` for a type that is neither text nor a file that models view. */
+export async function readContent(
+  url: URL,
+  { headers, body }: WebResponse,
+  signal: AbortSignal,
+): Promise<PageContent> {
+  const header = String(headers['content-type'] ?? '');
+  const mediaType = (header.split(';')[0] ?? '').trim().toLowerCase() || 'text/plain';
+  const { bytes, isWhole } = await readBytes(body, String(headers['content-encoding'] ?? ''));
+  const fileType = sniffMediaType(bytes);
+  if (fileType !== undefined) {
+    const isTooLarge = !isWhole || (fileType !== 'application/pdf' && bytes.length > maxImageBytes);
+    if (isTooLarge || fileType.startsWith('audio/'))
+      throw notFetched(`${url.href} is ${isTooLarge ? 'too large' : 'audio'} (${fileType}).`);
+    const content = { type: 'file', mediaType: fileType, data: bytes.toString('base64') } as const;
+    return { mediaType: fileType, content, isWhole };
+  }
+  const isHtml = mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
+  const isText = /^text\/|^application\/(.*[+.-])?(json|xml|yaml|javascript|x?html|toml|ndjson)$/.test(
+    mediaType,
+  );
+  const text = isText ? decode(bytes, header) : '';
+  if (!isText || text.includes('\0'))
+    throw notFetched(`${url.href} is not text (${mediaType}), so web_fetch cannot show it.`);
+  if (!isHtml) return { mediaType, content: text, isWhole };
+  const page = await htmlText(text, url, signal);
+  return { mediaType, content: page.text, isWhole: isWhole && page.isWhole };
+}
+
+/** Reads at most {@link maxPageBytes}, so that a small body cannot expand without a limit. */
+async function readBytes(body: Readable, encoding: string): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const name = encoding.trim().toLowerCase();
+  const unzip = unzippers[name];
+  if (unzip === undefined && name !== '' && name !== 'identity') {
+    body.on('error', () => {}).destroy();
+    throw notFetched(`The response has an unknown content encoding: ${JSON.stringify(encoding)}.`);
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of unzip === undefined ? body : pipeline(body, unzip(), () => {})) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxPageBytes) break;
+    }
+  } catch (error) {
+    throw notFetched(`The response ended early: ${AgentError.from(error, 'tool').message}`);
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxPageBytes), isWhole: size <= maxPageBytes };
+}
+
+/** Decodes text as its byte order mark, its header or its first tags say, otherwise as UTF-8. */
+function decode(bytes: Buffer, header: string): string {
+  const mark = bytes.toString('latin1', 0, 3);
+  const head = bytes.toString('latin1', 0, 1024);
+  const [, name = 'utf-8'] =
+    /charset\s*=\s*["']?([\w.:-]+)/i.exec(header) ??
+    /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head) ??
+    [];
+  const byMark = mark === '\xef\xbb\xbf' ? 'utf-8' : mark.startsWith('\xff\xfe') ? 'utf-16le' : undefined;
+  try {
+    return new TextDecoder(mark.startsWith('\xfe\xff') ? 'utf-16be' : (byMark ?? name)).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
