@@ -14,6 +14,7 @@ import {
   writeFile,
 } from '../src/index.ts';
 import { waitTool } from '../src/wait-until.ts';
+import { webFetchTool } from '../src/web/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,6 +26,8 @@ const command = () => ({
   ...{ maxOutputBytes: 1_000, runtime: fakeRuntime() },
 });
 const server = { command: 'none', args: ['a'], env: { A: 'b' }, tools: ['look'], callTimeout: 10 };
+
+const webEffects = { resolve: async () => [], isPublic: () => false, request: async () => Promise.reject() };
 
 const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'new Workspace': () => [folder, { anchor: 'path', env: {} }],
@@ -50,6 +53,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   printCommandLine: () => [{ steps: [{ argv: ['a'], redirects: [] }], operators: [] }],
   readCommandLine: () => ['a b'],
   waitTool: () => [{ maxMs: 1_000 }],
+  webFetchTool: () => [{ allowHosts: ['example.com'], mayFollow: () => false, ...webEffects }],
 };
 
 const tools: Readonly<Record<string, Tool>> = {
@@ -61,6 +65,7 @@ const tools: Readonly<Record<string, Tool>> = {
   'workspaceTools()[0]': readFile(workspace),
   'writeFile()': writeFile(workspace),
   'waitTool()': waitTool(),
+  'webFetchTool()': webFetchTool(),
 };
 
 const called = 'the loop calls the functions of a tool, with arguments that it has validated';

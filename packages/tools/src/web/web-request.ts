@@ -5,6 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
+import { addAbortSignal } from 'node:stream';
 import { AgentError } from '@cobbler/agent';
 import type { AllowedHost } from '@cobbler/agent/sandbox';
 import { allowsHost } from '@cobbler/agent/sandbox';
@@ -73,7 +74,9 @@ async function send(url: URL, access: WebAccess, signal: AbortSignal): Promise<W
   const addresses = await addressesFor(url, access);
   signal.throwIfAborted();
   try {
-    return await access.request(url, addresses, signal);
+    const response = await access.request(url, addresses, signal);
+    addAbortSignal(signal, response.body);
+    return response;
   } catch (error) {
     signal.throwIfAborted();
     throw notFetched(`The request to ${url.host} failed: ${AgentError.from(error, 'tool').message}`);
