@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { hostRules, webAccess } from '../../apps/cli/src/config/permission-plan.ts';
 import type { PermissionMode } from '../../apps/cli/src/permissions/permission.ts';
 import { Permission } from '../../apps/cli/src/permissions/permission.ts';
-import { Internet } from '../../packages/tools/test/web/internet.ts';
 import { webFetchTool } from '../../packages/tools/src/web/index.ts';
+import { Internet } from '../../packages/tools/test/web/internet.ts';
 
 interface Given {
   readonly mode?: PermissionMode;
@@ -17,7 +17,11 @@ interface Given {
 }
 
 /** Plays a run whose model fetches URLs one after another. */
-async function play(net: Internet, urls: readonly string[], { mode = 'ask', hosts = [], answer }: Given = {}) {
+async function play(
+  net: Internet,
+  urls: readonly string[],
+  { mode = 'ask', hosts = [], answer }: Given = {},
+) {
   const permission = new Permission(mode, hostRules(hosts), answer !== undefined);
   const { request, resolve } = net;
   const tool = webFetchTool({ ...webAccess(hosts, () => permission), request, resolve });

@@ -5,10 +5,8 @@ import type { Tool } from '@cobbler/agent';
 import { Budget } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
-import { hostRules } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
-import { Permission } from '../permissions/permission.ts';
 import { webTool } from '../permissions/web-rule.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Budgets } from './budgets/budgets.ts';
@@ -67,13 +65,4 @@ export function recordedTools(
     ({ name, waitUntil }) =>
       (canWait || waitUntil === undefined) && (hosts !== undefined || name !== webTool),
   );
-}
-
-/** Returns the recorded permissions. A replay runs only recorded calls. */
-export function replayedPermission(
-  { mode, allow }: RunFlags,
-  hosts: readonly string[] = [],
-  attended: boolean,
-): Permission {
-  return new Permission(mode, [...allow, ...hostRules(hosts)], attended, { isReplay: true });
 }

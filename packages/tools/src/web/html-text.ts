@@ -13,23 +13,16 @@ const chunkSize = 65_536;
 /** Elements whose content is not part of the text. */
 const skipped = new Set(['script', 'style', 'template', 'svg', 'math', 'iframe', 'object', 'canvas']);
 
-/** Elements that begin a new line, and whether an empty line comes before. */
-const blocks: Readonly<Record<string, number>> = {
-  ...{ p: 2, h1: 2, h2: 2, h3: 2, h4: 2, h5: 2, h6: 2, ul: 2, ol: 2, dl: 2, pre: 2, table: 2, blockquote: 2 },
-  ...{
-    article: 2,
-    section: 2,
-    main: 2,
-    header: 2,
-    footer: 2,
-    nav: 2,
-    aside: 2,
-    figure: 2,
-    form: 2,
-    title: 2,
-  },
-  ...{ div: 1, li: 1, dt: 1, dd: 1, tr: 1, br: 1, hr: 1, summary: 1, option: 1, figcaption: 1, caption: 1 },
-};
+/** Elements with an empty line before and after them, and those that only begin a new line. */
+const blocks = new Set(
+  'p h1 h2 h3 h4 h5 h6 ul ol dl pre table blockquote article section main header footer nav aside figure form title'.split(
+    ' ',
+  ),
+);
+const lines = new Set('div li dt dd tr br hr summary option figcaption caption'.split(' '));
+
+/** What can separate texts, the weakest first. */
+const separators = ['', ' ', '\n', '\n\n'];
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -55,111 +48,95 @@ export async function htmlText(
   const parser = new Parser({
     onopentag: (name, attributes) => page.open(name, attributes),
     onclosetag: () => page.close(),
-    ontext: (text) => page.text(text),
+    ontext: (text) => page.add(text),
   });
-  for (let at = 0; at < html.length && page.isWhole; at += chunkSize) {
+  for (let at = 0; at < html.length && page.size <= maxCharacters; at += chunkSize) {
     parser.write(html.slice(at, at + chunkSize));
     await pause();
     signal.throwIfAborted();
   }
   parser.end();
-  return { text: page.result(), isWhole: page.isWhole };
+  const text = page.parts.join('').slice(0, maxCharacters).trim();
+  return { text, isWhole: page.size <= maxCharacters };
 }
 
 class PageText {
+  readonly parts: string[] = [];
+  size = 0;
   readonly #base: URL;
   readonly #open: OpenElement[] = [];
-  readonly #parts: string[] = [];
-  #size = 0;
-  /** Line breaks, and a space, before the next text. */
-  #breaks = 0;
-  #space = false;
+  /** What separates the next text from the text before: line breaks, or a space. */
+  #gap = '';
   /** True directly after a mark such as that of a list item, with which the text shares a line. */
   #isMarked = false;
   #pre = 0;
-  #lists = 0;
 
   constructor(base: URL) {
     this.#base = base;
   }
 
-  get isWhole(): boolean {
-    return this.#size <= maxCharacters;
-  }
-
   open(name: string, attributes: Attributes): void {
     if (this.#open.length >= maxDepth) throw notFetched('The page is nested too deeply to be read.');
-    const isShown = (this.#open.at(-1)?.isShown ?? true) && !isHidden(name, attributes);
+    const { hidden, style = '' } = attributes;
+    const isHidden = skipped.has(name) || hidden !== undefined || /display\s*:\s*none/i.test(style);
+    const isShown = !isHidden && this.#open.at(-1)?.isShown !== false;
+    const [start, end = ''] = isShown ? this.#marks(name, attributes) : [];
     if (isShown) this.#break(name);
-    const [start, end] = isShown ? this.#marks(name, attributes) : ['', ''];
     if (name === 'pre') this.#pre += 1;
-    if (name === 'ul' || name === 'ol') this.#lists += 1;
     this.#open.push({ name, end, isShown });
-    this.#add(start);
+    if (start === undefined) return;
+    this.#put(start);
     this.#isMarked = start.endsWith(' ');
   }
 
   close(): void {
-    const element = this.#open.pop();
-    if (element === undefined) return;
-    const { name, end, isShown } = element;
+    const { name, end, isShown } = this.#open.pop() ?? { name: '', end: '', isShown: false };
     if (name === 'pre') this.#pre -= 1;
-    if (name === 'ul' || name === 'ol') this.#lists -= 1;
-    // Directly after the text, without the space before the next one.
-    if (end !== '') this.#put(end);
     this.#isMarked = false;
+    // Directly after the text, without the space before the next one.
+    if (end !== '') this.#append(end);
     if (isShown) this.#break(name);
   }
 
-  text(given: string): void {
+  add(given: string): void {
     if (this.#open.at(-1)?.isShown === false) return;
-    if (this.#pre > 0) return this.#add(given);
+    if (this.#pre > 0) return this.#put(given);
     const text = given.replace(/\s+/g, ' ');
-    if (text.startsWith(' ')) this.#space = true;
-    this.#add(text.trim());
-    if (text.endsWith(' ')) this.#space = true;
+    if (text.startsWith(' ')) this.#separate(' ');
+    if (text !== ' ') this.#put(text.trim());
+    if (text.endsWith(' ')) this.#separate(' ');
   }
 
-  result(): string {
-    return this.#parts.join('').slice(0, maxCharacters).trim();
-  }
-
-  #marks(name: string, attributes: Attributes): readonly [start: string, end: string] {
-    if (/^h[1-6]$/.test(name)) return [`${'#'.repeat(Number(name[1]))} `, ''];
-    if (name === 'title') return ['Title: ', ''];
-    if (name === 'li') return [`${'  '.repeat(Math.min(Math.max(this.#lists - 1, 0), 8))}- `, ''];
+  #marks(name: string, { alt, href }: Attributes): readonly [start?: string, end?: string] {
+    if (/^h[1-6]$/.test(name)) return [`${'#'.repeat(Number(name[1]))} `];
+    if (name === 'title') return ['Title: '];
+    if (name === 'li') return ['- '];
     if (name === 'td' || name === 'th') return ['| ', ' '];
-    if (name === 'blockquote') return ['> ', ''];
-    if (name === 'hr') return ['---', ''];
+    if (name === 'blockquote') return ['> '];
     if (name === 'pre') return ['```\n', '\n```'];
     if (name === 'code' && this.#pre === 0) return ['`', '`'];
-    if (name === 'img' && attributes['alt']) return [`[image: ${attributes['alt']}]`, ''];
-    const { href } = attributes;
+    if (name === 'img' && alt) return [`[image: ${alt}]`];
     const link = name === 'a' && href !== undefined ? URL.parse(href, this.#base) : null;
-    return link !== null && /^https?:$/.test(link.protocol) ? ['[', `](${link.href})`] : ['', ''];
+    return link !== null && /^https?:$/.test(link.protocol) ? ['[', `](${link.href})`] : [];
   }
 
   #break(name: string): void {
-    if (!this.#isMarked) this.#breaks = Math.max(this.#breaks, blocks[name] ?? 0);
+    if (blocks.has(name)) this.#separate('\n\n');
+    else if (lines.has(name)) this.#separate('\n');
   }
 
-  /** Adds text after what separates it from the text before. */
-  #add(text: string): void {
-    if (text === '') return;
-    const space = this.#space && !this.#isMarked ? ' ' : '';
-    const gap = this.#breaks > 0 ? '\n'.repeat(this.#breaks) : space;
-    this.#breaks = 0;
-    this.#space = false;
-    this.#isMarked = false;
-    this.#put(this.#parts.length === 0 ? text : gap + text);
+  #separate(gap: string): void {
+    if (!this.#isMarked && separators.indexOf(gap) > separators.indexOf(this.#gap)) this.#gap = gap;
   }
 
   #put(text: string): void {
-    if (this.#size <= maxCharacters) this.#parts.push(text);
-    this.#size += text.length;
+    this.#append(this.parts.length === 0 ? text : this.#gap + text);
+    this.#gap = '';
+    this.#isMarked = false;
   }
-}
 
-function isHidden(name: string, { hidden, style = '' }: Attributes): boolean {
-  return skipped.has(name) || hidden !== undefined || /display\s*:\s*none/i.test(style);
+  #append(text: string): void {
+    this.parts.push(text);
+    this.size += text.length;
+  }
 }

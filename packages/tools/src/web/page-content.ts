@@ -82,15 +82,15 @@ async function readBytes(body: Readable, encoding: string): Promise<{ bytes: Buf
 
 /** Decodes text as its byte order mark, its header or its first tags say, otherwise as UTF-8. */
 function decode(bytes: Buffer, header: string): string {
-  const mark = bytes.toString('latin1', 0, 3);
   const head = bytes.toString('latin1', 0, 1024);
-  const [, name = 'utf-8'] =
+  const mark = /^(?:\xef\xbb\xbf()|\xff\xfe()|\xfe\xff())/.exec(head);
+  const [, named = 'utf-8'] =
     /charset\s*=\s*["']?([\w.:-]+)/i.exec(header) ??
     /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head) ??
     [];
-  const byMark = mark === '\xef\xbb\xbf' ? 'utf-8' : mark.startsWith('\xff\xfe') ? 'utf-16le' : undefined;
+  const byMark = ['utf-8', 'utf-16le', 'utf-16be'].find((_, index) => mark?.[index + 1] !== undefined);
   try {
-    return new TextDecoder(mark.startsWith('\xfe\xff') ? 'utf-16be' : (byMark ?? name)).decode(bytes);
+    return new TextDecoder(byMark ?? named).decode(bytes);
   } catch {
     return new TextDecoder().decode(bytes);
   }

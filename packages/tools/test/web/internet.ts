@@ -26,8 +26,11 @@ export class Internet {
     this.connections.push(`${url.href} ${addresses.join()}`);
     const page = this.pages[url.href];
     if (page === undefined) throw new Error('connection refused');
-    const { status = 200, headers = { 'content-type': 'text/html' }, body = '' } =
-      typeof page === 'string' ? { body: page } : page;
+    const {
+      status = 200,
+      headers = { 'content-type': 'text/html' },
+      body = '',
+    } = typeof page === 'string' ? { body: page } : page;
     const bytes = body instanceof Readable ? body : Readable.from([Buffer.from(body as string)]);
     return { status, headers, body: bytes };
   };

@@ -31,12 +31,17 @@ describe('web_fetch', () => {
         '[https://example.com/: status 200, text/html]',
         'Title: A & B\n\n## Hi there\n\nSee [the docs](https://example.com/docs?x=1).\n\n- one\n\n- two',
         '```\na\n  b\n```\n\n[image: a cat]no link',
-      ].join('\n').replace('two\n```', 'two\n\n```'),
+      ]
+        .join('\n')
+        .replace('two\n```', 'two\n\n```'),
     );
   });
 
   it('returns other text unchanged', async () => {
-    net.pages[home] = { headers: { 'content-type': 'application/json; charset=utf-8' }, body: '{"a": "<b>"}' };
+    net.pages[home] = {
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: '{"a": "<b>"}',
+    };
     expect(await seen(home)).toBe('[https://example.com/: status 200, application/json]\n{"a": "<b>"}');
   });
 
@@ -44,7 +49,11 @@ describe('web_fetch', () => {
     const body = Buffer.from('89504e470d0a1a0a00', 'hex');
     net.pages[home] = { headers: { 'content-type': 'text/html' }, body };
     const { output } = await net.fetch({ url: home });
-    expect(output?.content[1]).toEqual({ type: 'file', mediaType: 'image/png', data: body.toString('base64') });
+    expect(output?.content[1]).toEqual({
+      type: 'file',
+      mediaType: 'image/png',
+      data: body.toString('base64'),
+    });
   });
 
   it.each([
@@ -71,7 +80,9 @@ describe('web_fetch', () => {
     net.pages[home] = { headers: { 'content-type': 'text/plain' }, body: text };
     const first = await seen(home);
     expect(first).toMatch(/a\n\[characters 0 to 49999 of 50004; to read on, use offset 49999\]$/);
-    expect(await seen(home, { offset: 49_999 })).toContain('\u{1f600}end\n[characters 49999 to 50004 of 50004]');
+    expect(await seen(home, { offset: 49_999 })).toContain(
+      '\u{1f600}end\n[characters 49999 to 50004 of 50004]',
+    );
     expect(await seen(home, { offset: 50_004 })).toContain('has only 50004 characters');
   });
 
@@ -92,8 +103,19 @@ describe('web_fetch', () => {
 
 describe('the addresses that web_fetch connects to [P21]', () => {
   it.each([
-    ...['http://127.0.0.1/', 'http://2130706433/', 'http://0x7f.1/', 'http://[::1]/', 'http://[::ffff:127.0.0.1]/'],
-    ...['http://169.254.169.254/latest/meta-data', 'http://10.0.0.1/', 'http://192.168.1.1/', 'http://0.0.0.0/'],
+    ...[
+      'http://127.0.0.1/',
+      'http://2130706433/',
+      'http://0x7f.1/',
+      'http://[::1]/',
+      'http://[::ffff:127.0.0.1]/',
+    ],
+    ...[
+      'http://169.254.169.254/latest/meta-data',
+      'http://10.0.0.1/',
+      'http://192.168.1.1/',
+      'http://0.0.0.0/',
+    ],
     ...['http://[fd00::1]/', 'http://[fe80::1]/', 'http://[64:ff9b::7f00:1]/', 'http://100.64.0.1/'],
   ])('are not private: %s', async (url) => {
     expect(await seen(url)).toContain('Only public addresses are fetched.');
@@ -116,7 +138,12 @@ describe('the addresses that web_fetch connects to [P21]', () => {
 
   it.each([
     ...['file:///etc/passwd', 'ftp://example.com/', 'data:text/html,x', 'gopher://example.com/'],
-    ...['https://user:secret@example.com/', 'https://user@example.com/', 'https://example.com:22/', 'nonsense'],
+    ...[
+      'https://user:secret@example.com/',
+      'https://user@example.com/',
+      'https://example.com:22/',
+      'nonsense',
+    ],
   ])('belong to plain http and https URLs, unlike %s', async (url) => {
     expect(await seen(url)).toMatch(/not supported|user name|Port 22 is not allowed|is not a URL/);
     expect(net.connections).toEqual([]);
@@ -135,7 +162,9 @@ describe('redirects of web_fetch [P21]', () => {
     net.redirect('http://example.com/', 'https://example.com/');
     net.redirect(home, 'b?c');
     net.pages['https://example.com/b?c'] = 'arrived';
-    expect(await seen('http://example.com/')).toBe('[https://example.com/b?c: status 200, text/html]\narrived');
+    expect(await seen('http://example.com/')).toBe(
+      '[https://example.com/b?c: status 200, text/html]\narrived',
+    );
   });
 
   it.each([
@@ -179,7 +208,9 @@ describe('hostile pages', () => {
   it('cannot be larger than the maximum, even if they are small when compressed', async () => {
     const bomb = gzipSync(Buffer.alloc(60_000_000, 'a'));
     net.pages[home] = { headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, body: bomb };
-    expect(await seen(home)).toMatch(/of 5000000; to read on, use offset 50000; the page is longer than what was read\]$/);
+    expect(await seen(home)).toMatch(
+      /of 5000000; to read on, use offset 50000; the page is longer than what was read\]$/,
+    );
   });
 
   it.each([
@@ -228,7 +259,9 @@ describe('hostile pages', () => {
   it('cannot multiply their size with links', async () => {
     const url = `https://example.com/${'x'.repeat(1_800)}/`;
     net.pages[url] = '<a href=y>z</a>'.repeat(20_000);
-    expect(await seen(url, { offset: 1_999_999 })).toMatch(/of 2000000; the page is longer than what was read\]$/);
+    expect(await seen(url, { offset: 1_999_999 })).toMatch(
+      /of 2000000; the page is longer than what was read\]$/,
+    );
   });
 });
 
@@ -236,7 +269,11 @@ it('sends requests to the checked address, without cookies, and reads real respo
   const headers: unknown[] = [];
   const server = createServer((request, response) => {
     headers.push(request.headers);
-    response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip', 'set-cookie': 'a=b' });
+    response.writeHead(200, {
+      'content-type': 'text/plain',
+      'content-encoding': 'gzip',
+      'set-cookie': 'a=b',
+    });
     response.end(gzipSync(`hello from ${request.url}`));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -249,8 +286,12 @@ it('sends requests to the checked address, without cookies, and reads real respo
   });
   const { text } = await call(tool, { url: `http://page.example:${port}/x?y#z` });
   expect(text).toBe(`[http://page.example:${port}/x?y: status 200, text/plain]\nhello from /x?y`);
-  expect(headers).toEqual([expect.objectContaining({ host: `page.example:${port}`, 'user-agent': 'cobbler' })]);
+  expect(headers).toEqual([
+    expect.objectContaining({ host: `page.example:${port}`, 'user-agent': 'cobbler' }),
+  ]);
   expect(headers[0]).not.toHaveProperty('cookie');
   const offline = webFetchTool({ allowHosts: [`page.example:${port}`], resolve: async () => ['127.0.0.1'] });
-  expect((await call(offline, { url: `http://page.example:${port}/` })).text).toContain('Only public addresses');
+  expect((await call(offline, { url: `http://page.example:${port}/` })).text).toContain(
+    'Only public addresses',
+  );
 });
