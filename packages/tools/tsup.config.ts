@@ -4,5 +4,5 @@ export default bundle({
   index: 'src/index.ts',
   'mcp/index': 'src/mcp/index.ts',
   'wait-until': 'src/wait-until.ts',
-  'web/index': 'src/web/index.ts',
+  'web/web-fetch': 'src/web/web-fetch.ts',
 });

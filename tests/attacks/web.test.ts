@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { hostRules, webAccess } from '../../apps/cli/src/config/permission-plan.ts';
 import type { PermissionMode } from '../../apps/cli/src/permissions/permission.ts';
 import { Permission } from '../../apps/cli/src/permissions/permission.ts';
-import { webFetchTool } from '../../packages/tools/src/web/index.ts';
+import { webFetchTool } from '../../packages/tools/src/web/web-fetch.ts';
 import { Internet } from '../../packages/tools/test/web/internet.ts';
 
 interface Given {

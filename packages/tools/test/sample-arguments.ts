@@ -14,7 +14,7 @@ import {
   writeFile,
 } from '../src/index.ts';
 import { waitTool } from '../src/wait-until.ts';
-import { webFetchTool } from '../src/web/index.ts';
+import { webFetchTool } from '../src/web/web-fetch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -18,7 +18,7 @@ import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
-import { permissionIn, webAccess } from '../config/permission-plan.ts';
+import { hostRules, permissionIn, webAccess } from '../config/permission-plan.ts';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
@@ -29,17 +29,11 @@ import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
-import { permissionWords } from '../permissions/permission.ts';
+import { Permission, permissionWords } from '../permissions/permission.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
-import {
-  recordedTools,
-  replayedPermission,
-  runBudget,
-  runHosts,
-  runSandbox,
-} from '../run/replayed-settings.ts';
+import { recordedTools, runBudget, runHosts, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { runTask } from '../run/task.ts';
@@ -138,11 +132,8 @@ async function work(
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
   const hosts = await runHosts({ flags, recordReplay }, io);
-  const workspace = workspaceOf(folder, flags, context, sandbox, io);
-  const known = ownTools(
-    workspace,
-    webAccess(hosts ?? [], () => permission),
-  );
+  const web = webAccess(hosts ?? [], () => permission);
+  const known = ownTools(workspaceOf(folder, flags, context, sandbox, io), web);
   const own = [...recordedTools(known, hosts, recordReplay), ...(mcp?.tools() ?? [])];
   const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
@@ -157,8 +148,10 @@ async function work(
   // Opened last, because afterwards this process controls the terminal.
   const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
+  // A replay uses the recorded permissions and runs only recorded calls.
+  const allowed = [...flags.allow, ...hostRules(hosts ?? [])];
   const { permission } = recordReplay.isReplay
-    ? { permission: replayedPermission(flags, hosts, isAttended) }
+    ? { permission: new Permission(flags.mode, allowed, isAttended, { isReplay: true }) }
     : await permissionIn(folder, flags, isAttended, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
   chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));

@@ -12,6 +12,8 @@ import { maxPageBytes, readContent } from './page-content.ts';
 import type { WebAccess, WebRequest } from './web-request.ts';
 import { nodeRequest, notFetched, openUrl, readUrl } from './web-request.ts';
 
+export type { WebRequest, WebResponse } from './web-request.ts';
+
 /** Arguments of web_fetch. */
 export interface WebFetchArgs {
   /** An http or https URL. */

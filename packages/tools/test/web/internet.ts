@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { WebFetchOptions, WebRequest } from '../../src/web/index.ts';
-import { webFetchTool } from '../../src/web/index.ts';
+import type { WebFetchOptions, WebRequest } from '../../src/web/web-fetch.ts';
+import { webFetchTool } from '../../src/web/web-fetch.ts';
 import type { Called, CallOptions } from '../sandbox.ts';
 import { call } from '../sandbox.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { webFetchTool } from '../../src/web/index.ts';
+import { webFetchTool } from '../../src/web/web-fetch.ts';
 import { call } from '../sandbox.ts';
 import { Internet } from './internet.ts';
 
