@@ -42,9 +42,13 @@ export function hostRules(hosts: readonly string[]): string[] {
   return hosts.map((host) => `${webTool}(${host})`);
 }
 
-/** Returns what web_fetch can reach: the allowed hosts, and by redirects what permissions allow without asking. */
+/** Returns what web_fetch can reach: the allowed hosts, and by redirects what permissions allow without asking, or the same host. */
 export function webAccess(allowHosts: readonly string[], permission: () => Permission): WebFetchOptions {
   const callTo = (subject: string) =>
     ({ toolName: webTool, subject, effect: 'idempotent', arguments: { url: subject } }) as const;
-  return { allowHosts, mayFollow: (url) => permission().decide(callTo(url)).type === 'allow' };
+  const mayFollow = (url: string, isSame: boolean) => {
+    const { type } = permission().decide(callTo(url));
+    return type === 'allow' || (isSame && type === 'ask');
+  };
+  return { allowHosts, mayFollow };
 }

@@ -1,4 +1,4 @@
-import { allowsHost, parseAllowedHost } from '@cobbler/agent/sandbox';
+import { allowsUrl, parseAllowedHost } from '@cobbler/agent/sandbox';
 
 /** The tool that fetches web pages. Its rules name hosts, or URLs. */
 export const webTool = 'web_fetch';
@@ -11,14 +11,11 @@ export function hostMatcher(
   pattern: string,
   effect: 'allow' | 'deny',
 ): ((subject: string) => boolean) | undefined {
-  const entry = parseAllowedHost(pattern);
-  if (entry === undefined) return undefined;
+  if (parseAllowedHost(pattern) === undefined) return undefined;
   const everyPort = effect === 'deny' && !/:\d+$/.test(pattern);
   return (subject) => {
-    const url = URL.parse(subject);
-    if (url === null) return false;
-    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-    return allowsHost(everyPort ? { ...entry, ports: [port] } : entry, url.hostname, port);
+    const port = everyPort ? URL.parse(subject)?.port : '';
+    return allowsUrl(port ? `${pattern}:${port}` : pattern, subject);
   };
 }
 

@@ -81,6 +81,7 @@ describe('rules for web pages', () => {
     const permission = new Permission('ask', ['web_fetch(good.example)'], true, { deny: ['web_fetch(*.good.example)'] });
     const { mayFollow } = webAccess([], () => permission);
     const urls = ['https://good.example/', 'https://x.good.example/', 'https://other.example/'];
-    expect(urls.map((url) => mayFollow?.(url))).toEqual([true, false, false]);
+    expect(urls.map((url) => mayFollow?.(url, false))).toEqual([true, false, false]);
+    expect(urls.map((url) => mayFollow?.(url, true))).toEqual([true, false, true]);
   });
 });

@@ -1,13 +1,7 @@
 import type { Tool, ToolOutput, ToolResultPart } from '@cobbler/agent';
 import { defineTool, toolOutput } from '@cobbler/agent';
 import { callable, listOf, read, record } from '@cobbler/agent/input';
-import {
-  allowedHost,
-  allowsHost,
-  isPublicAddress,
-  parseAllowedHost,
-  resolveHost,
-} from '@cobbler/agent/sandbox';
+import { allowedHost, allowsUrl, isPublicAddress, resolveHost } from '@cobbler/agent/sandbox';
 import { maxPageBytes, readContent } from './page-content.ts';
 import type { WebAccess, WebRequest } from './web-request.ts';
 import { nodeRequest, notFetched, openUrl, readUrl } from './web-request.ts';
@@ -29,8 +23,11 @@ export interface WebFetchOptions {
    * `HOST`, `HOST:PORT` or `*.HOST`. Default: none.
    */
   readonly allowHosts?: readonly string[];
-  /** Returns whether a redirect to another host is followed. Default: if `allowHosts` contains it. Must not throw. */
-  readonly mayFollow?: (url: string) => boolean;
+  /**
+   * Returns whether a redirect is followed. `isSame`: to the same host, and not from https to http. Default: if it is, or
+   * if `allowHosts` contains the host.
+   */
+  readonly mayFollow?: (url: string, isSame: boolean) => boolean;
   /** Returns the addresses of a name. Default: the resolver of the system. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
   /** Returns whether an address may be reached. Default: whether it is public. */
@@ -61,13 +58,11 @@ const timeoutMs = 30_000;
  */
 export function webFetchTool(options: WebFetchOptions = {}): Tool {
   const { allowHosts = [], mayFollow, ...effects } = read(options, readOptions);
-  const hosts = allowHosts.flatMap((text) => parseAllowedHost(text) ?? []);
-  const isListed = ({ hostname, protocol, port }: URL) =>
-    hosts.some((one) => allowsHost(one, hostname, Number(port || (protocol === 'https:' ? 443 : 80))));
   const access: WebAccess = {
     ...{ resolve: resolveHost, isPublic: isPublicAddress, request: nodeRequest, ...effects },
-    hosts,
-    mayFollow: (url) => mayFollow?.(url.href) ?? isListed(url),
+    allowHosts,
+    mayFollow: (url, isSame) =>
+      mayFollow?.(url.href, isSame) ?? (isSame || allowHosts.some((one) => allowsUrl(one, url.href))),
   };
   return defineTool<WebFetchArgs>({
     name: 'web_fetch',

@@ -7,8 +7,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { addAbortSignal } from 'node:stream';
 import { AgentError } from '@cobbler/agent';
-import type { AllowedHost } from '@cobbler/agent/sandbox';
-import { allowsHost } from '@cobbler/agent/sandbox';
+import { allowsUrl } from '@cobbler/agent/sandbox';
 
 /** The start of a response. */
 export interface WebResponse {
@@ -28,9 +27,9 @@ export type WebRequest = (
 /** What a request can reach. */
 export interface WebAccess {
   /** Hosts whose ports are allowed in addition to 80 and 443. */
-  readonly hosts: readonly AllowedHost[];
-  /** Returns whether a redirect to another host is followed. */
-  readonly mayFollow: (url: URL) => boolean;
+  readonly allowHosts: readonly string[];
+  /** Returns whether a redirect is followed. `isSame`: to the same host, and not from https to http. */
+  readonly mayFollow: (url: URL, isSame: boolean) => boolean;
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isPublic: (address: string) => boolean;
   readonly request: WebRequest;
@@ -43,6 +42,8 @@ export type WebAnswer =
 
 /** Maximum number of redirects of one call. */
 const maxRedirects = 5;
+
+const usualPorts = new Set(['80', '443']);
 
 /** Reads a URL as it is shown and sent: without a fragment, with the host in ASCII, without a dot at its end. @throws AgentError `tool`. */
 export function readUrl(text: string, base?: URL): URL {
@@ -64,7 +65,7 @@ export async function openUrl(first: URL, access: WebAccess, signal: AbortSignal
     response.body.on('error', () => {}).destroy();
     const next = readUrl(location, url);
     const isSame = next.hostname === url.hostname && (next.protocol === 'https:' || url.protocol === 'http:');
-    if (!isSame && !access.mayFollow(next)) return { url, redirect: next };
+    if (!access.mayFollow(next, isSame)) return { url, redirect: next };
     url = next;
   }
   throw notFetched(`${first.href} redirects more than ${maxRedirects} times.`);
@@ -84,15 +85,17 @@ async function send(url: URL, access: WebAccess, signal: AbortSignal): Promise<W
 }
 
 /** Returns the addresses to connect to. They are the ones that were checked, so the name cannot get others in between. */
-async function addressesFor(url: URL, { hosts, resolve, isPublic }: WebAccess): Promise<readonly string[]> {
+async function addressesFor(
+  url: URL,
+  { allowHosts, resolve, isPublic }: WebAccess,
+): Promise<readonly string[]> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw notFetched(`${url.protocol} is not supported. Use http or https.`);
   if (url.username !== '' || url.password !== '')
     throw notFetched('A URL with a user name or password is not fetched. Remove it.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  if (port !== 80 && port !== 443 && !hosts.some((one) => allowsHost(one, host, port)))
-    throw notFetched(`Port ${port} is not allowed. The user can allow it with --allow-host ${host}:${port}.`);
+  if (url.port !== '' && !usualPorts.has(url.port) && !allowHosts.some((one) => allowsUrl(one, url.href)))
+    throw notFetched(`Port ${url.port} is not allowed. The user can allow it with --allow-host ${url.host}.`);
   const found = isIP(host) > 0 ? [host] : await resolve(host).catch(() => []);
   if (found.length === 0) throw notFetched(`The name ${host} was not found.`);
   const addresses = found.filter((address) => isPublic(address));

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type AllowedHost, allowedHost, allowsHost, parseAllowedHost } from '../allowed-host.ts';
+export { type AllowedHost, allowedHost, allowsUrl, parseAllowedHost } from '../allowed-host.ts';
 export {
   type CommandLine,
   type CommandOperator,
