@@ -3,7 +3,7 @@ import { defined } from '@cobbler/agent/values';
 import { recordChildren } from '../config/backend.ts';
 import { assistantTools, chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
-import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { openAudit } from '../session/audit.ts';
@@ -33,9 +33,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const folder = workFolder(flags.work.dir, io);
   const sandbox = await sandboxIn(folder, flags.work, io);
-  const web = { allowHosts: await allowedHosts(flags.work, io.env) };
-  const own = assistantTools({ root: folder, environment: io.env, sandbox }, web);
-  const tools = chooseTools(own, flags.work.tools);
+  const tools = chooseTools(assistantTools({ root: folder, environment: io.env, sandbox }), flags.work.tools);
   if (tools.length > 0) await recordChildren(io.env);
   const home = assistantHome(io.env, true);
   const budgets = new Budgets({

@@ -8,7 +8,7 @@ import { getMe, poll, readUpdate, setCommands, telegramChannel } from '@cobbler/
 import { recordChildren } from '../config/backend.ts';
 import { assistantTools, chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
-import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { openAudit } from '../session/audit.ts';
@@ -79,9 +79,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const root = workFolder(flags.work.dir, io);
   const sandbox = await sandboxIn(root, flags.work, io);
-  const web = { allowHosts: await allowedHosts(flags.work, io.env) };
-  const own = assistantTools({ root, environment: io.env, sandbox }, web);
-  const tools = chooseTools(own, flags.work.tools);
+  const tools = chooseTools(assistantTools({ root, environment: io.env, sandbox }), flags.work.tools);
   // Finds and ends commands that a killed bot left running.
   if (tools.length > 0) await recordChildren(io.env);
   const budgets = new Budgets({

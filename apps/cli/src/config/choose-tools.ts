@@ -14,8 +14,8 @@ export function ownTools(options: WorkspaceToolsOptions, web?: WebFetchOptions):
 }
 
 /** Returns the tools of the assistant, whose turns do not wait. */
-export function assistantTools(options: WorkspaceToolsOptions, web?: WebFetchOptions): Tool[] {
-  return ownTools(options, web).filter((tool) => tool.waitUntil === undefined);
+export function assistantTools(options: WorkspaceToolsOptions): Tool[] {
+  return ownTools(options).filter((tool) => tool.waitUntil === undefined);
 }
 
 /** Returns the tools with these names. @throws UsageError for an unknown name. */

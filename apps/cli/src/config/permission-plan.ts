@@ -44,10 +44,9 @@ export function hostRules(hosts: readonly string[]): string[] {
 
 /** Returns what web_fetch can reach: the allowed hosts, and by redirects what permissions allow without asking, or the same host. */
 export function webAccess(allowHosts: readonly string[], permission: () => Permission): WebFetchOptions {
-  const callTo = (subject: string) =>
-    ({ toolName: webTool, subject, effect: 'idempotent', arguments: { url: subject } }) as const;
   const mayFollow = (url: string, isSame: boolean) => {
-    const { type } = permission().decide(callTo(url));
+    const call = { toolName: webTool, subject: url, effect: 'idempotent', arguments: { url } } as const;
+    const { type } = permission().decide(call);
     return type === 'allow' || (isSame && type === 'ask');
   };
   return { allowHosts, mayFollow };

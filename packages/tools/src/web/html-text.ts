@@ -121,8 +121,7 @@ class PageText {
   }
 
   #break(name: string): void {
-    if (blocks.has(name)) this.#separate('\n\n');
-    else if (lines.has(name)) this.#separate('\n');
+    this.#separate(blocks.has(name) ? '\n\n' : lines.has(name) ? '\n' : '');
   }
 
   #separate(gap: string): void {

@@ -13,6 +13,8 @@ export const maxPageBytes = 5_000_000;
 /** Maximum size of an image. Base64 has four bytes for three, and services accept images of up to 5 MB in base64. */
 const maxImageBytes = 3_750_000;
 
+const textTypes = /^text\/|^application\/([\w.-]+[+.-])?(json|xml|yaml|javascript|x?html|toml|ndjson)$/;
+
 /** The content of a response. */
 export interface PageContent {
   readonly mediaType: string;
@@ -24,7 +26,6 @@ export interface PageContent {
 
 const unzippers: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
   gzip: createGunzip,
-  'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
 };
@@ -47,11 +48,8 @@ export async function readContent(
     return { mediaType: fileType, content, isWhole };
   }
   const isHtml = mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
-  const isText = /^text\/|^application\/(.*[+.-])?(json|xml|yaml|javascript|x?html|toml|ndjson)$/.test(
-    mediaType,
-  );
-  const text = isText ? decode(bytes, header) : '';
-  if (!isText || text.includes('\0'))
+  const text = textTypes.test(mediaType) ? decode(bytes, header) : '\0';
+  if (text.includes('\0'))
     throw notFetched(`${url.href} is not text (${mediaType}), so web_fetch cannot show it.`);
   if (!isHtml) return { mediaType, content: text, isWhole };
   const page = await htmlText(text, url, signal);
@@ -80,15 +78,16 @@ async function readBytes(body: Readable, encoding: string): Promise<{ bytes: Buf
   return { bytes: Buffer.concat(chunks).subarray(0, maxPageBytes), isWhole: size <= maxPageBytes };
 }
 
+const marks = { '\xef\xbb\xbf': 'utf-8', '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
+
 /** Decodes text as its byte order mark, its header or its first tags say, otherwise as UTF-8. */
 function decode(bytes: Buffer, header: string): string {
   const head = bytes.toString('latin1', 0, 1024);
-  const mark = /^(?:\xef\xbb\xbf()|\xff\xfe()|\xfe\xff())/.exec(head);
   const [, named = 'utf-8'] =
     /charset\s*=\s*["']?([\w.:-]+)/i.exec(header) ??
     /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head) ??
     [];
-  const byMark = ['utf-8', 'utf-16le', 'utf-16be'].find((_, index) => mark?.[index + 1] !== undefined);
+  const byMark = Object.entries(marks).find(([mark]) => head.startsWith(mark))?.[1];
   try {
     return new TextDecoder(byMark ?? named).decode(bytes);
   } catch {

@@ -43,8 +43,6 @@ export type WebAnswer =
 /** Maximum number of redirects of one call. */
 const maxRedirects = 5;
 
-const usualPorts = new Set(['80', '443']);
-
 /** Reads a URL as it is shown and sent: without a fragment, with the host in ASCII, without a dot at its end. @throws AgentError `tool`. */
 export function readUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base);
@@ -94,7 +92,7 @@ async function addressesFor(
   if (url.username !== '' || url.password !== '')
     throw notFetched('A URL with a user name or password is not fetched. Remove it.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (url.port !== '' && !usualPorts.has(url.port) && !allowHosts.some((one) => allowsUrl(one, url.href)))
+  if (url.port !== '' && !allowHosts.some((one) => allowsUrl(one, url.href)))
     throw notFetched(`Port ${url.port} is not allowed. The user can allow it with --allow-host ${url.host}.`);
   const found = isIP(host) > 0 ? [host] : await resolve(host).catch(() => []);
   if (found.length === 0) throw notFetched(`The name ${host} was not found.`);
