@@ -15,7 +15,12 @@ const call = (url: string, more: Partial<GateCall> = {}): GateCall => ({
   ...more,
 });
 
-function decide(url: string, allow: readonly string[], deny: readonly string[] = [], mode: PermissionMode = 'ask') {
+function decide(
+  url: string,
+  allow: readonly string[],
+  deny: readonly string[] = [],
+  mode: PermissionMode = 'ask',
+) {
   return new Permission(mode, allow, true, { deny }).decide(call(url)).type;
 }
 
@@ -68,7 +73,9 @@ describe('rules for web pages', () => {
     expect(decide('https://example.com/', rules)).toBe('allow');
     expect(decide('https://example.com/', rules, [], 'read-only')).toBe('deny');
     const mustAsk = 'It can send data, and the conversation contains untrusted output.';
-    expect(new Permission('yes', rules, true).decide(call('https://example.com/', { mustAsk })).type).toBe('ask');
+    expect(new Permission('yes', rules, true).decide(call('https://example.com/', { mustAsk })).type).toBe(
+      'ask',
+    );
   });
 
   test('name the option that would have allowed a page, if no user can be asked', async () => {
@@ -78,7 +85,9 @@ describe('rules for web pages', () => {
   });
 
   test('decide which redirects are followed', () => {
-    const permission = new Permission('ask', ['web_fetch(good.example)'], true, { deny: ['web_fetch(*.good.example)'] });
+    const permission = new Permission('ask', ['web_fetch(good.example)'], true, {
+      deny: ['web_fetch(*.good.example)'],
+    });
     const { mayFollow } = webAccess([], () => permission);
     const urls = ['https://good.example/', 'https://x.good.example/', 'https://other.example/'];
     expect(urls.map((url) => mayFollow?.(url, false))).toEqual([true, false, false]);

@@ -14,12 +14,10 @@ const chunkSize = 65_536;
 const skipped = new Set(['script', 'style', 'template', 'svg', 'math', 'iframe', 'object', 'canvas']);
 
 /** Elements with an empty line before and after them, and those that only begin a new line. */
-const blocks = new Set(
-  'p h1 h2 h3 h4 h5 h6 ul ol dl pre table blockquote article section main header footer nav aside figure form title'.split(
-    ' ',
-  ),
+const blocks = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl pre table blockquote article section title'.split(' '));
+const lines = new Set(
+  'div li dt dd tr br hr main header footer nav aside figure form summary option'.split(' '),
 );
-const lines = new Set('div li dt dd tr br hr summary option figcaption caption'.split(' '));
 
 /** What can separate texts, the weakest first. */
 const separators = ['', ' ', '\n', '\n\n'];
