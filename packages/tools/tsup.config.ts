@@ -5,4 +5,5 @@ export default bundle({
   'mcp/index': 'src/mcp/index.ts',
   'planning/index': 'src/planning/index.ts',
   'wait-until': 'src/wait-until.ts',
+  'web/web-fetch': 'src/web/web-fetch.ts',
 });

@@ -17,6 +17,7 @@ import {
 } from '../src/index.ts';
 import { planTool, todosTool } from '../src/planning/index.ts';
 import { waitTool } from '../src/wait-until.ts';
+import { webFetchTool } from '../src/web/web-fetch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,6 +29,8 @@ const command = () => ({
   ...{ maxOutputBytes: 1_000, runtime: fakeRuntime() },
 });
 const server = { command: 'none', args: ['a'], env: { A: 'b' }, tools: ['look'], callTimeout: 10 };
+
+const webEffects = { resolve: async () => [], isPublic: () => false, request: async () => Promise.reject() };
 
 const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'new Workspace': () => [folder, { anchor: 'path', env: {} }],
@@ -66,6 +69,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   todoLines: () => [[{ text: 'one', status: 'done' }]],
   todosTool: () => [],
   waitTool: () => [{ maxMs: 1_000 }],
+  webFetchTool: () => [{ allowHosts: ['example.com'], mayFollow: () => false, ...webEffects }],
 };
 
 const tools: Readonly<Record<string, Tool>> = {
@@ -80,6 +84,7 @@ const tools: Readonly<Record<string, Tool>> = {
   'backgroundTool()': backgroundTool(new BackgroundCommands()),
   'planTool()': planTool(() => {}),
   'todosTool()': todosTool(),
+  'webFetchTool()': webFetchTool(),
 };
 
 const called = 'the loop calls the functions of a tool, with arguments that it has validated';

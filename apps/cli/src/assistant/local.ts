@@ -1,8 +1,7 @@
 import type { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../config/backend.ts';
-import { chooseTools } from '../config/choose-tools.ts';
+import { assistantTools, chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
@@ -34,7 +33,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const folder = workFolder(flags.work.dir, io);
   const sandbox = await sandboxIn(folder, flags.work, io);
-  const tools = chooseTools(workspaceTools({ root: folder, environment: io.env, sandbox }), flags.work.tools);
+  const tools = chooseTools(assistantTools({ root: folder, environment: io.env, sandbox }), flags.work.tools);
   if (tools.length > 0) await recordChildren(io.env);
   const home = assistantHome(io.env, true);
   const budgets = new Budgets({

@@ -4,7 +4,7 @@ import { defined } from '@cobbler/agent/values';
 import type { AuditEntry, OutboxEntry } from '@cobbler/assistant';
 import { auditOf, sqlEvents, sqlOutbox } from '@cobbler/assistant';
 import { getMe } from '@cobbler/assistant/telegram';
-import { workspaceTools } from '@cobbler/tools';
+import { assistantTools } from '../config/choose-tools.ts';
 import { shortPath } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { visible } from '../terminal/escape.ts';
@@ -79,7 +79,7 @@ export async function showAudit(home: AssistantHome, options: RawOptions, io: Io
     const since = age === undefined ? undefined : Date.now() - age;
     const entries = auditOf(sqlEvents(sql), {
       pricing: await pricesOf(io.env),
-      tools: workspaceTools({ root: home.folder, environment: io.env, sandbox: 'off' }),
+      tools: assistantTools({ root: home.folder, environment: io.env, sandbox: 'off' }),
       ...defined({ chatId, since }),
     });
     let count = 0;

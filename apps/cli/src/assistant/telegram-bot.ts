@@ -5,9 +5,8 @@ import { defined } from '@cobbler/agent/values';
 import type { ReadUpdate } from '@cobbler/assistant';
 import { commandList } from '@cobbler/assistant';
 import { getMe, poll, readUpdate, setCommands, telegramChannel } from '@cobbler/assistant/telegram';
-import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../config/backend.ts';
-import { chooseTools } from '../config/choose-tools.ts';
+import { assistantTools, chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
@@ -80,7 +79,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const root = workFolder(flags.work.dir, io);
   const sandbox = await sandboxIn(root, flags.work, io);
-  const tools = chooseTools(workspaceTools({ root, environment: io.env, sandbox }), flags.work.tools);
+  const tools = chooseTools(assistantTools({ root, environment: io.env, sandbox }), flags.work.tools);
   // Finds and ends commands that a killed bot left running.
   if (tools.length > 0) await recordChildren(io.env);
   const budgets = new Budgets({

@@ -13,12 +13,17 @@ const maxLines = 200;
 /** Lists the commands in the background, shows the output of one, or stops it. */
 export async function background(context: CommandContext, operand: string): Promise<void> {
   const { host, conversation, say, style, columns } = context;
-  const { background: commands } = localParts(host, 'runs the commands', 'other tools: cobbler serve --tools NAMES');
+  const { background: commands } = localParts(
+    host,
+    'runs the commands',
+    'other tools: cobbler serve --tools NAMES',
+  );
   const { sessionId } = conversation.harness;
   const all = commands?.list(sessionId) ?? [];
   const line = ({ id, status, durationMs, command }: BackgroundCommand) =>
     `  ${style.bold(id)}  ${oneLine(status)}  ${formatMs(durationMs)}  ${oneLine(command)}`;
-  if (operand === '' && all.length === 0) return say([style.dim('No command was started in the background.')]);
+  if (operand === '' && all.length === 0)
+    return say([style.dim('No command was started in the background.')]);
   if (operand === '') return say(all.map((one) => clip(line(one), columns() - 1, style.marks.ellipsis)));
   const [, stops, id = ''] = /^(stop\s+)?(\S+)$/.exec(operand) ?? [];
   const found = all.find((one) => one.id === id);

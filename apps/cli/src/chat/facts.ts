@@ -19,12 +19,7 @@ export function headerLines(host: ChatHost, sessionId: string, style: Style, col
 }
 
 /** Returns the facts of the status line: model, permissions, context usage, cost and directory. */
-export function statusFacts(
-  host: ChatHost,
-  sessionId: string,
-  ledger: Ledger,
-  style: Style,
-): string[] {
+export function statusFacts(host: ChatHost, sessionId: string, ledger: Ledger, style: Style): string[] {
   const { usd } = ledger;
   const count = runningCommands(host, sessionId);
   const branch = gitBranch(host.folder);

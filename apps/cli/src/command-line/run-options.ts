@@ -5,7 +5,7 @@ import { optionGroups } from './command-row.ts';
 export const sandboxOptions: string = `\
   --sandbox <level>        where commands can write: workspace (default), strict (nowhere) or off; needs bubblewrap
   --no-sandbox             run commands with all your permissions
-  --allow-host <host>      let sandboxed commands connect to HOST, HOST:PORT or *.HOST; repeatable`;
+  --allow-host <host>      let web_fetch and sandboxed commands reach HOST, HOST:PORT or *.HOST; repeatable`;
 
 /** The options of a task that apply to every client: all but those of its session and its output. */
 export const workGroups: readonly OptionGroup[] = optionGroups(`

@@ -1,6 +1,6 @@
 import { defined } from '@cobbler/agent/values';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
-import { workspaceTools } from '@cobbler/tools';
+import { ownTools } from '../config/choose-tools.ts';
 import { workFolder } from '../config/directory.ts';
 import { permissionIn } from '../config/permission-plan.ts';
 import { readProjectRules, removeRule } from '../config/project-rules.ts';
@@ -10,6 +10,7 @@ import { sandboxIn } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import type { PermissionDecision } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
+import { webTool } from '../permissions/web-rule.ts';
 import { noteRule, openAudit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
@@ -75,7 +76,7 @@ async function remove(folder: string, rule: string, io: Io): Promise<number> {
 /** Returns the call to test, as a run would submit it: of the tool that the text names, otherwise of the command. */
 function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOptions) {
   const { allowGuarded } = readRunFlags(options);
-  const tools = workspaceTools({ ...workspace, allowGuarded });
+  const tools = ownTools({ ...workspace, allowGuarded });
   const [, name, argument = ''] = /^(\w+)\((.*)\)$/s.exec(text) ?? [];
   const named = tools.find((one) => one.name === name);
   const tool = named ?? tools.find((one) => one.name === 'run_command');
@@ -83,7 +84,9 @@ function callOf(text: string, workspace: WorkspaceToolsOptions, options: RawOpti
   const directory = typeof options['in'] === 'string' ? options['in'] : undefined;
   const [, command = subject, needs] = /^(.*) \[needs (network|registry|all)\]$/s.exec(subject) ?? [];
   const given =
-    tool?.name === 'run_command' ? { command, ...defined({ directory, needs }) } : { path: subject };
+    tool?.name === 'run_command'
+      ? { command, ...defined({ directory, needs }) }
+      : { [tool?.name === webTool ? 'url' : 'path']: subject };
   return {
     toolName: tool?.name ?? 'run_command',
     subject: tool?.subject?.(given) ?? subject,

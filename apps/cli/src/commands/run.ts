@@ -21,7 +21,7 @@ import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
-import { permissionIn } from '../config/permission-plan.ts';
+import { hostRules, permissionIn, webAccess } from '../config/permission-plan.ts';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
@@ -36,7 +36,7 @@ import { canAsk, headerOf, keyboardFor } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
-import { recordedTools, runBudget, runSandbox } from '../run/replayed-settings.ts';
+import { recordedTools, runBudget, runHosts, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { runTask } from '../run/task.ts';
@@ -128,8 +128,10 @@ async function work(
   // Older cassettes have requests without them.
   const hasBackground = recordReplay.fact('background', () => !recordReplay.isReplay);
   const background = hasBackground ? new BackgroundCommands() : undefined;
+  const hosts = await runHosts({ flags, recordReplay }, io);
+  const web = webAccess(hosts, () => permission);
   const all = [
-    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io)),
+    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io), web),
     ...(plans ? [planTool(() => permission.endPlan())] : []),
   ];
   const own = [...recordedTools(all, recordReplay), ...(mcp?.tools() ?? [])];
@@ -147,8 +149,9 @@ async function work(
   const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
   // A replay uses the recorded permissions and runs only recorded calls.
+  const allowed = [...flags.allow, ...hostRules(hosts)];
   const { permission } = recordReplay.isReplay
-    ? { permission: new Permission(flags.mode, flags.allow, isAttended, { isReplay: true }) }
+    ? { permission: new Permission(flags.mode, allowed, isAttended, { isReplay: true }) }
     : await permissionIn(folder, flags, isAttended, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
   chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));

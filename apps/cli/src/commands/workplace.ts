@@ -9,9 +9,9 @@ import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import type { PermissionPlan } from '../config/permission-plan.ts';
-import { permissionIn } from '../config/permission-plan.ts';
+import { permissionIn, webAccess } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
-import { sandboxIn } from '../config/sandbox.ts';
+import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import { limitsOf, systemOf, workspaceOf } from './run.ts';
@@ -40,18 +40,19 @@ export async function openWorkplace(
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
   const sandbox = await sandboxIn(folder, flags, io);
-  const { permission, strange } = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
+  const plan = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
+  const { permission } = plan;
+  const web = webAccess(await allowedHosts(flags, io.env), () => permission);
   const background = new BackgroundCommands();
   const own = [
-    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io)),
+    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io), web),
     planTool(() => permission.endPlan()),
   ];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
   return {
-    permission,
-    strange,
+    ...plan,
     background,
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     context,

@@ -3,13 +3,20 @@ import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { todosTool } from '@cobbler/tools/planning';
 import { waitTool } from '@cobbler/tools/wait';
+import type { WebFetchOptions } from '@cobbler/tools/web';
+import { webFetchTool } from '@cobbler/tools/web';
 import { isTooWide, readRule } from '../permissions/permission-rule.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Returns the tools that the command line has without MCP servers. */
-export function ownTools(options: WorkspaceToolsOptions): Tool[] {
-  return [...workspaceTools(options), waitTool(), todosTool()];
+export function ownTools(options: WorkspaceToolsOptions, web?: WebFetchOptions): Tool[] {
+  return [...workspaceTools(options), waitTool(), todosTool(), webFetchTool(web)];
+}
+
+/** Returns the tools of the assistant, whose turns do not wait. */
+export function assistantTools(options: WorkspaceToolsOptions): Tool[] {
+  return ownTools(options).filter((tool) => tool.waitUntil === undefined);
 }
 
 /** Returns the tools with these names. @throws UsageError for an unknown name. */
@@ -52,8 +59,8 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
     if (isTooWide(readRule(rule, 'allow'))) {
       throw UsageError.withCode(
         'bad_rule',
-        `--allow ${JSON.stringify(rule)} allows nothing: a rule for commands must name a program with all its arguments.`,
-        "For example: --allow 'run_command(npm test)'. See docs/permissions.md.",
+        `--allow ${JSON.stringify(rule)} allows nothing: a rule must name a command with all its arguments, or the host of a web page.`,
+        "For example: --allow 'run_command(npm test)' or --allow 'web_fetch(*.example.com)'. See docs/permissions.md.",
       );
     }
     if (name.includes('*') || known.includes(name.trim())) continue;

@@ -46,15 +46,11 @@ export async function sandboxIn(
 ): Promise<Sandbox> {
   const mode = flags.sandbox ?? modeIn(io.env);
   const isOpen = mode === 'off' || mode === 'external';
-  if (isOpen && flags.allowHost !== undefined && flags.allowHost.length > 0)
-    throw new UsageError('--allow-host requires a sandbox, and commands run without one here.', 'Remove it.');
   if (isOpen) return noRestrictions(mode);
   if (flags.tools !== undefined && !flags.tools.includes('run_command')) return noRestrictions('off');
   const status = await probeSandbox(io.env);
   if (status.works) {
-    // The user's configuration, not the project's, whose author is unknown.
-    const { allowHosts = [] } = (await loadConfig({ env: io.env })).values;
-    const hosts = [...new Set([...allowHosts, ...(flags.allowHost ?? [])])];
+    const hosts = await allowedHosts(flags, io.env);
     const network = hosts.length > 0 ? { network: { hosts } } : {};
     return confined(folder, { mode, ...network }, status.program, io.env);
   }
@@ -62,6 +58,13 @@ export async function sandboxIn(
   tellOnce(io, missingLine(status));
   const why = `Commands run here with all your permissions, because there is no sandbox (${status.reason}). To get one: ${status.cure}`;
   return noRestrictions('off', why);
+}
+
+/** Returns the hosts that the user allows, for commands in the sandbox and for web pages. */
+export async function allowedHosts({ allowHost = [] }: SandboxFlags, env: Environment): Promise<string[]> {
+  // The user's configuration, not the project's, whose author is unknown.
+  const { allowHosts = [] } = (await loadConfig({ env })).values;
+  return [...new Set([...allowHosts, ...allowHost])];
 }
 
 /** Returns the sandbox for the commands of the demo, which are its own, and one line if there is none. */

@@ -8,6 +8,7 @@ import { readCommandLine } from '@cobbler/tools';
 import type { CommandRule } from './command-rule.ts';
 import { allowsStep, areFlags, printCommandRule, readCommandRule } from './command-rule.ts';
 import { baseName, isWrapper, placedSteps } from './placed-steps.ts';
+import { hostMatcher, hostRule, isOpenHost, webTool } from './web-rule.ts';
 
 /** The properties of a call that rules check. */
 export type RuledCall = Pick<GateCall, 'toolName' | 'subject' | 'arguments' | 'mustAsk'>;
@@ -27,7 +28,7 @@ export interface PermissionRule {
   readonly digest?: string;
   /** The rights beyond the sandbox that it gives to exactly this command, such as `network`. */
   readonly needs?: string;
-  /** Returns whether the pattern matches as text. */
+  /** Returns whether the pattern matches as text; for a web page, whether it names the host. */
   matches(call: RuledCall): boolean;
 }
 
@@ -50,10 +51,12 @@ export function readRule(text: string, effect: 'allow' | 'deny'): PermissionRule
   const [, needs] =
     (commandTools.has(tool) && / \[needs (network|registry|all)\]$/.exec(pattern ?? '')) || [];
   const isLine = pattern !== undefined && needs === undefined;
+  const isHost = pattern !== undefined && tool === webTool ? hostMatcher(pattern, effect) : undefined;
   return {
     text,
     tool,
     matches: ({ toolName, subject }) =>
+      (toolName === webTool && isHost?.(subject)) ||
       judge({ toolName, subject, id: '', effect: 'once', arguments: {} }).type === effect,
     ...defined({ pattern, digest, needs, command: isLine ? readCommandRule(pattern) : undefined }),
   };
@@ -106,8 +109,12 @@ function registrySubject(call: RuledCall): string | undefined {
   return program === undefined || others.length > 0 ? undefined : `${program} [needs registry]`;
 }
 
-/** Returns whether an allow rule for commands has no effect, because it contains a `*` or no command. */
+/**
+ * Returns whether an allow rule has no effect, because it contains a `*` or no command, or for web pages a `*` that also
+ * matches other hosts.
+ */
 export function isTooWide({ tool, pattern, command }: PermissionRule): boolean {
+  if (tool === webTool) return pattern !== undefined && isOpenHost(pattern);
   const isForCommands = commandTools.has(tool) || (tool.includes('*') && pattern !== undefined);
   return isForCommands && command === undefined && (pattern === undefined || pattern.includes('*'));
 }
@@ -172,12 +179,13 @@ function directoryOf({ arguments: { directory, cwd } }: RuledCall): string {
 }
 
 /**
- * Returns the rule that allows exactly this call and no other; undefined if there is none, because the subject is
+ * Returns the rule that allows exactly this call and no other, or the host of a web page; undefined if there is none, because the subject is
  * empty, or contains `*` where that would match any text, or because the user must review the call each time.
  */
 export function exactRule(call: RuledCall, digestOf: DigestOf): string | undefined {
   const { toolName, subject, mustAsk } = call;
   if (subject.trim() === '' || mustAsk !== undefined) return undefined;
+  if (toolName === webTool) return hostRule(subject);
   if (commandTools.has(toolName)) {
     const line = lineOf(call);
     const [step, ...more] = (line === undefined ? undefined : placedSteps(line, directoryOf(call))) ?? [];

@@ -5,7 +5,7 @@ import { Budget } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import type { RunFlags } from '../config/run-flags.ts';
-import { sandboxIn } from '../config/sandbox.ts';
+import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
 import type { Audit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Budgets } from './budgets/budgets.ts';
@@ -42,6 +42,15 @@ export async function runSandbox(
   const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
   if (kind === sandbox.kind) return sandbox;
   return bwrapSandbox({ workspace: folder, ...(hosts && { network: { hosts } }) }, kind);
+}
+
+/** Returns the hosts that the user allows; in a replay, those of the recording. */
+export async function runHosts(
+  { flags, recordReplay }: Pick<SandboxedRun, 'flags' | 'recordReplay'>,
+  { env }: Pick<Io, 'env'>,
+): Promise<readonly string[]> {
+  const hosts = recordReplay.isReplay ? [] : await allowedHosts(flags, env);
+  return recordReplay.fact('web', () => hosts);
 }
 
 /** The tools of every cassette. */

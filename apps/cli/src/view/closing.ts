@@ -122,7 +122,7 @@ function troubleLines({ result, task, session }: FinishedTask): string[] {
   const { undecided, missingOptions } = task.permission;
   if (undecided.length > 0) {
     lines.push(
-      `${plural(undecided.length, 'call')} denied, because there is no terminal for approvals. To allow them:`,
+      `${plural(undecided.length, 'call')} denied, because there is no terminal for approvals.${missingOptions.length > 0 ? ' To allow them:' : ''}`,
       ...missingOptions,
     );
   }

@@ -284,7 +284,11 @@ describe('planning', () => {
       { text: 'Read', status: 'done' },
       { text: 'Write', status: 'active' },
     ];
-    const agent = scriptedAgent([{ calls: [{ name: 'update_todos', arguments: { todos } }] }, 'One.', 'Two.']);
+    const agent = scriptedAgent([
+      { calls: [{ name: 'update_todos', arguments: { todos } }] },
+      'One.',
+      'Two.',
+    ]);
     const { watched, requests } = listening(agent);
     const stage = await chatStage({ agent: watched, tools: [todosTool()] });
     stage.type('work', '\r');
@@ -310,7 +314,11 @@ describe('background commands', () => {
     const calling = (command: string) => ({
       calls: [{ name: 'run_command', arguments: { command, background: true } }],
     });
-    const agent = scriptedAgent([calling('echo "listening on 1"; echo $$ > pid; sleep 600'), calling('sleep 600'), 'Up.']);
+    const agent = scriptedAgent([
+      calling('echo "listening on 1"; echo $$ > pid; sleep 600'),
+      calling('sleep 600'),
+      'Up.',
+    ]);
     const stage = await chatStage({
       agent,
       folder,

@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
     env: key,
     code: 2,
     stderr:
-      'cobbler: --allow "run_command(npm *)" allows nothing: a rule for commands must name a program with all its arguments.',
+      'cobbler: --allow "run_command(npm *)" allows nothing: a rule must name a command with all its arguments, or the host of a web page.',
   },
   {
     name: 'rule without a closing parenthesis',

@@ -80,6 +80,14 @@ test.each<[string, Record<string, unknown>, RegExp]>([
   expect(await output(['test', call], options)).toMatch(expected);
 });
 
+test('tests a web page against rules and allowed hosts, also without a sandbox', async () => {
+  const page = ['test', 'web_fetch(https://a.example.com/x)'];
+  expect(await output(page)).toBe('asks you: No rule allows it.\n');
+  expect(await output(page, { allowHost: ['*.example.com'] })).toBe(
+    'runs without asking: Rules allow it.\nrule: web_fetch(*.example.com)\n',
+  );
+});
+
 test('rejects an unknown action and a missing operand', async () => {
   await expect(output(['tset', 'x'])).rejects.toThrow('Did you mean');
   await expect(output(['test'])).rejects.toThrow('requires an argument');

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { probeSandboxSync } from '@cobbler/agent/sandbox';
 import { describe, expect, test } from 'vitest';
+import { permissionIn } from '../../src/config/permission-plan.ts';
 import { readRunFlags } from '../../src/config/run-flags.ts';
 import { sandboxIn } from '../../src/config/sandbox.ts';
 import { checkSandbox } from '../../src/doctor/checkup.ts';
@@ -74,9 +75,12 @@ describe('without bubblewrap', () => {
     await expect(sandboxIn(temporaryFolder(), flags, io)).rejects.toMatchObject({ code: 'no_sandbox' });
   });
 
-  test.each(['off', 'external'])('hosts cannot be allowed with the sandbox %s', async (sandbox) => {
+  test.each(['off', 'external'])('allowed hosts apply to web pages with the sandbox %s', async (sandbox) => {
     const flags = readRunFlags({ sandbox, allowHost: ['good.example'] });
-    await expect(sandboxIn(temporaryFolder(), flags, fakeIo())).rejects.toThrow(/requires a sandbox/);
+    const env = { COBBLER_HOME: temporaryFolder() };
+    expect(await sandboxIn(temporaryFolder(), flags, fakeIo({ env }))).toMatchObject({ kind: sandbox });
+    const { permission } = await permissionIn(temporaryFolder(), flags, true, env);
+    expect(permission.rules.allow).toEqual(['web_fetch(good.example)']);
   });
 
   test('a run without commands says nothing', async () => {

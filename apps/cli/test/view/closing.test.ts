@@ -128,6 +128,13 @@ describe('the closing lines of a run', () => {
     expect(lines.filter((line) => line.includes('--allow'))).toHaveLength(1);
   });
 
+  test('promise no option where none would have allowed a call', () => {
+    const call = { id: '1', toolName: 'web_fetch', subject: 'https://a.example/', effect: 'once' } as const;
+    const permission = { undecided: [{ ...call, arguments: {} }], missingOptions: [] };
+    const text = closingLines(finished({}, { permission }), style, 120).join('\n');
+    expect(text).toMatch(/1 call denied, because there is no terminal for approvals\.$/m);
+  });
+
   test('show only errors for quiet and JSON output', () => {
     expect(closingLines(finished({}, { form: 'quiet' }), style, 80)).toEqual([]);
     const error = new AgentError({ kind: 'network', message: 'ECONNREFUSED' });

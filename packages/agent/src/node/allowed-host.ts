@@ -39,3 +39,11 @@ export function hostName(text: string): string | undefined {
 export function allowsHost({ name, ports }: AllowedHost, host: string, port: number): boolean {
   return ports.includes(port) && (name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name);
 }
+
+/** Returns whether an entry of a list of hosts, such as `*.example.com:8443`, allows connections for an http or https URL. */
+export function allowsUrl(entry: string, address: string): boolean {
+  const host = parseAllowedHost(entry);
+  const url = URL.parse(read(address, string, 'address'));
+  if (host === undefined || url === null) return false;
+  return allowsHost(host, url.hostname, Number(url.port || (url.protocol === 'https:' ? 443 : 80)));
+}

@@ -99,7 +99,12 @@ export class BackgroundCommands {
 
   /** @throws AgentError `invalid` for an invalid option. */
   constructor(options: BackgroundOptions = {}) {
-    const defaults = { maxRunning: mostRunning, maxMs: 28_800_000, maxOutputBytes: 65_536, runtime: systemRuntime };
+    const defaults = {
+      maxRunning: mostRunning,
+      maxMs: 28_800_000,
+      maxOutputBytes: 65_536,
+      runtime: systemRuntime,
+    };
     this.#options = { ...defaults, ...read(options, readOptions) };
   }
 

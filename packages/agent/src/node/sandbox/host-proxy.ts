@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpServer, request as httpRequest, STATUS_CODES } from 'node:http';
@@ -13,7 +12,7 @@ import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
 import type { AllowedHost } from '../allowed-host.ts';
 import { allowedHost, allowsHost, hostName, parseAllowedHost } from '../allowed-host.ts';
-import { isPublicAddress } from './public-address.ts';
+import { isPublicAddress, resolveHost } from './public-address.ts';
 
 /** Maximum number of connections of one program and everything it starts. */
 const maxConnections = 256;
@@ -264,10 +263,6 @@ function endToEnd(rawHeaders: readonly string[]): string[] {
   return rawHeaders.flatMap((name, at) =>
     at % 2 === 0 && !hopByHop.test(name) ? [name, rawHeaders[at + 1] ?? ''] : [],
   );
-}
-
-async function resolveHost(host: string): Promise<readonly string[]> {
-  return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
 /** Connects to the first of these addresses that responds. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type AllowedHost, parseAllowedHost } from '../allowed-host.ts';
+export { type AllowedHost, allowedHost, allowsUrl, parseAllowedHost } from '../allowed-host.ts';
 export {
   type CommandLine,
   type CommandOperator,
@@ -17,5 +17,6 @@ export { isGitLine } from './git.ts';
 export type { HostConnection, HostNetwork } from './host-proxy.ts';
 export type { SandboxOptions } from './options.ts';
 export { probeSandbox, probeSandboxSync, type SandboxStatus } from './probe.ts';
+export { isPublicAddress, resolveHost } from './public-address.ts';
 export { isRegistryLine } from './registry.ts';
 export { bwrapSandbox, createSandbox, noRestrictions, seatbeltSandbox } from './sandbox.ts';

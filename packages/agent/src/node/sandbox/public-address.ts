@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { networkInterfaces } from 'node:os';
@@ -45,4 +46,9 @@ function ownNetworks(interfaces: Interfaces): BlockList {
     else own.addSubnet(address, Number(cidr?.split('/')[1] ?? 128), 'ipv6');
   }
   return own;
+}
+
+/** Resolves with the addresses of a name, as the resolver of the system knows them. Rejects if there is none. */
+export async function resolveHost(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
 }
