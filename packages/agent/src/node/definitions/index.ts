@@ -1,0 +1,20 @@
+/**
+ * Skills, commands and agents that people keep as Markdown files in directories such as `.claude`. Requires Node.
+ *
+ * @module
+ */
+
+export type {
+  AgentDefinition,
+  CommandDefinition,
+  Definition,
+  DefinitionList,
+  DefinitionPlace,
+  SkillDefinition,
+  SkippedDefinition,
+} from './definition.ts';
+export { expandCommand } from './expand-command.ts';
+export { type FrontMatter, readFrontMatter } from './front-matter.ts';
+export { definitionPlaces, type PlacesOptions } from './places.ts';
+export { readAgentDefinitions, readCommands, readSkills } from './read-definitions.ts';
+export { skillTool } from './skill-tool.ts';
