@@ -1,4 +1,5 @@
 import type { Event, Tool } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
 import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
@@ -34,6 +35,8 @@ export interface ChatListener {
 /** Features that only a local conversation has. */
 export interface LocalParts {
   readonly tools: readonly Tool[];
+  /** The prompts that have a name; of several with the same name, the first is used. */
+  readonly commands: readonly CommandDefinition[];
   readonly permission: Permission;
   readonly undo: UndoHistory;
   models(): readonly ModelChoice[];

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { ContextPolicy, Event, Store, Tool } from '@cobbler/agent';
 import { isStored, memoryStore } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
@@ -36,6 +37,8 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   readonly models: readonly ModelChoice[];
   /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
+  /** Default: none. */
+  readonly commands?: readonly CommandDefinition[];
   readonly context: ContextPolicy;
   readonly allowUnpriced: boolean;
   /** More facts about the location, for the header. */
@@ -105,9 +108,10 @@ export class LocalHost implements ChatHost {
   }
 
   get local(): LocalParts {
-    const { tools, permission, models, folder, io, choose } = this.#plan;
+    const { tools, commands = [], permission, models, folder, io, choose } = this.#plan;
     return {
       tools: tools(),
+      commands,
       permission,
       undo: this.#undo,
       models: () => models,

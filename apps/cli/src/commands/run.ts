@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import type { Sandbox } from '@cobbler/agent/sandbox';
@@ -15,7 +14,7 @@ import type { ContextPlan } from '../config/context-plan.ts';
 import { blobsFor, contextPlan, contextPolicy, offloadedCommandBytes } from '../config/context-plan.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
-import { instructionsOf } from '../config/instructions.ts';
+import { instructionNames, instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { permissionIn } from '../config/permission-plan.ts';
@@ -30,10 +29,12 @@ import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { Permission, permissionWords } from '../permissions/permission.ts';
+import type { Definitions } from '../project/definitions.ts';
+import { definitionsIn, expandLine } from '../project/definitions.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
-import { runBudget, runSandbox } from '../run/replayed-settings.ts';
+import { recordedTools, runBudget, runSandbox } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { runTask } from '../run/task.ts';
@@ -130,23 +131,18 @@ async function work(
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  // Older cassettes have requests without the tool that waits.
-  const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
-  const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
-  const known = ownTools(workspaceOf(folder, flags, context, sandbox, io)).filter(
-    (tool) => canWait || tool.waitUntil === undefined,
-  );
-  const own = [...known, ...(mcp?.tools() ?? [])];
-  const tools = delegate?.tools ?? chooseTools(own, flags.tools);
+  const own =
+    delegate === undefined ? await ownParts({ flags, recordReplay, audit }, folder, context, io) : noParts;
+  const tools = delegate?.tools ?? chooseTools([...own.tools, ...(mcp?.tools() ?? [])], flags.tools);
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.
-  const instructions =
-    flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
+  const instructions = flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : [];
   const system = recordReplay.fact('system', () =>
     delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
   );
   const resumes = flags.resumes && words.length === 0;
-  const promptParts = resumes ? [] : (recordReplay.prompt ?? (await readPrompt(words, flags.attach, io)));
+  const line = expandLine(words.join(' '), own.commands);
+  const promptParts = resumes ? [] : (recordReplay.prompt ?? (await readPrompt([line], flags.attach, io)));
   // Opened last, because afterwards this process controls the terminal.
   const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
@@ -195,6 +191,30 @@ async function work(
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+type OwnParts = Pick<Definitions, 'tools' | 'commands'>;
+
+/** A backend has its own tools and skills. */
+const noParts: OwnParts = { tools: [], commands: [] };
+
+/** Returns the tools of this machine, except those of MCP servers, and the commands. */
+async function ownParts(
+  { flags, recordReplay, audit }: Pick<ParsedRun, 'flags' | 'recordReplay' | 'audit'>,
+  folder: string,
+  context: ContextPlan,
+  io: Io,
+): Promise<OwnParts> {
+  // Older cassettes have requests without the tool that waits.
+  const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
+  const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
+  const known = ownTools(workspaceOf(folder, flags, context, sandbox, io)).filter(
+    (tool) => canWait || tool.waitUntil === undefined,
+  );
+  const { tools, commands } = recordReplay.isReplay
+    ? noParts
+    : await definitionsIn(folder, flags, io, flags.form === 'people');
+  return { tools: [...known, ...recordedTools('skills', tools, recordReplay)], commands };
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */
@@ -247,18 +267,8 @@ async function mcpOf(
   const { values } = settings.file;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const live = recordReplay.isReplay ? undefined : await openMcp(flags, values, folder, report, io);
-  const faces = recordReplay.fact('mcp', () => (live?.tools() ?? []).map(({ execute: _, ...face }) => face));
-  const execute = () => {
-    const message = 'MCP servers are not used in a replay.';
-    throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
-  };
-  return (
-    live ?? {
-      tools: () => faces.map((face) => ({ ...face, execute })),
-      digestOf: () => undefined,
-      close: async () => undefined,
-    }
-  );
+  const tools = recordedTools('mcp', live?.tools() ?? [], recordReplay);
+  return live ?? { tools: () => tools, digestOf: () => undefined, close: async () => undefined };
 }
 
 async function ownModel(
@@ -312,7 +322,7 @@ export function systemOf(
   flags: RunFlags,
   folder: string,
   tools: readonly Tool[],
-  instructions: Instructions | undefined,
+  instructions: readonly Instructions[],
   io: Io,
 ): string[] {
   return systemPrompt({
@@ -324,7 +334,7 @@ export function systemOf(
       own: flags.system === undefined ? undefined : textOrFile(flags.system, io.cwd()),
       appended: flags.appendSystem === undefined ? undefined : textOrFile(flags.appendSystem, io.cwd()),
     }),
-    ...defined({ instructions }),
+    instructions,
   });
 }
 
@@ -341,7 +351,7 @@ interface HeaderParts {
   readonly flags: RunFlags;
   readonly folder: string;
   readonly tools: readonly Tool[];
-  readonly instructions: Instructions | undefined;
+  readonly instructions: readonly Instructions[];
   /** True if a user can be asked. */
   readonly isAttended: boolean;
 }
@@ -357,7 +367,7 @@ function headerOf({ agent, flags, folder, tools, instructions, isAttended }: Hea
     visible(agent.model),
     visible(shortPath(folder, io.env)),
     tools.some((tool) => tool.effect !== 'read') ? permissions : permissionWords['read-only'],
-    ...(instructions === undefined ? [] : [`reads ${basename(instructions.path)}`]),
+    ...instructionNames(instructions),
   ];
 }
 

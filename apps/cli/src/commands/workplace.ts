@@ -1,4 +1,5 @@
 import type { Limits, Tool } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
@@ -11,6 +12,7 @@ import { permissionIn } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
+import { definitionsIn } from '../project/definitions.ts';
 import type { Io } from '../terminal/io.ts';
 import { limitsOf, systemOf, workspaceOf } from './run.ts';
 
@@ -19,32 +21,40 @@ export interface Workplace extends PermissionPlan {
   /** Returns the tools of a new conversation: those of MCP servers can change. */
   tools(): readonly Tool[];
   readonly context: ContextPlan;
-  readonly instructions: Instructions | undefined;
+  readonly instructions: readonly Instructions[];
+  /** The prompts with names. */
+  readonly commands: readonly CommandDefinition[];
   readonly sandbox: Sandbox['kind'];
   readonly system: readonly string[];
   readonly limits: Limits & { readonly turns: number };
 }
 
-/** @throws UsageError, or AgentError `invalid`, for options that cannot work, such as rules for unknown tools. */
+/**
+ * Opens the surroundings. In a terminal, the user is asked about the project's skills if `asks`.
+ * @throws UsageError, or AgentError `invalid`, for options that cannot work, such as rules for unknown tools.
+ */
 export async function openWorkplace(
   flags: RunFlags,
   folder: string,
   settings: Settings,
   mcp: McpTools,
   io: Io,
+  asks = false,
 ): Promise<Workplace> {
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
   const sandbox = await sandboxIn(folder, flags, io);
-  const own = ownTools(workspaceOf(folder, flags, context, sandbox, io));
+  const definitions = await definitionsIn(folder, flags, io, asks);
+  const own = [...ownTools(workspaceOf(folder, flags, context, sandbox, io)), ...definitions.tools];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
-  const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
+  const instructions = flags.contextFiles ? await instructionsOf(folder, io) : [];
   return {
     ...(await permissionIn(folder, flags, true, io.env, mcp.digestOf)),
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     context,
     instructions,
+    commands: definitions.commands,
     sandbox: sandbox.kind,
     system: systemOf(flags, folder, tools, instructions, io),
     limits: limitsOf(flags, settings),

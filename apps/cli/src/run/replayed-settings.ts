@@ -1,11 +1,12 @@
-import type { Audit } from '../session/audit.ts';
 // The settings of a run that a replay takes from its recording.
 
-import { Budget } from '@cobbler/agent';
+import type { Tool } from '@cobbler/agent';
+import { AgentError, Budget } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import type { RunFlags } from '../config/run-flags.ts';
 import { sandboxIn } from '../config/sandbox.ts';
+import type { Audit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Budgets } from './budgets/budgets.ts';
 import type { RecordReplay } from './record-replay.ts';
@@ -21,6 +22,20 @@ export async function runBudget(
   return isReplay && limits ? new Budget(limits) : budget;
 }
 
+/** Returns the tools of this machine. In a replay, these are the recorded ones, which cannot run. */
+export function recordedTools(
+  name: string,
+  live: readonly Tool[],
+  recordReplay: RecordReplay,
+): readonly Tool[] {
+  const faces = recordReplay.fact(name, () => live.map(({ execute: _, ...face }) => face));
+  const execute = () => {
+    const message = 'MCP servers and skills are not used in a replay.';
+    throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
+  };
+  return recordReplay.isReplay ? faces.map((face) => ({ ...face, execute })) : live;
+}
+
 interface SandboxedRun {
   readonly flags: RunFlags;
   readonly recordReplay: RecordReplay;
@@ -33,10 +48,8 @@ export async function runSandbox(
   folder: string,
   io: Io,
 ): Promise<Sandbox> {
-  const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
-  const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
-  // A backend has noted its own.
-  if (flags.backend === undefined) audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
+  const sandbox = recordReplay.isReplay ? noRestrictions('off') : await sandboxIn(folder, flags, io);
+  audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const kind = recordReplay.fact('sandbox', () => sandbox.kind);
   const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
   if (kind === sandbox.kind) return sandbox;

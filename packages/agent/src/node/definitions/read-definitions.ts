@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
@@ -94,6 +95,7 @@ async function collect<One extends Definition>(
   let room = maxDefinitions;
   for (const place of read(given, readPlaces, 'places')) {
     const folder = join(place.folder, kind);
+    if (!existsSync(folder)) continue;
     const reader = new PlaceReader(place.project);
     const names = await namesIn(reader, folder);
     if (names.length > room)
