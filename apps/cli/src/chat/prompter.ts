@@ -202,7 +202,7 @@ export class Prompter {
       picker.onPick(item.fills ?? item.name);
       return true;
     }
-    if (this.#editor.text.startsWith('/')) {
+    if (/^\/\S*$/.test(this.#editor.text)) {
       this.#editor = editorWith(key === 'enter' ? item.name : `${item.name} `);
       return key === 'tab';
     }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../../interfaces/config.ts';
-import { any, read, record, text } from '../../values/input.ts';
+import { mapOf, optional, read, record, text } from '../../values/input.ts';
 import { cobblerHome, systemHome } from '../config-file.ts';
 import type { DefinitionPlace } from './definition.ts';
 
@@ -17,7 +17,10 @@ export interface PlacesOptions {
 
 const names = ['.cobbler', '.agents', '.claude', '.opencode'];
 
-const options = record<PlacesOptions>({ folder: text, root: text, env: any }, ['folder', 'root']);
+const options = record<PlacesOptions>({ folder: text, root: text, env: mapOf(optional(text)) }, [
+  'folder',
+  'root',
+]);
 
 /**
  * Returns the directories that can contain definitions, the most important first: those of a project, from the working
