@@ -94,7 +94,7 @@ export class AcpSession {
     const [first, ...rest] = blocks;
     const expanded =
       first?.type === 'text'
-        ? [{ ...first, text: expandLine(first.text, host.local.commands) }, ...rest]
+        ? [{ ...first, text: await expandLine(first.text, host.local.commands) }, ...rest]
         : blocks;
     const parts = promptParts(expanded, host.folder);
     const runId = systemRuntime.id();

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
-import { expandCommand } from '@cobbler/agent/definitions';
 import { readFailure } from '../config/attachment.ts';
 import { readProjectRules, trustRules } from '../config/project-rules.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
@@ -80,7 +79,10 @@ function promptCommand(command: CommandDefinition): SlashCommand {
   return {
     name: command.name,
     text: visible(command.description),
-    run: ({ send }, operand) => send(expandCommand(command, operand), operand),
+    run: async ({ send }, operand) => {
+      const { expandCommand } = await import('@cobbler/agent/definitions');
+      send(expandCommand(command, operand), operand);
+    },
     ...(command.argumentHint !== undefined && { operand: visible(command.argumentHint) }),
   };
 }

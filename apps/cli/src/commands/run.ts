@@ -141,7 +141,7 @@ async function work(
     delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
   );
   const resumes = flags.resumes && words.length === 0;
-  const line = expandLine(words.join(' '), own.commands);
+  const line = await expandLine(words.join(' '), own.commands);
   const promptParts = resumes ? [] : (recordReplay.prompt ?? (await readPrompt([line], flags.attach, io)));
   // Opened last, because afterwards this process controls the terminal.
   const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);

@@ -2,7 +2,7 @@ import { workFolder } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
-import { decide, definitionLines, findDefinitions } from './definitions.ts';
+import { decide, definitionLines, findDefinitions } from './found-definitions.ts';
 
 /** Runs `cobbler skills`: lists the skills, commands and agents for a directory. Returns the exit code. */
 export async function listSkills(options: RawOptions, io: Io): Promise<number> {

@@ -154,10 +154,10 @@ describe('commands', () => {
   test("a user's file replaces our own command with its name", async () => {
     put(home, '.cobbler/commands/review.md', 'Look at $ARGUMENTS.');
     const { commands } = await load(nobody());
-    expect(expandLine('/review a b', commands)).toBe('Look at a b.');
-    expect(expandLine('/init', commands)).toContain('AGENTS.md');
-    expect(expandLine('/etc/passwd is what?', commands)).toBe('/etc/passwd is what?');
-    expect(expandLine('review', commands)).toBe('review');
+    expect(await expandLine('/review a b', commands)).toBe('Look at a b.');
+    expect(await expandLine('/init', commands)).toContain('AGENTS.md');
+    expect(await expandLine('/etc/passwd is what?', commands)).toBe('/etc/passwd is what?');
+    expect(await expandLine('review', commands)).toBe('review');
   });
 
   test('send their text in a chat, attach only the files of their arguments, and are in the menu and the help', async () => {

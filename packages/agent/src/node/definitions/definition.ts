@@ -1,10 +1,3 @@
-/** A directory with definitions, such as `.claude`, which has them in `skills`, `commands` and `agents`. */
-export interface DefinitionPlace {
-  readonly folder: string;
-  /** The real path of the project that the directory belongs to. No link leads out of it. Absent: it is the user's own. */
-  readonly project?: string;
-}
-
 /** What skills, commands and agents have in common. */
 export interface Definition {
   readonly name: string;

@@ -30,7 +30,7 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
   );
   try {
     const document = parseDocument(quoted, { schema: 'failsafe', uniqueKeys: true });
-    const wrong = document.errors[0]?.message.split('\n')[0];
+    const wrong = document.errors[0]?.message.split('\n')[0]?.replace(/ at line.*/, '');
     const fields: unknown = wrong === undefined ? (document.toJS({ maxAliasCount: 0 }) ?? {}) : undefined;
     if (isObject(fields)) return { fields, body };
     return {

@@ -4,17 +4,16 @@
  * @module
  */
 
+export { type DefinitionPlace, definitionPlaces, type PlacesOptions } from '../definition-places.ts';
 export type {
   AgentDefinition,
   CommandDefinition,
   Definition,
   DefinitionList,
-  DefinitionPlace,
   SkillDefinition,
   SkippedDefinition,
 } from './definition.ts';
 export { expandCommand } from './expand-command.ts';
 export { type FrontMatter, readFrontMatter } from './front-matter.ts';
-export { definitionPlaces, type PlacesOptions } from './places.ts';
 export { readAgentDefinitions, readCommands, readSkills } from './read-definitions.ts';
 export { skillTool } from './skill-tool.ts';

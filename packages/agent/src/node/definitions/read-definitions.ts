@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { listOf, read, record, text } from '../../values/input.ts';
+import type { DefinitionPlace } from '../definition-places.ts';
 import type {
   AgentDefinition,
   CommandDefinition,
   Definition,
   DefinitionList,
-  DefinitionPlace,
   SkillDefinition,
   SkippedDefinition,
 } from './definition.ts';

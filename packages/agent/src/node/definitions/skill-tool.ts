@@ -31,7 +31,7 @@ export function skillTool(skills: readonly SkillDefinition[]): Tool {
     name: 'skill',
     effect: 'read',
     description:
-      'Loads a skill: instructions for a kind of task, which may refer to other files of the skill. Load a skill before ' +
+      'Loads a skill: instructions for a kind of task that the user trusts, and other files of the skill. Load it before ' +
       `you work on a task that it describes. Skills:\n${listOfSkills([...known.values()])}`,
     parameters: {
       type: 'object',
