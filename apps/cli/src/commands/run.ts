@@ -213,7 +213,7 @@ async function ownParts(
   );
   const { tools, commands } = recordReplay.isReplay
     ? noParts
-    : await definitionsIn(folder, flags, io, flags.form === 'people');
+    : await definitionsIn(folder, flags.contextFiles, io, flags.form === 'people');
   return { tools: [...known, ...recordedTools('skills', tools, recordReplay)], commands };
 }
 

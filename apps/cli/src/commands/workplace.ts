@@ -44,7 +44,7 @@ export async function openWorkplace(
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
   const sandbox = await sandboxIn(folder, flags, io);
-  const definitions = await definitionsIn(folder, flags, io, asks);
+  const definitions = await definitionsIn(folder, flags.contextFiles, io, asks);
   const own = [...ownTools(workspaceOf(folder, flags, context, sandbox, io)), ...definitions.tools];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);

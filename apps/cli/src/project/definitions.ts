@@ -20,14 +20,14 @@ export interface Definitions {
  */
 export async function definitionsIn(
   folder: string,
-  flags: { readonly contextFiles: boolean },
+  contextFiles: boolean,
   io: Io,
   asks: boolean,
 ): Promise<Definitions> {
   const { project, user } = definitionPlaces({ folder, root: projectRoot(folder), env: io.env });
   // Most directories have none, and then the readers are not loaded.
   if (project.length + user.length === 0) return { tools: [], commands: ownCommands, agents: [] };
-  return await (await import('./found-definitions.ts')).loadDefinitions(folder, flags, io, asks);
+  return await (await import('./found-definitions.ts')).loadDefinitions(folder, contextFiles, io, asks);
 }
 
 /** Returns the prompt for a line `/name arguments`; the line itself if there is no such command. */

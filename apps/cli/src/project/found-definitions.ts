@@ -1,17 +1,13 @@
 import { relative } from 'node:path';
 import type {
-  Definition,
+  AgentDefinition,
+  CommandDefinition,
   DefinitionList,
-  DefinitionPlace,
-  SkippedDefinition,
+  SkillDefinition,
 } from '@cobbler/agent/definitions';
-import {
-  definitionPlaces,
-  readAgentDefinitions,
-  readCommands,
-  readSkills,
-  skillTool,
-} from '@cobbler/agent/definitions';
+import { readAgentDefinitions, readCommands, readSkills, skillTool } from '@cobbler/agent/definitions';
+import type { DefinitionPlace } from '@cobbler/agent/node';
+import { definitionPlaces } from '@cobbler/agent/node';
 import { shortPath } from '../config/directory.ts';
 import { projectRoot } from '../config/instructions.ts';
 import { acceptedRules, trustRules } from '../config/project-rules.ts';
@@ -20,21 +16,23 @@ import { oneLine } from '../terminal/one-line.ts';
 import type { Definitions } from './definitions.ts';
 import { ownCommands } from './own-commands.ts';
 
-/** A definition of a user or a project. */
+type AnyDefinition = SkillDefinition | CommandDefinition | AgentDefinition;
+type Skipped = DefinitionList<AnyDefinition>['skipped'];
+
+/** A definition of the user, or of a project with what the user decided about it. */
 export interface FoundDefinition {
-  readonly kind: 'skill' | 'command' | 'agent';
-  readonly definition: Definition;
-  /** What the user decided about a project's definition; `changed` if it was about other contents. */
+  readonly definition: AnyDefinition;
+  /** `changed` if the user decided about other contents. */
   readonly state: 'own' | 'trusted' | 'refused' | 'new' | 'changed';
+  /** What is recorded if the user trusts it. */
+  readonly entry: string;
 }
 
-/** Everything that is found for a directory. */
+/** Everything that is found for a directory, with that of the project first. */
 export interface FoundDefinitions {
   readonly root: string;
   readonly rows: readonly FoundDefinition[];
-  readonly skipped: readonly SkippedDefinition[];
-  /** Returns the definitions that may be used: the project's trusted ones, then the user's. */
-  usable(): Definitions;
+  readonly skipped: Skipped;
 }
 
 const maxReported = 5;
@@ -43,116 +41,31 @@ const maxListed = 30;
 /** Reads the definitions for a directory. Without `contextFiles`, those of the project are ignored. */
 export async function findDefinitions(
   folder: string,
-  { contextFiles }: { readonly contextFiles: boolean },
+  contextFiles: boolean,
   env: Environment,
 ): Promise<FoundDefinitions> {
   const root = projectRoot(folder);
   const { project, user } = definitionPlaces({ folder, root, env });
-  const [theirs, own] = [await readKinds(contextFiles ? project : []), await readKinds(user)];
-  const stateOf = stateIn(root, env);
-  const rows = [
-    ...theirs.rows.map((row) => ({ ...row, state: stateOf(entryOf(root, row)) })),
-    ...own.rows.map((row) => ({ ...row, state: 'own' as const })),
-  ];
-  return {
-    root,
-    rows,
-    skipped: [...theirs.skipped, ...own.skipped],
-    usable: () => {
-      // Read again, because the user may have been asked in the meantime.
-      const now = stateIn(root, env);
-      const trusts = (kind: string) => (definition: Definition) =>
-        now(entryOf(root, { kind, definition })) === 'trusted';
-      const skills = merged(theirs.skills.filter(trusts('skill')), own.skills);
-      return {
-        tools: skills.length === 0 ? [] : [skillTool(skills)],
-        commands: [
-          ...theirs.commands.filter(trusts('command')),
-          ...own.commands,
-          ...skills.map((skill) => ({ ...skill, body: `Load the skill ${skill.name} and follow it.` })),
-          ...ownCommands,
-        ],
-        agents: merged(theirs.agents.filter(trusts('agent')), own.agents),
-      };
-    },
-  };
-}
-
-/** Reads the definitions that may be used in a directory, as `definitionsIn` describes. */
-export async function loadDefinitions(
-  folder: string,
-  flags: { readonly contextFiles: boolean },
-  io: Io,
-  asks: boolean,
-): Promise<Definitions> {
-  const found = await findDefinitions(folder, flags, io.env);
-  const say = (line: string) => io.stderr.write(`cobbler: ${oneLine(line)}\n`);
-  for (const { path, reason } of found.skipped.slice(0, maxReported)) say(`${path} is not used: ${reason}.`);
-  if (found.skipped.length > maxReported) say(`More files are not used. To list them: cobbler skills`);
-  const pending = pendingOf(found);
-  if (pending.length === 0) return found.usable();
-  const keyboard = asks && io.stdin.tty && io.stderr.tty ? io.openKeyboard() : undefined;
-  if (keyboard === undefined) {
-    const what =
-      'skills, commands and agents of this project are not used, because you have not trusted them.';
-    say(`${pending.length} ${what} To list them: cobbler skills. To trust them: cobbler trust`);
-    return found.usable();
-  }
-  io.stderr.write(
-    `${['The author of this project wrote instructions for the model:', ...definitionLines(found, pending, io.env)].join('\n')}\nUse them? y yes, n no `,
-  );
-  const answer = await new Promise<Key>((resolve) =>
-    keyboard.listen((key) => {
-      if (key.type === 'interrupt' || (key.type === 'text' && /^[yn]$/i.test(key.text))) resolve(key);
-    }),
-  );
-  keyboard.close();
-  io.stderr.write('\n');
-  if (answer.type !== 'text') return io.exit(130);
-  decide(found, /y/i.test(answer.text), io.env);
-  return found.usable();
-}
-
-/** Returns the project's definitions that the user has not decided about. */
-export function pendingOf({ rows }: FoundDefinitions): readonly FoundDefinition[] {
-  return rows.filter(({ state }) => state === 'new' || state === 'changed');
-}
-
-/** Records whether the user trusts the definitions that are new, changed or were refused before, with these contents. */
-export function decide({ root, rows }: FoundDefinitions, trusts: boolean, env: Environment): void {
-  const open = rows.filter(({ state }) => state !== 'own' && state !== 'trusted');
-  const entries = open.map((row) => entryOf(root, row));
-  trustRules(keyOf(root), trusts ? entries : entries.map((entry) => `not ${entry}`), env);
-}
-
-/** Returns a line for each definition. */
-export function definitionLines(
-  { root }: Pick<FoundDefinitions, 'root'>,
-  rows: readonly FoundDefinition[],
-  env: Environment,
-  max: number = maxListed,
-): string[] {
-  const lines = rows.slice(0, max).map(({ kind, definition: { name, path }, state }) => {
-    const place = state === 'own' ? shortPath(path, env) : relative(root, path);
-    return `  ${kind.padEnd(8)} ${oneLine(name).padEnd(24)} ${state.padEnd(8)} ${oneLine(place)}`;
+  const theirs = await readKinds(contextFiles ? project : []);
+  const own = await readKinds(user);
+  const accepted = new Set(acceptedRules(keyOf(root), env));
+  const paths = new Set([...accepted].map(withoutDigest));
+  const rows = theirs.found.map((definition): FoundDefinition => {
+    // The digest is last, because a path can be anything.
+    const entry = `${definition.kind} ${relative(root, definition.path)} sha256:${definition.digest}`;
+    const unknown = paths.has(withoutDigest(entry)) ? 'changed' : 'new';
+    const state = accepted.has(entry) ? 'trusted' : accepted.has(`not ${entry}`) ? 'refused' : unknown;
+    return { definition, entry, state };
   });
-  return rows.length <= max ? lines : [...lines, `  and ${rows.length - max} more: cobbler skills`];
+  const owned = own.found.map((definition): FoundDefinition => ({ definition, entry: '', state: 'own' }));
+  return { root, rows: [...rows, ...owned], skipped: [...theirs.skipped, ...own.skipped] };
 }
 
-async function readKinds(places: readonly DefinitionPlace[]) {
-  const [skills, commands, agents] = await Promise.all([
-    readSkills(places),
-    readCommands(places),
-    readAgentDefinitions(places),
-  ]);
-  const rowsOf = (kind: FoundDefinition['kind'], { found }: DefinitionList<Definition>) =>
-    found.map((definition) => ({ kind, definition }));
+async function readKinds(places: readonly DefinitionPlace[]): Promise<DefinitionList<AnyDefinition>> {
+  const lists = [await readSkills(places), await readCommands(places), await readAgentDefinitions(places)];
   return {
-    skills: skills.found,
-    commands: commands.found,
-    agents: agents.found,
-    rows: [...rowsOf('skill', skills), ...rowsOf('command', commands), ...rowsOf('agent', agents)],
-    skipped: [...skills.skipped, ...commands.skipped, ...agents.skipped],
+    found: lists.flatMap(({ found }): readonly AnyDefinition[] => found),
+    skipped: lists.flatMap(({ skipped }) => skipped),
   };
 }
 
@@ -161,23 +74,90 @@ function keyOf(root: string): string {
   return `definitions of ${root}`;
 }
 
-/** Returns what the user accepts: the path and the digest of what was read. The digest is last, and a path can be anything. */
-function entryOf(root: string, { kind, definition }: { kind: string; definition: Definition }): string {
-  return `${kind} ${relative(root, definition.path)} sha256:${definition.digest}`;
+function withoutDigest(entry: string): string {
+  return entry.replace(/^not /, '').replace(/ sha256:\w+$/, '');
 }
 
-function stateIn(root: string, env: Environment): (entry: string) => FoundDefinition['state'] {
-  const accepted = new Set(acceptedRules(keyOf(root), env));
-  const pathOf = (entry: string) => entry.replace(/^not /, '').replace(/ sha256:\w+$/, '');
-  const paths = new Set([...accepted].map(pathOf));
-  return (entry) => {
-    if (accepted.has(entry)) return 'trusted';
-    if (accepted.has(`not ${entry}`)) return 'refused';
-    return paths.has(pathOf(entry)) ? 'changed' : 'new';
+/** Reads the definitions that may be used in a directory, as `definitionsIn` describes. */
+export async function loadDefinitions(
+  folder: string,
+  contextFiles: boolean,
+  io: Io,
+  asks: boolean,
+): Promise<Definitions> {
+  const found = await findDefinitions(folder, contextFiles, io.env);
+  const say = (line: string) => io.stderr.write(`cobbler: ${oneLine(line)}\n`);
+  for (const { path, reason } of found.skipped.slice(0, maxReported)) say(`${path} is not used: ${reason}.`);
+  if (found.skipped.length > maxReported) say('More files are not used. To list them: cobbler skills');
+  const pending = found.rows.filter(({ state }) => state === 'new' || state === 'changed');
+  if (pending.length === 0) return usable(found);
+  const keyboard = asks && io.stdin.tty && io.stderr.tty ? io.openKeyboard() : undefined;
+  if (keyboard === undefined) {
+    const what =
+      'skills, commands and agents of this project are not used, because you have not trusted them.';
+    say(`${pending.length} ${what} To list them: cobbler skills. To trust them: cobbler trust`);
+    return usable(found);
+  }
+  const title = 'The author of this project wrote instructions for the model:';
+  const more = pending.length > maxListed ? [`  and ${pending.length - maxListed} more: cobbler skills`] : [];
+  const lines = [title, ...definitionLines(found, pending.slice(0, maxListed), io.env), ...more];
+  io.stderr.write(`${lines.join('\n')}\nUse them? y yes, n no `);
+  const answer = await new Promise<Key>((resolve) =>
+    keyboard.listen((key) => {
+      if (key.type === 'interrupt' || (key.type === 'text' && /^[yn]$/i.test(key.text))) resolve(key);
+    }),
+  );
+  keyboard.close();
+  io.stderr.write('\n');
+  if (answer.type !== 'text') return io.exit(130);
+  return usable(decide(found, pending, /y/i.test(answer.text), io.env));
+}
+
+/** Records whether the user trusts these definitions of a project with their contents. Returns everything with that state. */
+export function decide(
+  found: FoundDefinitions,
+  chosen: readonly FoundDefinition[],
+  trusts: boolean,
+  env: Environment,
+): FoundDefinitions {
+  trustRules(
+    keyOf(found.root),
+    chosen.map(({ entry }) => (trusts ? entry : `not ${entry}`)),
+    env,
+  );
+  const state = trusts ? 'trusted' : 'refused';
+  return { ...found, rows: found.rows.map((row) => (chosen.includes(row) ? { ...row, state } : row)) };
+}
+
+/** Returns what may be used. Of several with the same name, that of the project comes first. */
+function usable({ rows }: FoundDefinitions): Definitions {
+  const skills = new Map<string, SkillDefinition>();
+  const commands: CommandDefinition[] = [];
+  const agents = new Map<string, AgentDefinition>();
+  for (const { definition, state } of rows) {
+    if (state !== 'own' && state !== 'trusted') continue;
+    if (definition.kind === 'command') commands.push(definition);
+    else if (definition.kind === 'agent')
+      agents.set(definition.name, agents.get(definition.name) ?? definition);
+    else skills.set(definition.name, skills.get(definition.name) ?? definition);
+  }
+  for (const skill of skills.values())
+    commands.push({ ...skill, kind: 'command', body: `Load the skill ${skill.name} and follow it.` });
+  return {
+    tools: skills.size === 0 ? [] : [skillTool([...skills.values()])],
+    commands: [...commands, ...ownCommands],
+    agents: [...agents.values()],
   };
 }
 
-function merged<Kind extends Definition>(first: readonly Kind[], second: readonly Kind[]): readonly Kind[] {
-  const names = new Set(first.map(({ name }) => name));
-  return [...first, ...second.filter(({ name }) => !names.has(name))];
+/** Returns a line for each definition. */
+export function definitionLines(
+  { root }: FoundDefinitions,
+  rows: readonly FoundDefinition[],
+  env: Environment,
+): string[] {
+  return rows.map(({ definition: { kind, name, path }, state }) => {
+    const place = state === 'own' ? shortPath(path, env) : relative(root, path);
+    return `  ${kind.padEnd(8)} ${oneLine(name).padEnd(24)} ${state.padEnd(8)} ${oneLine(place)}`;
+  });
 }

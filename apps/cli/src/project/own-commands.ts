@@ -19,7 +19,7 @@ For each problem, state the file and line, the case in which it occurs, what hap
 most serious one. Check each problem against the code before you report it. If you find none, say so.`;
 
 function ownCommand(name: string, description: string, body: string): CommandDefinition {
-  return { name, description, body, path: '', digest: '' };
+  return { kind: 'command', name, description, body, path: '', digest: '' };
 }
 
 /** The commands of this program that are prompts. A user's command or skill with the same name replaces one. */

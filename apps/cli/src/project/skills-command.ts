@@ -7,24 +7,19 @@ import { decide, definitionLines, findDefinitions } from './found-definitions.ts
 /** Runs `cobbler skills`: lists the skills, commands and agents for a directory. Returns the exit code. */
 export async function listSkills(options: RawOptions, io: Io): Promise<number> {
   const dir = typeof options['dir'] === 'string' ? options['dir'] : undefined;
-  const found = await findDefinitions(workFolder(dir, io), { contextFiles: true }, io.env);
-  const { rows, skipped } = found;
-  const lines = [
-    ...(rows.length === 0
-      ? ['No skills, commands or agents were found.']
-      : definitionLines(found, rows, io.env, rows.length)),
-    ...skipped.map(({ path, reason }) => `  not used: ${oneLine(path)}: ${oneLine(reason)}`),
-  ];
-  io.stdout.write(`${lines.join('\n')}\n`);
+  const found = await findDefinitions(workFolder(dir, io), true, io.env);
+  const unused = found.skipped.map(({ path, reason }) => `  not used: ${oneLine(path)}: ${oneLine(reason)}`);
+  const lines = [...definitionLines(found, found.rows, io.env), ...unused];
+  io.stdout.write(`${lines.join('\n') || 'No skills, commands or agents were found.'}\n`);
   return 0;
 }
 
 /** Runs `cobbler trust`: accepts what a project contains now. Returns the exit code. */
 export async function trust(dir: string | undefined, io: Io): Promise<number> {
-  const found = await findDefinitions(workFolder(dir, io), { contextFiles: true }, io.env);
+  const found = await findDefinitions(workFolder(dir, io), true, io.env);
   const open = found.rows.filter(({ state }) => state !== 'own' && state !== 'trusted');
-  decide(found, true, io.env);
+  decide(found, open, true, io.env);
   const title = open.length === 0 ? 'There is nothing new to trust.' : `Trusted in ${oneLine(found.root)}:`;
-  io.stdout.write(`${[title, ...definitionLines(found, open, io.env, open.length)].join('\n')}\n`);
+  io.stdout.write(`${[title, ...definitionLines(found, open, io.env)].join('\n')}\n`);
   return 0;
 }

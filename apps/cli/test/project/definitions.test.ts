@@ -45,7 +45,7 @@ function terminal(answer?: string | Key): FakeIo {
 }
 
 const load = async (io: FakeIo, asks = true, contextFiles = true) =>
-  await definitionsIn(root, { contextFiles }, io, asks);
+  await definitionsIn(root, contextFiles, io, asks);
 
 async function output(command: 'skills' | 'trust'): Promise<string> {
   const io = fakeIo({ env });
@@ -169,10 +169,11 @@ describe('commands', () => {
         description: 'Fixes it',
         argumentHint: '[file]',
         body: 'Fix @key.txt and $1.',
+        kind: 'command' as const,
         path: '',
         digest: '',
       },
-      { name: 'help', description: 'Never shown', body: 'x', path: '', digest: '' },
+      { name: 'help', description: 'Never shown', body: 'x', kind: 'command' as const, path: '', digest: '' },
     ];
     const requests: string[] = [];
     const agent = scriptedAgent(['Done.']);

@@ -2,7 +2,15 @@ import type { Sample } from './sample-values.ts';
 import { folder } from './sample-values.ts';
 
 const places = [{ folder, project: folder }];
-const skill = { name: 'a', description: 'A.', path: folder, digest: '', folder, body: 'Do it.' };
+const skill = {
+  kind: 'skill',
+  name: 'a',
+  description: 'A.',
+  path: folder,
+  digest: '',
+  folder,
+  body: 'Do it.',
+};
 
 /** Samples of the functions that read skills, commands and agents. */
 export const definitionSamples: Readonly<Record<string, Sample>> = {

@@ -11,6 +11,7 @@ export interface Definition {
 
 /** A skill: instructions that a model loads when a task needs them. */
 export interface SkillDefinition extends Definition {
+  readonly kind: 'skill';
   /** The directory with the skill's files. */
   readonly folder: string;
   readonly body: string;
@@ -22,6 +23,7 @@ export interface SkillDefinition extends Definition {
 
 /** A command: a prompt with a name and placeholders for arguments. */
 export interface CommandDefinition extends Definition {
+  readonly kind: 'command';
   /** What to type after the name, such as `[file]`. */
   readonly argumentHint?: string;
   readonly body: string;
@@ -29,6 +31,7 @@ export interface CommandDefinition extends Definition {
 
 /** An agent that work can be delegated to. */
 export interface AgentDefinition extends Definition {
+  readonly kind: 'agent';
   /** Its system prompt. */
   readonly instructions: string;
   /** The names of its tools. Absent: no choice was made. */
@@ -38,15 +41,9 @@ export interface AgentDefinition extends Definition {
   readonly readOnly?: boolean;
 }
 
-/** A file that is not used. */
-export interface SkippedDefinition {
-  readonly path: string;
-  /** Why, as a clause without a final period. */
-  readonly reason: string;
-}
-
 /** The definitions of one kind. The first of several with the same name is used. */
 export interface DefinitionList<Kind extends Definition> {
   readonly found: readonly Kind[];
-  readonly skipped: readonly SkippedDefinition[];
+  /** The files that are not used. The reason is a clause without a final period. */
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }

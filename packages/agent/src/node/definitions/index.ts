@@ -11,7 +11,6 @@ export type {
   Definition,
   DefinitionList,
   SkillDefinition,
-  SkippedDefinition,
 } from './definition.ts';
 export { expandCommand } from './expand-command.ts';
 export { type FrontMatter, readFrontMatter } from './front-matter.ts';

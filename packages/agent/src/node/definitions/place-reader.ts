@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, relative } from 'node:path';
+import { constants } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { AgentError } from '../../values/errors.ts';
 import { defaultAnchor, HeldDirectory } from '../held-directory.ts';
 import type { OpenFile } from '../real-path.ts';
-import { fileError, Workspace } from '../real-path.ts';
+import { Workspace } from '../real-path.ts';
 
 /** Maximum size of a Markdown file in bytes. */
 export const maxTextBytes = 262_144;
-/** Maximum number of files of one skill, and their maximum size in total. */
-const maxFiles = 200;
-const maxSkillBytes = 10_485_760;
 
 /** Directories that programs create next to their scripts. */
 const ignored = new Set(['.git', '__pycache__', 'node_modules']);
@@ -26,9 +23,9 @@ export class PlaceReader {
     this.#workspace = project === undefined ? undefined : new Workspace(project);
   }
 
-  /** Returns a whole file. @throws AgentError `tool` if it is larger than `maxBytes` or cannot be read. */
+  /** Returns a whole file. */
   async bytes(path: string, maxBytes: number): Promise<Buffer> {
-    const { handle, stat } = await this.#open(path);
+    const { handle, stat } = await this.#file(path);
     try {
       if (stat.isFile() && stat.size <= maxBytes) return await handle.readFile();
       const message = stat.isFile() ? `it is larger than ${maxBytes} bytes` : 'it is not a regular file';
@@ -38,74 +35,34 @@ export class PlaceReader {
     }
   }
 
-  /** Returns the names in a directory in their order; none if it cannot be read. */
-  async names(folder: string): Promise<string[]> {
-    const held = await this.#directory(folder).catch(() => undefined);
-    if (held === undefined) return [];
-    try {
-      return (await held.entries()).map(({ name }) => name).sort();
-    } finally {
-      await held.close();
-    }
-  }
-
-  /** Returns the paths of the files below a directory, without links. Undefined if there are too many. */
-  async walk(folder: string): Promise<string[] | undefined> {
+  /** Returns the sorted paths of the files below a directory, without links; at most `max` and some more. */
+  async walk(path: string, max: number): Promise<string[]> {
     const files: string[] = [];
-    const visit = async (held: HeldDirectory, prefix: string, depth: number): Promise<void> => {
+    const visit = async (held: HeldDirectory, prefix: string): Promise<void> => {
       try {
         for (const entry of await held.entries()) {
-          if (files.length > maxFiles) return;
           if (entry.isFile()) files.push(prefix + entry.name);
-          else if (entry.isDirectory() && !ignored.has(entry.name) && depth < 8)
-            await visit(await held.directory(entry.name), `${prefix}${entry.name}/`, depth + 1);
+          if (files.length > max || !entry.isDirectory() || ignored.has(entry.name)) continue;
+          await visit(await held.directory(entry.name), `${prefix}${entry.name}/`);
         }
       } finally {
         await held.close();
       }
     };
-    await visit(await this.#directory(folder), '', 0);
-    return files.length > maxFiles ? undefined : files.sort();
+    await visit(await this.#directory(path), '');
+    return files.sort();
   }
 
-  /** Returns the SHA-256 of each of these files. Undefined if they are too large in total. */
-  async digests(folder: string, files: readonly string[]): Promise<Record<string, string> | undefined> {
-    const digests: [string, string][] = [];
-    let room = maxSkillBytes;
-    for (const file of files) {
-      const bytes = await this.bytes(`${folder}/${file}`, maxSkillBytes);
-      room -= bytes.length;
-      if (room < 0) return undefined;
-      digests.push([file, sha256(bytes)]);
-    }
-    return Object.fromEntries(digests);
-  }
-
-  async #open(path: string): Promise<Pick<OpenFile, 'handle' | 'stat'>> {
-    if (this.#workspace !== undefined)
-      return await this.#workspace.openFile(relative(this.#workspace.root, path));
-    try {
-      const real = await realpath(path);
-      const held = await HeldDirectory.open(dirname(real), defaultAnchor);
-      try {
-        const handle = await held.file(basename(real));
-        return { handle, stat: await handle.stat() };
-      } finally {
-        await held.close();
-      }
-    } catch (error) {
-      throw fileError(error, path);
-    }
+  async #file(path: string): Promise<Pick<OpenFile, 'handle' | 'stat'>> {
+    const workspace = this.#workspace;
+    if (workspace !== undefined) return await workspace.openFile(relative(workspace.root, path));
+    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    return { handle, stat: await handle.stat() };
   }
 
   async #directory(path: string): Promise<HeldDirectory> {
-    if (this.#workspace !== undefined)
-      return await this.#workspace.openDirectory(relative(this.#workspace.root, path) || '.');
+    const workspace = this.#workspace;
+    if (workspace !== undefined) return await workspace.openDirectory(relative(workspace.root, path));
     return await HeldDirectory.open(await realpath(path), defaultAnchor);
   }
-}
-
-/** Returns a SHA-256 in hexadecimal. */
-export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
 }

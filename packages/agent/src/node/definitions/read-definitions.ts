@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import { listOf, read, record, text } from '../../values/input.ts';
@@ -10,50 +12,40 @@ import type {
   Definition,
   DefinitionList,
   SkillDefinition,
-  SkippedDefinition,
 } from './definition.ts';
+import type { FrontMatter } from './front-matter.ts';
 import { oneLine, readFrontMatter } from './front-matter.ts';
-import { maxTextBytes, PlaceReader, sha256 } from './place-reader.ts';
+import { maxTextBytes, PlaceReader } from './place-reader.ts';
 
 /** Maximum number of definitions of one kind. */
 const maxDefinitions = 500;
-/** Maximum length of a description in characters. */
-const maxDescription = 1024;
-/** Number of definitions that are read at the same time. */
-const batch = 16;
+/** Maximum number of files of one skill, and their maximum size in total. */
+const maxFiles = 200;
+const maxSkillBytes = 10_485_760;
 
 const readPlaces = listOf(record<DefinitionPlace>({ folder: text, project: text }, ['folder']));
 
-/** A definition that is being read. */
-interface Candidate {
+/** A Markdown file: what every kind has, its content, and where it is. */
+interface Source extends Definition, FrontMatter {
   readonly reader: PlaceReader;
   readonly place: DefinitionPlace;
-  readonly name: string;
-  readonly path: string;
 }
 
 /** Reads the skills: the directories in `skills` that contain a file SKILL.md. A skill has the name of its directory. */
 export async function readSkills(
   places: readonly DefinitionPlace[],
 ): Promise<DefinitionList<SkillDefinition>> {
-  const namesIn = (reader: PlaceReader, folder: string) => reader.names(folder);
-  return await collect(places, {
-    kind: 'skills',
-    file: (name) => join(name, 'SKILL.md'),
-    namesIn,
-    readOne: readSkill,
-  });
+  return await collect(places, 'skills', readSkill);
 }
 
 /** Reads the commands: the Markdown files in `commands`. In subdirectories, a name has the form `directory:name`. */
 export async function readCommands(
   places: readonly DefinitionPlace[],
 ): Promise<DefinitionList<CommandDefinition>> {
-  return await collect(places, {
-    kind: 'commands',
-    file: markdownFile,
-    namesIn: markdownNames,
-    readOne: readCommand,
+  return await collect(places, 'commands', async ({ name, description, path, digest, fields, body }) => {
+    const argumentHint = oneLine(fields['argument-hint']);
+    const text = description || (oneLine(body.slice(0, 80).split('\n')[0]) ?? '');
+    return { kind: 'command', name, description: text, path, digest, body, ...defined({ argumentHint }) };
   });
 }
 
@@ -61,144 +53,111 @@ export async function readCommands(
 export async function readAgentDefinitions(
   places: readonly DefinitionPlace[],
 ): Promise<DefinitionList<AgentDefinition>> {
-  return await collect(places, {
-    kind: 'agents',
-    file: markdownFile,
-    namesIn: markdownNames,
-    readOne: readAgent,
-  });
+  return await collect(places, 'agents', readAgent);
 }
 
-function markdownFile(name: string): string {
-  return `${name.replaceAll(':', '/')}.md`;
-}
-
-async function markdownNames(reader: PlaceReader, folder: string): Promise<string[]> {
-  const files = (await reader.names(folder)).length === 0 ? [] : ((await reader.walk(folder)) ?? []);
-  return files.filter((file) => file.endsWith('.md')).map((file) => file.slice(0, -3).replaceAll('/', ':'));
-}
-
-/** How definitions of one kind are found and read. A string is the reason why one is skipped. */
-interface Kind<One> {
-  readonly kind: string;
-  readonly file: (name: string) => string;
-  readonly namesIn: (reader: PlaceReader, folder: string) => Promise<string[]>;
-  readonly readOne: (candidate: Candidate) => Promise<One | string | undefined>;
-}
+/** Turns a file into a definition, or returns the reason why it cannot be used. */
+type Finish<One> = (source: Source) => Promise<One | string>;
 
 async function collect<One extends Definition>(
   given: readonly DefinitionPlace[],
-  { kind, file, namesIn, readOne }: Kind<One>,
+  kind: 'skills' | 'commands' | 'agents',
+  finish: Finish<One>,
 ): Promise<DefinitionList<One>> {
   const found = new Map<string, One>();
-  const skipped: SkippedDefinition[] = [];
+  const skipped: DefinitionList<One>['skipped'][number][] = [];
   let room = maxDefinitions;
   for (const place of read(given, readPlaces, 'places')) {
     const folder = join(place.folder, kind);
     if (!existsSync(folder)) continue;
     const reader = new PlaceReader(place.project);
-    const names = await namesIn(reader, folder);
-    if (names.length > room)
-      skipped.push({ path: folder, reason: `only ${maxDefinitions} ${kind} are read` });
-    const candidates = names
-      .slice(0, room)
-      .map((name) => ({ reader, place, name, path: join(folder, file(name)) }));
-    room -= candidates.length;
-    for (let at = 0; at < candidates.length; at += batch) {
-      const some = candidates.slice(at, at + batch);
-      const results = await Promise.all(some.map((candidate) => attempt(candidate, readOne)));
-      for (const [index, result] of results.entries()) {
-        if (typeof result === 'string') skipped.push({ path: some[index]?.path ?? folder, reason: result });
-        else if (result !== undefined && !found.has(result.name)) found.set(result.name, result);
-      }
+    const files = await filesIn(reader, folder, kind).catch(reasonOf);
+    const tooMany = files.length > room ? `only ${maxDefinitions} ${kind} are read` : undefined;
+    const problem = typeof files === 'string' ? files : tooMany;
+    if (problem !== undefined) skipped.push({ path: folder, reason: problem });
+    for (const file of typeof files === 'string' ? [] : files.slice(0, room)) {
+      room -= 1;
+      const path = join(folder, file);
+      const result = await definitionOf({ reader, place, path }, file, kind !== 'commands', finish).catch(
+        reasonOf,
+      );
+      if (typeof result === 'string') skipped.push({ path, reason: result });
+      else if (!found.has(result.name)) found.set(result.name, result);
     }
   }
   return { found: [...found.values()], skipped };
 }
 
-async function attempt<One>(
-  candidate: Candidate,
-  readOne: Kind<One>['readOne'],
-): Promise<One | string | undefined> {
-  try {
-    return await readOne(candidate);
-  } catch (error) {
-    const { code, message } = AgentError.from(error);
-    // A directory without SKILL.md is not a skill.
-    return code === 'not_found' || code === 'not_directory' ? undefined : message.replace(/\.$/, '');
-  }
+function reasonOf(error: unknown): string {
+  return AgentError.from(error).message.replace(/\.$/, '');
 }
 
-/** The parts that every kind has. */
-interface Parts extends Definition {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly body: string;
+async function filesIn(reader: PlaceReader, folder: string, kind: string): Promise<string[]> {
+  if (kind !== 'skills')
+    return (await reader.walk(folder, maxDefinitions)).filter((file) => file.endsWith('.md'));
+  const names = (await readdir(folder)).sort();
+  return names.map((name) => join(name, 'SKILL.md')).filter((file) => existsSync(join(folder, file)));
 }
 
-/** Reads the file. Returns the reason if it cannot be used. */
-async function partsOf(
-  { reader, name, path }: Candidate,
+async function definitionOf<One>(
+  where: Pick<Source, 'reader' | 'place' | 'path'>,
+  file: string,
   needsDescription: boolean,
-): Promise<Parts | string> {
-  const bytes = await reader.bytes(path, maxTextBytes);
-  const { fields, body, problem } = await readFrontMatter(bytes.toString('utf8'));
-  if (problem !== undefined) return problem;
-  if (!/^[A-Za-z0-9][\w.:-]{0,63}$/.test(name))
-    return 'its name can contain only letters, digits, "-", "_" and "."';
-  const description = oneLine(fields['description']);
-  if (needsDescription && description === undefined) return 'it has no description';
-  const text = (description ?? oneLine(body.slice(0, 80).split('\n')[0]) ?? '').slice(0, maxDescription);
-  return { name, description: text, path, digest: sha256(bytes), fields, body };
+  finish: Finish<One>,
+): Promise<One | string> {
+  const bytes = await where.reader.bytes(where.path, maxTextBytes);
+  const content = await readFrontMatter(bytes.toString('utf8'));
+  if (content.problem !== undefined) return content.problem;
+  const name = file.replace(/(\/SKILL)?\.md$/, '').replaceAll('/', ':');
+  if (!isName(name)) return 'its name can contain only letters, digits, "-", "_" and "."';
+  const description = oneLine(content.fields['description'])?.slice(0, 1024) ?? '';
+  if (needsDescription && description === '') return 'it has no description';
+  return await finish({ ...where, ...content, name, description, digest: sha256(bytes) });
 }
 
-async function readSkill(candidate: Candidate): Promise<SkillDefinition | string> {
-  const parts = await partsOf(candidate, true);
-  if (typeof parts === 'string') return parts;
-  const { name, description, path, body, digest } = parts;
-  const { reader, place } = candidate;
-  const folder = join(path, '..');
-  const own = { name, description, path, folder, body };
+function isName(name: string): boolean {
+  return /^[A-Za-z0-9][\w.:-]{0,63}$/.test(name);
+}
+
+async function readSkill(source: Source): Promise<SkillDefinition | string> {
+  const { name, description, path, body, digest, reader, place } = source;
+  const folder = dirname(path);
+  const own = { kind: 'skill', name, description, path, folder, body } as const;
   if (place.project === undefined) return { ...own, digest };
-  const paths = await reader.walk(folder);
-  const files = paths && (await reader.digests(folder, paths));
-  if (files === undefined) return 'it has more than 200 files or 10 MiB';
+  const digests = new Map<string, string>();
+  let room = maxSkillBytes;
+  for (const file of await reader.walk(folder, maxFiles)) {
+    const bytes = await reader.bytes(join(folder, file), room);
+    room -= bytes.length;
+    digests.set(file, sha256(bytes));
+  }
+  if (digests.size > maxFiles) return `it has more than ${maxFiles} files`;
   // What was read must be what the digest is of.
-  if (files['SKILL.md'] !== digest) return 'it changed while it was read, or is a link';
+  if (digests.get('SKILL.md') !== digest) return 'it changed while it was read, or is a link';
+  const files = Object.fromEntries(digests);
   return { ...own, digest: sha256(JSON.stringify(files)), project: place.project, files };
 }
 
-async function readCommand(candidate: Candidate): Promise<CommandDefinition | string> {
-  const parts = await partsOf(candidate, false);
-  if (typeof parts === 'string') return parts;
-  const { fields, ...rest } = parts;
-  return { ...rest, ...defined({ argumentHint: oneLine(fields['argument-hint']) }) };
-}
-
-async function readAgent(candidate: Candidate): Promise<AgentDefinition | string> {
-  const parts = await partsOf(candidate, true);
-  if (typeof parts === 'string') return parts;
-  const { fields, body, ...rest } = parts;
-  const tools = toolNames(fields['tools']);
-  if (tools === 'invalid') return 'its tools are not a list of names';
-  const given = oneLine(fields['model']);
-  const name = oneLine(fields['name']) ?? rest.name;
-  const readOnly =
-    [fields['readonly'], fields['readOnly']].includes('true') || fields['permissionMode'] === 'plan';
+async function readAgent({ fields, body, ...source }: Source): Promise<AgentDefinition | string> {
+  const given = typeof fields['tools'] === 'string' ? fields['tools'].split(',') : fields['tools'];
+  const tools = Array.isArray(given) ? given.map(oneLine).filter((name) => name !== undefined) : [];
+  // Another form could be meant to restrict.
+  if (given !== undefined && !(Array.isArray(given) && given.length === tools.length))
+    return 'its tools are not a list of names';
+  const model = oneLine(fields['model']);
+  const name = oneLine(fields['name']) ?? '';
+  const isReadOnly = fields['readonly'] === 'true' || fields['permissionMode'] === 'plan';
   return {
-    ...rest,
-    name: /^[\w.:-]{1,64}$/.test(name) ? name : rest.name,
-    instructions: body,
-    ...defined({ tools, model: given === 'inherit' ? undefined : given }),
-    ...(readOnly && { readOnly }),
+    kind: 'agent',
+    ...{ name: isName(name) ? name : source.name, description: source.description },
+    ...{ path: source.path, digest: source.digest, instructions: body },
+    ...(given !== undefined && { tools }),
+    ...defined({ model: model === 'inherit' ? undefined : model }),
+    ...(isReadOnly && { readOnly: true }),
   };
 }
 
-/** An unknown form could be meant to restrict, so it is invalid. */
-function toolNames(value: unknown): readonly string[] | undefined | 'invalid' {
-  if (value === undefined) return undefined;
-  const list: readonly unknown[] | undefined =
-    typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : undefined;
-  const names = list?.map(oneLine);
-  if (names === undefined || !names.every((name) => name !== undefined)) return 'invalid';
-  return names;
+/** Returns a SHA-256 in hexadecimal. */
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
 }

@@ -1,24 +1,23 @@
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tool } from '../../interfaces/tool.ts';
 import { AgentError } from '../../values/errors.ts';
-import { listOf, mapOf, read, record, text } from '../../values/input.ts';
+import { listOf, mapOf, oneOf, read, record, text } from '../../values/input.ts';
 import type { SkillDefinition } from './definition.ts';
-import { maxTextBytes, PlaceReader, sha256 } from './place-reader.ts';
+import { maxTextBytes, PlaceReader } from './place-reader.ts';
+import { sha256 } from './read-definitions.ts';
 
 /** Maximum length of the list of skills in characters: about 3,000 tokens. */
 const maxList = 12_000;
 /** The lengths to which descriptions are shortened, until the list is short enough. */
 const lengths = [1024, 500, 250, 120, 80, 40, 0];
+/** Maximum number of files in the list of a user's own skill. */
+const maxFiles = 200;
 
+const texts = { name: text, description: text, path: text, digest: text, folder: text, body: text };
 const readSkillList = listOf(
-  record<SkillDefinition>(
-    {
-      ...{ name: text, description: text, path: text, digest: text, folder: text, body: text },
-      ...{ project: text, files: mapOf(text) },
-    },
-    ['name', 'description', 'path', 'digest', 'folder', 'body'],
-  ),
+  record<SkillDefinition>({ ...texts, kind: oneOf('skill'), project: text, files: mapOf(text) }, [
+    ...(['name', 'description', 'path', 'digest', 'folder', 'body'] as const),
+  ]),
 );
 
 /**
@@ -42,49 +41,40 @@ export function skillTool(skills: readonly SkillDefinition[]): Tool {
       required: ['name'],
       additionalProperties: false,
     },
-    execute: async ({ name, file }) => {
-      const skill = known.get(String(name));
-      if (skill === undefined) throw fault('not_found', `There is no skill ${JSON.stringify(name)}.`);
-      return file === undefined ? await introduction(skill) : await fileOf(skill, String(file));
-    },
+    execute: async ({ name, file }) => await load(known.get(String(name)), String(name), file),
   };
 }
 
 function listOfSkills(skills: readonly SkillDefinition[]): string {
-  const lines = lengths.map((length) =>
-    skills.map(({ name, description }) => lineOf(name, description, length)),
+  const lists = lengths.map((length) =>
+    skills.map(({ name, description }) => {
+      const end = description.length > length ? '…' : '';
+      return length === 0 ? `- ${name}` : `- ${name}: ${description.slice(0, length).toWellFormed()}${end}`;
+    }),
   );
-  const best = lines.find((some) => some.join('\n').length <= maxList) ?? lines.at(-1) ?? [];
-  const list = best.join('\n');
-  if (list.length <= maxList) return list;
-  return `${list.slice(0, list.lastIndexOf('\n', maxList))}\nThere are more, which are not listed.`;
+  const texts = lists.map((lines) => lines.join('\n'));
+  const last = texts.at(-1) ?? '';
+  const cut = `${last.slice(0, last.lastIndexOf('\n', maxList))}\nThere are more, which are not listed.`;
+  return texts.find((list) => list.length <= maxList) ?? cut;
 }
 
-function lineOf(name: string, description: string, length: number): string {
-  if (length === 0) return `- ${name}`;
-  return `- ${name}: ${description.length > length ? `${description.slice(0, length - 1).toWellFormed()}…` : description}`;
-}
-
-async function filesOf({ folder, project, files }: SkillDefinition): Promise<readonly string[]> {
-  return files === undefined ? ((await new PlaceReader(project).walk(folder)) ?? []) : Object.keys(files);
-}
-
-async function introduction(skill: SkillDefinition): Promise<string> {
-  const others = (await filesOf(skill)).filter((file) => file !== 'SKILL.md');
-  const list = others.length === 0 ? '' : `\nFiles, which this tool can read:\n${others.join('\n')}`;
-  return `${skill.body}\n\nFolder of the skill: ${skill.folder}${list}`;
-}
-
-/** Returns a file that the folder really contains. A file of a project must be the one that was there at the start. */
-async function fileOf(skill: SkillDefinition, file: string): Promise<string> {
-  if (!(await filesOf(skill)).includes(file)) {
-    throw fault('not_found', `The skill ${skill.name} has no file ${JSON.stringify(file)}.`);
+/** A file must really be in the folder. That of a project must be the one that was there when the skill was read. */
+async function load(skill: SkillDefinition | undefined, name: string, file: unknown): Promise<string> {
+  if (skill === undefined) throw fault('not_found', `There is no skill ${JSON.stringify(name)}.`);
+  const reader = new PlaceReader(skill.project);
+  const files =
+    skill.files === undefined ? await reader.walk(skill.folder, maxFiles) : Object.keys(skill.files);
+  if (file === undefined) {
+    const others = files.filter((one) => one !== 'SKILL.md');
+    const list = others.length === 0 ? [] : ['Files, which this tool can read:', ...others];
+    return [skill.body, '', `Folder of the skill: ${skill.folder}`, ...list].join('\n');
   }
-  const folder = skill.project === undefined ? await realpath(skill.folder) : skill.folder;
-  const bytes = await new PlaceReader(skill.project).bytes(join(folder, file), maxTextBytes);
-  if (skill.files !== undefined && sha256(bytes) !== skill.files[file]) {
-    throw fault('changed', `${JSON.stringify(file)} changed after the user had trusted it.`);
-  }
+  const path = String(file);
+  if (!files.includes(path))
+    throw fault('not_found', `The skill ${name} has no file ${JSON.stringify(path)}.`);
+  const bytes = await reader.bytes(join(skill.folder, path), maxTextBytes);
+  if (skill.files !== undefined && sha256(bytes) !== skill.files[path])
+    throw fault('changed', `${JSON.stringify(path)} changed after the user had trusted it.`);
   return bytes.toString('utf8');
 }
 

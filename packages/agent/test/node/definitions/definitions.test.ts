@@ -188,7 +188,7 @@ describe('readAgentDefinitions', () => {
     put('.claude/agents/c.md', '---\nname: "../x"\ndescription: C\nreadonly: true\n---\n');
     put('.claude/agents/d.md', '---\ndescription: D\ntools: { write: false }\n---\n');
     const { found, skipped } = await readAgentDefinitions(places());
-    expect(found.map(({ digest: _, path: __, ...rest }) => rest)).toEqual([
+    expect(found.map(({ digest: _, path: __, kind: ___, ...rest }) => rest)).toEqual([
       { name: 'reviewer', description: 'Reviews', instructions: 'You review.', tools: ['Read', 'Grep'] },
       { name: 'b', description: 'B', instructions: '', tools: ['read_file'], model: 'best', readOnly: true },
       { name: 'c', description: 'C', instructions: '', readOnly: true },
@@ -220,7 +220,7 @@ describe('skillTool', () => {
     const many = (count: number): SkillDefinition[] =>
       Array.from({ length: count }, (_, at) => ({
         ...{ name: `skill-number-${at}`, description: 'what it does. '.repeat(70), path: '', digest: '' },
-        ...{ folder: '', body: '' },
+        ...{ kind: 'skill' as const, folder: '', body: '' },
       }));
     const hundred = skillTool(many(100));
     expect(prefixTokens([], [hundred])).toBeLessThan(4000);
