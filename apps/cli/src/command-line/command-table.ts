@@ -173,7 +173,7 @@ Options
     'trust [dir]',
     'trust the skills, commands and agents that a project contains now',
     `
-Whatever changes later is not used until you trust it again. In a terminal, run and chat ask by themselves.
+Whatever changes later is not used until you trust it again. In a terminal, run and chat ask you.
 `,
   ),
   command(

@@ -57,7 +57,7 @@ const nobody = () => fakeIo({ env, input: '' });
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 const own = ['init', 'review'];
 
-describe('definitions of a project [P21]', () => {
+describe('definitions of a project', () => {
   test('are used after the user has said yes, once for the same contents', async () => {
     put(root, '.claude/skills/pdf/SKILL.md', skill('Fills forms.'));
     put(root, '.claude/commands/fix.md', 'Fix $1.');

@@ -22,6 +22,8 @@ const maxDefinitions = 500;
 /** Maximum number of files of one skill, and their maximum size in total. */
 const maxFiles = 200;
 const maxSkillBytes = 10_485_760;
+/** Number of definitions that are read at the same time. */
+const batch = 16;
 
 const readPlaces = listOf(record<DefinitionPlace>({ folder: text, project: text }, ['folder']));
 
@@ -75,15 +77,18 @@ async function collect<One extends Definition>(
     const tooMany = files.length > room ? `only ${maxDefinitions} ${kind} are read` : undefined;
     const problem = typeof files === 'string' ? files : tooMany;
     if (problem !== undefined) skipped.push({ path: folder, reason: problem });
-    for (const file of typeof files === 'string' ? [] : files.slice(0, room)) {
-      room -= 1;
+    const readOne = async (file: string) => {
       const path = join(folder, file);
-      const result = await definitionOf({ reader, place, path }, file, kind !== 'commands', finish).catch(
-        reasonOf,
-      );
-      if (typeof result === 'string') skipped.push({ path, reason: result });
-      else if (!found.has(result.name)) found.set(result.name, result);
-    }
+      const source = { reader, place, path };
+      return { path, result: await definitionOf(source, file, kind !== 'commands', finish).catch(reasonOf) };
+    };
+    const chosen = typeof files === 'string' ? [] : files.slice(0, room);
+    room -= chosen.length;
+    for (let at = 0; at < chosen.length; at += batch)
+      for (const { path, result } of await Promise.all(chosen.slice(at, at + batch).map(readOne))) {
+        if (typeof result === 'string') skipped.push({ path, reason: result });
+        else if (!found.has(result.name)) found.set(result.name, result);
+      }
   }
   return { found: [...found.values()], skipped };
 }

@@ -118,7 +118,7 @@ describe('readSkills', () => {
     ]);
   });
 
-  it('follows links inside the project, but not out of it, and opens no keys', async () => {
+  it('follows links inside the project, but not out of it, and opens no keys [P21]', async () => {
     put('outside/secret/SKILL.md', skill('stolen'));
     put('project/.agents/skills/good/SKILL.md', skill('good'));
     put('project/.ssh/id_rsa', skill('a key'));
@@ -230,7 +230,7 @@ describe('skillTool', () => {
     expect(all.description).toContain('- skill-number-499');
   });
 
-  it('returns the text, and only files that are in the folder', async () => {
+  it('returns the text, and only files that are in the folder [P21]', async () => {
     put('home/skills/a/SKILL.md', skill('a', 'Step 1'));
     put('home/skills/a/ref/more.md', 'more');
     put('home/secret', 'secret');
