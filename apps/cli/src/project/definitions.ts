@@ -1,18 +1,9 @@
-import type { Tool } from '@cobbler/agent';
-import type { AgentDefinition, CommandDefinition } from '@cobbler/agent/definitions';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import { definitionPlaces } from '@cobbler/agent/node';
 import { projectRoot } from '../config/instructions.ts';
 import type { Io } from '../terminal/io.ts';
+import type { Definitions } from './found-definitions.ts';
 import { ownCommands } from './own-commands.ts';
-
-/** The skills, commands and agents of a run. */
-export interface Definitions {
-  /** The tool that loads skills, if there are any. */
-  readonly tools: readonly Tool[];
-  /** The most important first: two can have the same name. */
-  readonly commands: readonly CommandDefinition[];
-  readonly agents: readonly AgentDefinition[];
-}
 
 /**
  * Returns the definitions that may be used in a directory. What a project contains is from an unknown author: in a terminal,

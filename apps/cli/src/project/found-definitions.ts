@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import type { Tool } from '@cobbler/agent';
 import type {
   AgentDefinition,
   CommandDefinition,
@@ -13,8 +14,16 @@ import { projectRoot } from '../config/instructions.ts';
 import { acceptedRules, trustRules } from '../config/project-rules.ts';
 import type { Environment, Io, Key } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
-import type { Definitions } from './definitions.ts';
 import { ownCommands } from './own-commands.ts';
+
+/** The skills, commands and agents of a run. */
+export interface Definitions {
+  /** The tool that loads skills, if there are any. */
+  readonly tools: readonly Tool[];
+  /** The most important first: two can have the same name. */
+  readonly commands: readonly CommandDefinition[];
+  readonly agents: readonly AgentDefinition[];
+}
 
 type AnyDefinition = SkillDefinition | CommandDefinition | AgentDefinition;
 type Skipped = DefinitionList<AnyDefinition>['skipped'];
