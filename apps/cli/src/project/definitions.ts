@@ -1,9 +1,8 @@
 import type { CommandDefinition } from '@cobbler/agent/definitions';
-import { definitionPlaces } from '@cobbler/agent/node';
-import { projectRoot } from '../config/instructions.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Definitions } from './found-definitions.ts';
 import { ownCommands } from './own-commands.ts';
+import { placesFor } from './places.ts';
 
 /**
  * Returns the definitions that may be used in a directory. What a project contains is from an unknown author: in a terminal,
@@ -15,7 +14,7 @@ export async function definitionsIn(
   io: Io,
   asks: boolean,
 ): Promise<Definitions> {
-  const { project, user } = definitionPlaces({ folder, root: projectRoot(folder), env: io.env });
+  const { project, user } = placesFor(folder, io.env);
   // Most directories have none, and then the readers are not loaded.
   if (project.length + user.length === 0) return { tools: [], commands: ownCommands, agents: [] };
   return await (await import('./found-definitions.ts')).loadDefinitions(folder, contextFiles, io, asks);

@@ -8,13 +8,13 @@ import type {
 } from '@cobbler/agent/definitions';
 import { readAgentDefinitions, readCommands, readSkills, skillTool } from '@cobbler/agent/definitions';
 import type { DefinitionPlace } from '@cobbler/agent/node';
-import { definitionPlaces } from '@cobbler/agent/node';
 import { shortPath } from '../config/directory.ts';
 import { projectRoot } from '../config/instructions.ts';
 import { acceptedRules, trustRules } from '../config/project-rules.ts';
 import type { Environment, Io, Key } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { ownCommands } from './own-commands.ts';
+import { placesFor } from './places.ts';
 
 /** The skills, commands and agents of a run. */
 export interface Definitions {
@@ -54,7 +54,7 @@ export async function findDefinitions(
   env: Environment,
 ): Promise<FoundDefinitions> {
   const root = projectRoot(folder);
-  const { project, user } = definitionPlaces({ folder, root, env });
+  const { project, user } = placesFor(folder, env);
   const theirs = await readKinds(contextFiles ? project : []);
   const own = await readKinds(user);
   const accepted = new Set(acceptedRules(keyOf(root), env));

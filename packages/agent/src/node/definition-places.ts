@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
-import { mapOf, optional, read, record, text } from '../values/input.ts';
+import { listOf, mapOf, optional, read, record, text } from '../values/input.ts';
 import { cobblerHome, systemHome } from './config-file.ts';
 
-/** A directory with definitions, such as `.claude`, which has them in `skills`, `commands` and `agents`. */
+/** A directory with definitions, such as `.agents`, which has them in `skills`, `commands` and `agents`. */
 export interface DefinitionPlace {
   readonly folder: string;
   /** The real path of the project that the directory belongs to. No link leads out of it. Absent: it is the user's own. */
@@ -17,17 +17,18 @@ export interface PlacesOptions {
   readonly folder: string;
   /** The real path of the repository or project: the working directory or a directory above it. */
   readonly root: string;
+  /** The names of the directories, the most important first. Default: `.cobbler` and `.agents`. */
+  readonly names?: readonly string[];
   /** Determines the home directory of the user. Default: the environment of this process. */
   readonly env?: Environment;
 }
 
-const names = ['.cobbler', '.agents', '.claude', '.opencode'];
 const kinds = ['skills', 'commands', 'agents'];
 
-const options = record<PlacesOptions>({ folder: text, root: text, env: mapOf(optional(text)) }, [
-  'folder',
-  'root',
-]);
+const options = record<PlacesOptions>(
+  { folder: text, root: text, names: listOf(text), env: mapOf(optional(text)) },
+  ['folder', 'root'],
+);
 
 /**
  * Returns the existing directories that can contain definitions, the most important first: those of a project, from the
@@ -37,10 +38,10 @@ export function definitionPlaces(given: PlacesOptions): {
   readonly project: readonly DefinitionPlace[];
   readonly user: readonly DefinitionPlace[];
 } {
-  const { folder, root, env = process.env } = read(given, options);
+  const { folder, root, names = ['.cobbler', '.agents'], env = process.env } = read(given, options);
   const home = env['HOME'] ?? env['USERPROFILE'] ?? systemHome();
-  const own = ['.agents', '.claude', '.opencode', '.config/opencode'].map((name) => join(home ?? '', name));
-  const user = [cobblerHome(env) ?? '', ...(home ? own : [])].filter(isPlace);
+  const own = names.map((name) => (name === '.cobbler' ? cobblerHome(env) : home && join(home, name)));
+  const user = own.filter((path) => path !== undefined).filter(isPlace);
   const known = new Set(user.map((path) => realpathSync(path)));
   const project: DefinitionPlace[] = [];
   for (let at = folder; ; at = dirname(at)) {

@@ -14,7 +14,7 @@ const skill = {
 
 /** Samples of the functions that read skills, commands and agents. */
 export const definitionSamples: Readonly<Record<string, Sample>> = {
-  definitionPlaces: () => [{ folder, root: folder, env: { HOME: folder } }],
+  definitionPlaces: () => [{ folder, root: folder, names: ['.a'], env: { HOME: folder } }],
   expandCommand: () => [{ body: 'Fix $1.' }, 'a'],
   readAgentDefinitions: () => [places],
   readCommands: () => [places],

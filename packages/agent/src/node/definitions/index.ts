@@ -1,5 +1,5 @@
 /**
- * Skills, commands and agents that people keep as Markdown files in directories such as `.claude`. Requires Node.
+ * Skills, commands and agents that people keep as Markdown files in directories such as `.agents`. Requires Node.
  *
  * @module
  */

@@ -206,7 +206,10 @@ describe('definitionPlaces', () => {
       mkdirSync(join(root, path), { recursive: true });
     for (const path of ['home/.cobbler/skills', 'home/.config/opencode/agents', '.claude/skills'])
       mkdirSync(join(root, path), { recursive: true });
-    const { project, user } = definitionPlaces({ folder: join(root, 'a/b'), root: join(root, 'a'), env });
+    const { project, user } = definitionPlaces({
+      ...{ folder: join(root, 'a/b'), root: join(root, 'a'), env },
+      names: ['.cobbler', '.agents', '.claude', '.config/opencode', '.opencode'],
+    });
     expect(names(project)).toEqual(['a/b/.cobbler', 'a/b/.claude', 'a/.agents']);
     expect(names(user)).toEqual(['home/.cobbler', 'home/.config/opencode']);
     expect(definitionPlaces({ folder: join(root, 'home'), root: join(root, 'home'), env }).project).toEqual(
