@@ -35,7 +35,7 @@ export interface ChatListener {
 /** Features that only a local conversation has. */
 export interface LocalParts {
   readonly tools: readonly Tool[];
-  /** The prompts that have a name; of several with the same name, the first is used. */
+  /** The prompts that have a name. */
   readonly commands: readonly CommandDefinition[];
   readonly permission: Permission;
   readonly undo: UndoHistory;

@@ -20,7 +20,7 @@ import { placesFor } from './places.ts';
 export interface Definitions {
   /** The tool that loads skills, if there are any. */
   readonly tools: readonly Tool[];
-  /** The most important first: two can have the same name. */
+  /** Those of the project first, and our own last. */
   readonly commands: readonly CommandDefinition[];
   readonly agents: readonly AgentDefinition[];
 }
@@ -102,9 +102,8 @@ export async function loadDefinitions(
   if (pending.length === 0) return usable(found);
   const keyboard = asks && io.stdin.tty && io.stderr.tty ? io.openKeyboard() : undefined;
   if (keyboard === undefined) {
-    const what =
-      'skills, commands and agents of this project are not used, because you have not trusted them.';
-    say(`${pending.length} ${what} To list them: cobbler skills. To trust them: cobbler trust`);
+    const what = `Skills, commands or agents of this project (${pending.length}) are not used`;
+    say(`${what}, because you have not trusted them. List them: cobbler skills. Trust them: cobbler trust`);
     return usable(found);
   }
   const title = 'The author of this project wrote instructions for the model:';
@@ -141,20 +140,22 @@ export function decide(
 /** Returns what may be used. Of several with the same name, that of the project comes first. */
 function usable({ rows }: FoundDefinitions): Definitions {
   const skills = new Map<string, SkillDefinition>();
-  const commands: CommandDefinition[] = [];
+  const commands = new Map<string, CommandDefinition>();
   const agents = new Map<string, AgentDefinition>();
+  const add = <One extends AnyDefinition>(map: Map<string, One>, one: One) =>
+    map.set(one.name, map.get(one.name) ?? one);
   for (const { definition, state } of rows) {
     if (state !== 'own' && state !== 'trusted') continue;
-    if (definition.kind === 'command') commands.push(definition);
-    else if (definition.kind === 'agent')
-      agents.set(definition.name, agents.get(definition.name) ?? definition);
-    else skills.set(definition.name, skills.get(definition.name) ?? definition);
+    if (definition.kind === 'command') add(commands, definition);
+    else if (definition.kind === 'agent') add(agents, definition);
+    else add(skills, definition);
   }
   for (const skill of skills.values())
-    commands.push({ ...skill, kind: 'command', body: `Load the skill ${skill.name} and follow it.` });
+    add(commands, { ...skill, kind: 'command', body: `Load the skill ${skill.name} and follow it.` });
+  for (const command of ownCommands) add(commands, command);
   return {
     tools: skills.size === 0 ? [] : [skillTool([...skills.values()])],
-    commands: [...commands, ...ownCommands],
+    commands: [...commands.values()],
     agents: [...agents.values()],
   };
 }

@@ -97,7 +97,9 @@ describe('definitions of a project', () => {
       const { tools, commands } = await load(io, false);
       expect(tools).toEqual([]);
       expect(names(commands)).toEqual(own);
-      expect(io.stderr.text()).toMatch(/^cobbler: 1 skills, .* cobbler trust\n$/);
+      expect(io.stderr.text()).toMatch(
+        /^cobbler: Skills, .* project \(1\) are not used, .* cobbler trust\n$/,
+      );
     }
     expect(await output('skills')).toBe(
       '  skill    pdf                      new      .agents/skills/pdf/SKILL.md\n',
@@ -107,6 +109,9 @@ describe('definitions of a project', () => {
     const io = nobody();
     expect(names((await load(io)).commands)).toEqual(['pdf', ...own]);
     expect(io.stderr.text()).toBe('');
+    put(home, '.cobbler/commands/pdf.md', 'of the user');
+    expect((await load(io)).commands.map(({ body }) => body)[0]).toBe('of the user');
+    expect(names((await load(io)).commands)).toEqual(['pdf', ...own]);
   });
 
   test('are ignored without context files, unlike those of the user', async () => {
