@@ -23,6 +23,7 @@ export default bundle(
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',
     'node/sandbox/index': 'src/node/sandbox/index.ts',
+    'node/definitions/index': 'src/node/definitions/index.ts',
     'audit/index': 'src/audit/index.ts',
     'node/audit/index': 'src/node/audit/index.ts',
     'node/sqlite-runner/sqlite-runner': 'src/node/sqlite-runner/sqlite-runner.ts',

@@ -31,6 +31,7 @@ export const groups: readonly Group[] = [
       'docs/tools.md',
       'docs/structured-output.md',
       'docs/permissions.md',
+      'docs/skills.md',
       'docs/gate.md',
       'docs/hooks.md',
       'docs/limits.md',

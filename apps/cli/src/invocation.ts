@@ -45,6 +45,8 @@ const commands: Readonly<Record<string, Command>> = {
   budgets: async (_, ...given) => (await import('./run/budgets/budget-list.ts')).listBudgets(...given),
   config: async (operands, _, io) => (await import('./commands/config.ts')).config(operands, io),
   permissions: async (...given) => (await import('./commands/permissions.ts')).permissions(...given),
+  skills: async (_, ...given) => (await import('./project/skills-command.ts')).listSkills(...given),
+  trust: async ([dir], _, io) => (await import('./project/skills-command.ts')).trust(dir, io),
   doctor: async ([file], ...given) =>
     file === undefined
       ? (await import('./commands/doctor.ts')).doctor(...given)

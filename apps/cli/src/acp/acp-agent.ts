@@ -38,6 +38,8 @@ export function acpServer(services: AcpSessions): AcpServer {
     await open.get(session.id)?.close();
     open.set(session.id, session);
     await session.replay(past);
+    // The editor knows the session only after the response.
+    setImmediate(() => session.announce());
     return session;
   };
   const app = agent({ name: 'cobbler' })

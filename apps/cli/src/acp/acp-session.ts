@@ -18,6 +18,7 @@ import { isFile } from '../chat/input/references.ts';
 import type { LocalHost } from '../chat/local-host.ts';
 import { partOf, readAttachment } from '../config/attachment.ts';
 import { ruledCall } from '../permissions/permission-rule.ts';
+import { expandLine } from '../project/definitions.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { failureOf } from '../view/failure.ts';
 import { approvalContent, choiceOf, permissionOptions } from './approval.ts';
@@ -66,6 +67,18 @@ export class AcpSession {
     return this.#harness.sessionId;
   }
 
+  /** Tells the editor which commands a prompt can begin with. */
+  announce(): void {
+    const availableCommands = this.#parts.host.local.commands.map(
+      ({ name, description, argumentHint: hint }) => ({
+        name,
+        description,
+        ...(hint !== undefined && { input: { hint } }),
+      }),
+    );
+    this.#send({ sessionUpdate: 'available_commands_update', availableCommands });
+  }
+
   /** Sends the editor the events from before it opened the session. */
   async replay(past: readonly Event[]): Promise<void> {
     for (const event of past) this.#tell(event, true);
@@ -78,7 +91,12 @@ export class AcpSession {
    */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const { host } = this.#parts;
-    const parts = promptParts(blocks, host.folder);
+    const [first, ...rest] = blocks;
+    const expanded =
+      first?.type === 'text'
+        ? [{ ...first, text: await expandLine(first.text, host.local.commands) }, ...rest]
+        : blocks;
+    const parts = promptParts(expanded, host.folder);
     const runId = systemRuntime.id();
     // A prompt rejected because another run is active must not take over that run's edits.
     if (this.#run === undefined) host.local.undo.begin(this.id, runId);

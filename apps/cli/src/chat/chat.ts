@@ -52,7 +52,7 @@ export class InteractiveChat {
   #stopKeys = () => {};
   #interruptedAt = Number.NEGATIVE_INFINITY;
   /** Messages that the run did not read before it ended. */
-  readonly #next: string[] = [];
+  readonly #next: { readonly text: string; readonly named: string }[] = [];
   readonly #shell: ShellCommands;
   readonly #notes: PromptNotes;
   #commands: Promise<void> = Promise.resolve();
@@ -64,7 +64,7 @@ export class InteractiveChat {
     this.#parts = parts;
     const { io, screen, history, host } = parts;
     this.#page = new LivePage(io.stdout, screen, io.clock);
-    this.#prompter = new Prompter(history, host.folder);
+    this.#prompter = new Prompter(history, host.folder, host.local?.commands);
     this.#shell = new ShellCommands({
       style: parts.style,
       place: { folder: host.folder, env: io.env },
@@ -176,7 +176,7 @@ export class InteractiveChat {
   #runEnded(): void {
     if (this.#isOver) return;
     const next = this.#next.shift();
-    if (next !== undefined) this.#say(next);
+    if (next !== undefined) this.#say(next.text, next.named);
     this.#draw();
   }
 
@@ -270,16 +270,21 @@ export class InteractiveChat {
     const line = text.trim();
     if (line.startsWith('/') && !line.includes('\n')) return this.#command(line);
     if (line.startsWith('!') && line.length > 1) return this.#shell.run(line.slice(1));
-    if (line === '') return;
-    if (!this.#conversation.isRunning) return this.#say(text);
-    if (this.#conversation.steer(text)) return;
-    this.#next.push(text);
-    this.#page.lines([this.#parts.style.dim(`↳ next: ${visible(line)}`)]);
+    if (line !== '') this.#send(text, text);
   }
 
-  #say(text: string): void {
-    const { parts, missing } = withReferences(text, this.#parts.host.folder);
-    this.#conversation.say([...parts, ...this.#shell.takeOutput(), ...this.#notes.take()]);
+  #send(text: string, named: string): void {
+    if (!this.#conversation.isRunning) return this.#say(text, named);
+    if (this.#conversation.steer(text)) return;
+    this.#next.push({ text, named });
+    this.#page.lines([this.#parts.style.dim(`↳ next: ${visible(text.trim())}`)]);
+  }
+
+  /** Attaches the files that `named` names: the author of a command may not choose them. */
+  #say(text: string, named: string): void {
+    const { parts, missing } = withReferences(named, this.#parts.host.folder);
+    const notes = [...this.#shell.takeOutput(), ...this.#notes.take()];
+    this.#conversation.say([{ type: 'text', text }, ...parts.slice(1), ...notes]);
     if (missing.length > 0) {
       const names = missing.map((name) => visible(name)).join(', ');
       this.#page.lines([this.#parts.style.yellow(`  sent as text, because no such file exists: ${names}`)]);
@@ -307,6 +312,7 @@ export class InteractiveChat {
       say: (lines) => this.#page.lines(lines),
       pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#settle(onPick(name))),
       ask: (question, onYes) => this.#prompter.ask(question, () => this.#settle(onYes())),
+      send: (text, named) => this.#send(text, named),
       open: (sessionId, how) => this.#open(sessionId, how),
       adopt: (harness, how) => this.#adopt(harness, how),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),

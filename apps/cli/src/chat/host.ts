@@ -1,4 +1,5 @@
 import type { Event, Tool } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
 import type { BackgroundCommands } from '@cobbler/tools';
 import type { Permission } from '../permissions/permission.ts';
@@ -36,6 +37,8 @@ export interface ChatListener {
 /** Features that only a local conversation has. */
 export interface LocalParts {
   readonly tools: readonly Tool[];
+  /** The prompts that have a name. */
+  readonly commands: readonly CommandDefinition[];
   readonly permission: Permission;
   readonly undo: UndoHistory;
   readonly background?: BackgroundCommands;

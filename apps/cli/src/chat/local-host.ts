@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { ContextPolicy, Event, Store, Tool } from '@cobbler/agent';
 import { isStored, memoryStore } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
@@ -37,6 +38,8 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   readonly models: readonly ModelChoice[];
   /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
+  /** Default: none. */
+  readonly commands?: readonly CommandDefinition[];
   readonly context: ContextPolicy;
   /** Default: the tools have no commands in the background. */
   readonly background?: BackgroundCommands;
@@ -108,9 +111,10 @@ export class LocalHost implements ChatHost {
   }
 
   get local(): LocalParts {
-    const { tools, permission, models, folder, io, choose, background } = this.#plan;
+    const { tools, commands = [], permission, models, folder, io, choose, background } = this.#plan;
     return {
       tools: tools(),
+      commands,
       permission,
       undo: this.#undo,
       ...defined({ background }),

@@ -1,3 +1,4 @@
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import { defined } from '@cobbler/agent/values';
 import type { ChatKey } from './input/key.ts';
 import type { EditorState } from './input/line-editor.ts';
@@ -34,6 +35,7 @@ interface Picker {
 export class Prompter {
   readonly #history: PromptHistory;
   readonly #folder: string;
+  readonly #commands: readonly CommandDefinition[] | undefined;
   #editor: EditorState = emptyEditor;
   #chosen = 0;
   #menuClosed = false;
@@ -44,10 +46,11 @@ export class Prompter {
   #picker: Picker | undefined;
   #question: { readonly text: string; readonly onYes: () => void } | undefined;
 
-  /** `folder` is the directory that paths are relative to. */
-  constructor(history: PromptHistory, folder: string) {
+  /** `folder` is the directory that paths are relative to, `commands` are offered after the built-in ones. */
+  constructor(history: PromptHistory, folder: string, commands?: readonly CommandDefinition[]) {
     this.#history = history;
     this.#folder = folder;
+    this.#commands = commands;
     this.#at = history.prompts.length;
   }
 
@@ -157,7 +160,7 @@ export class Prompter {
     if (this.#picker !== undefined) return matchingItems(this.#picker.items, text);
     if (this.#menuClosed || this.#search !== undefined) return undefined;
     const command = /^\/(\S*)$/.exec(text)?.[1];
-    if (command !== undefined) return commandItems(command);
+    if (command !== undefined) return commandItems(command, this.#commands);
     const path = typedPath(text, cursor);
     return path === undefined ? undefined : pathItems(path, this.#folder);
   }
@@ -199,7 +202,7 @@ export class Prompter {
       picker.onPick(item.fills ?? item.name);
       return true;
     }
-    if (this.#editor.text.startsWith('/')) {
+    if (/^\/\S*$/.test(this.#editor.text)) {
       this.#editor = editorWith(key === 'enter' ? item.name : `${item.name} `);
       return key === 'tab';
     }

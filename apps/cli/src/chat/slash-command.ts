@@ -26,6 +26,8 @@ export interface CommandContext {
   pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void | Promise<void>): void;
   /** Asks a yes-or-no question; calls `onYes` if the user presses `y`. */
   ask(question: string, onYes: () => void | Promise<void>): void;
+  /** Sends a prompt. Only the files that `named` names with `@` are attached. */
+  send(text: string, named: string): void;
   /** Continues another session, or starts a new one. */
   open(sessionId: string | undefined, how?: ReplaceOptions): Promise<void>;
   /** Continues with a conversation that begins like this one. */

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import { readFailure } from '../config/attachment.ts';
 import { readProjectRules, trustRules } from '../config/project-rules.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
@@ -79,10 +80,32 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'exit', text: 'exit; the session is saved', run: (commandContext) => commandContext.leave() },
 ];
 
+/** Returns the built-in commands, then those that are prompts and have another name. */
+function allCommands(prompts: readonly CommandDefinition[] = []): readonly SlashCommand[] {
+  const all = new Map(slashCommands.map((command) => [command.name, command]));
+  for (const command of prompts) {
+    const name = command.name.toLowerCase();
+    if (!all.has(name)) all.set(name, promptCommand(command));
+  }
+  return [...all.values()];
+}
+
+function promptCommand(command: CommandDefinition): SlashCommand {
+  return {
+    name: command.name,
+    text: visible(command.description),
+    run: async ({ send }, operand) => {
+      const { expandCommand } = await import('@cobbler/agent/definitions');
+      send(expandCommand(command, operand), operand);
+    },
+    ...(command.argumentHint !== undefined && { operand: visible(command.argumentHint) }),
+  };
+}
+
 /** Returns the commands with this prefix as menu items. */
-export function commandItems(prefix: string): MenuItem[] {
-  return slashCommands
-    .filter(({ name }) => name.startsWith(prefix.toLowerCase()))
+export function commandItems(prefix: string, prompts: readonly CommandDefinition[] = []): MenuItem[] {
+  return allCommands(prompts)
+    .filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))
     .map(({ name, operand, text }) => ({
       name: `/${name}`,
       text: operand === undefined ? text : `${text} ${operand}`,
@@ -95,9 +118,10 @@ export function commandItems(prefix: string): MenuItem[] {
  */
 export async function runCommand(line: string, commandContext: CommandContext): Promise<void> {
   const [, name = '', operand = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
-  const command = slashCommands.find((one) => one.name === name.toLowerCase());
+  const commands = allCommands(commandContext.host.local?.commands);
+  const command = commands.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (command === undefined) {
-    const names = slashCommands.map((one) => `/${one.name}`);
+    const names = commands.map((one) => `/${one.name}`);
     throw new UsageError(`There is no command /${name}.${didYouMean(`/${name}`, names)}`, 'See: /help');
   }
   if (command.needsRest && commandContext.conversation.isRunning) {
@@ -120,8 +144,8 @@ const keys = [
 
 const nameWidth = 28;
 
-function help({ say, style, columns }: CommandContext): void {
-  const rows = slashCommands.map(
+function help({ host, say, style, columns }: CommandContext): void {
+  const rows = allCommands(host.local?.commands).map(
     ({ name, operand = '', text }) => [`/${name} ${operand}`.trim(), text] as const,
   );
   const room = columns() - nameWidth - 3;

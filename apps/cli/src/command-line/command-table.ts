@@ -158,6 +158,25 @@ Options
     { groups: workGroups.filter(({ title }) => title === 'Permissions'), words: ['remove', 'test'] },
   ),
   command(
+    'skills',
+    'list the skills, commands and agents of this directory and of you',
+    `
+Skills are directories with a file SKILL.md in .agents/skills, .claude/skills or .cobbler/skills, of the project or in your
+home directory. Commands and agents are Markdown files in commands and agents of .claude, .cobbler or .opencode.
+Those of a project are used after you have trusted their contents: cobbler trust. See docs/skills.md.
+
+Options
+  -C, --dir <dir>          list those of this directory (default: current)
+`,
+  ),
+  command(
+    'trust [dir]',
+    'trust the skills, commands and agents that a project contains now',
+    `
+Whatever changes later is not used until you trust it again. In a terminal, run and chat ask you.
+`,
+  ),
+  command(
     'config [action] [name] [value]',
     'show and change settings; set-key stores a key',
     `

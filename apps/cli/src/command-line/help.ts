@@ -15,6 +15,7 @@ const examples = [
 /** Commands that share a line of the help with another command. */
 const besides: ReadonlySet<string> = new Set([
   ...['help', 'audit', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store', 'token'],
+  ...['completion', 'trust'],
 ]);
 
 /** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
@@ -27,6 +28,8 @@ export function overview(): string {
     sessions: 'sessions     list, show, export, fork, delete; audit: show approvals and calls',
     models: 'models       list models, prices and keys; costs, budgets: show what was spent',
     config: 'config       show and change settings; permissions: show and test the rules',
+    skills: 'skills       list skills, commands, agents; trust: use those of a project',
+    explain: 'explain      explain an error code; completion: print a completion script',
     backup: 'backup       back up all data; restore: restore a backup; store: find damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };

@@ -21,7 +21,7 @@ Task
   -f, --attach <file>      attach a text file, image, PDF or audio file; repeatable
   --system <text>          replace the built-in instructions with this text, or @FILE
   --append-system <text>   append this text, or @FILE, to the instructions
-  --no-context-files       skip AGENTS.md and CLAUDE.md
+  --no-context-files       skip AGENTS.md, CLAUDE.md, and the project's skills, commands and agents
   --tools <list>           use only these tools (separated by commas), or \`none\`
   --mcp <server>           add the tools of an MCP server: NAME=COMMAND or URL; repeatable
 

@@ -1,4 +1,3 @@
-import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { findInstructions } from '../config/instructions.ts';
@@ -53,7 +52,7 @@ export async function demo(options: RawOptions, io: Io): Promise<number> {
           platform: process.platform,
           today: dayOf(new Date()),
           hasTools: true,
-          ...defined({ instructions }),
+          instructions,
         }),
         prompt: [{ type: 'text', text: prompt }],
         permission: new Permission('yes', [], false),

@@ -6,6 +6,7 @@ import { LocalHost } from '../chat/local-host.ts';
 import { recordChildren } from '../config/backend.ts';
 import { blobsFor, contextPolicy } from '../config/context-plan.ts';
 import { workFolder } from '../config/directory.ts';
+import { instructionNames } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import type { LoadedProvider } from '../config/providers.ts';
@@ -44,8 +45,8 @@ export async function localConversations(
   await recordChildren(io.env);
   const settings = await readSettings(io.env, flags);
   const { selected, provider } = await selectModel(flags, folder, settings, io);
-  const workplace = await openWorkplace(flags, folder, settings, mcp, io);
-  const { tools, context, instructions, system, limits, permission, strange } = workplace;
+  const workplace = await openWorkplace(flags, folder, settings, mcp, io, true);
+  const { tools, context, instructions, system, limits, permission, strange, commands } = workplace;
   audit.note({ kind: 'sandbox', sandbox: workplace.sandbox });
   watchRules(audit, permission);
   return new LocalHost({
@@ -54,6 +55,7 @@ export async function localConversations(
     audit,
     selected,
     tools,
+    commands,
     permission,
     models: modelsOf(provider, settings.provider.value),
     choose: async (model) => {
@@ -68,7 +70,7 @@ export async function localConversations(
     allowUnpriced: flags.allowUnpriced,
     onReached: onReachedOf(flags, settings),
     facts: [
-      ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
+      ...instructionNames(instructions),
       ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),
     ],
     ...defined({ sessions, budget: await budgets.budgetIn(folder) }),

@@ -1,27 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
-import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
-import type { WorkspaceToolsOptions } from '@cobbler/tools';
-import { BackgroundCommands } from '@cobbler/tools';
-import { planTool } from '@cobbler/tools/planning';
 import { textOrFile } from '../config/attachment.ts';
 import type { BackendName } from '../config/backend.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
-import { checkRules, chooseTools, ownTools } from '../config/choose-tools.ts';
-import type { ContextPlan } from '../config/context-plan.ts';
-import { blobsFor, contextPlan, contextPolicy, offloadedCommandBytes } from '../config/context-plan.ts';
+import { checkRules, chooseTools } from '../config/choose-tools.ts';
+import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
-import { hostRules, permissionIn, webAccess } from '../config/permission-plan.ts';
+import { hostRules, permissionIn } from '../config/permission-plan.ts';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
 import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
@@ -32,11 +26,12 @@ import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import { Permission } from '../permissions/permission.ts';
-import { canAsk, headerOf, keyboardFor } from '../run/attended.ts';
+import { expandLine } from '../project/definitions.ts';
+import { headerOf, keyboardFor } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
-import { recordedTools, runBudget, runHosts, runSandbox } from '../run/replayed-settings.ts';
+import { recordedTools, runBudget } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { runTask } from '../run/task.ts';
@@ -48,6 +43,7 @@ import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
+import { noParts, ownParts } from './own-parts.ts';
 
 const defaultTurns = 100;
 
@@ -123,33 +119,26 @@ async function work(
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
-  const plans = recordReplay.isReplay || (flags.mode === 'plan' && canAsk(flags, io));
-  // Older cassettes have requests without them.
-  const hasBackground = recordReplay.fact('background', () => !recordReplay.isReplay);
-  const background = hasBackground ? new BackgroundCommands() : undefined;
-  const hosts = await runHosts({ flags, recordReplay }, io);
-  const web = webAccess(hosts, () => permission);
-  const all = [
-    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io), web),
-    ...(plans ? [planTool(() => permission.endPlan())] : []),
-  ];
-  const own = [...recordedTools(all, recordReplay), ...(mcp?.tools() ?? [])];
-  const tools = delegate?.tools ?? chooseTools(own, flags.tools);
+  // A backend has its own tools and skills.
+  const own =
+    delegate === undefined
+      ? await ownParts({ flags, recordReplay, audit, permission: () => permission }, folder, context, io)
+      : noParts;
+  const tools = delegate?.tools ?? chooseTools([...own.tools, ...(mcp?.tools() ?? [])], flags.tools);
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.
-  const instructions =
-    flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
+  const instructions = flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : [];
   const system = recordReplay.fact('system', () =>
     delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
   );
   const resumes = flags.resumes && words.length === 0;
-  const promptParts = resumes ? [] : (recordReplay.prompt ?? (await readPrompt(words, flags.attach, io)));
+  const line = await expandLine(words.join(' '), own.commands);
+  const promptParts = resumes ? [] : (recordReplay.prompt ?? (await readPrompt([line], flags.attach, io)));
   // Opened last, because afterwards this process controls the terminal.
   const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
   // A replay uses the recorded permissions and runs only recorded calls.
-  const allowed = [...flags.allow, ...hostRules(hosts)];
+  const allowed = [...flags.allow, ...hostRules(own.hosts)];
   const { permission } = recordReplay.isReplay
     ? { permission: new Permission(flags.mode, allowed, isAttended, { isReplay: true }) }
     : await permissionIn(folder, flags, isAttended, io.env, mcp?.digestOf);
@@ -191,7 +180,7 @@ async function work(
     io,
   );
   await delegate?.close();
-  await background?.close();
+  await own.close();
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
@@ -268,18 +257,8 @@ async function mcpOf(
   const { values } = settings.file;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const live = recordReplay.isReplay ? undefined : await openMcp(flags, values, folder, report, io);
-  const faces = recordReplay.fact('mcp', () => (live?.tools() ?? []).map(({ execute: _, ...face }) => face));
-  const execute = () => {
-    const message = 'MCP servers are not used in a replay.';
-    throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
-  };
-  return (
-    live ?? {
-      tools: () => faces.map((face) => ({ ...face, execute })),
-      digestOf: () => undefined,
-      close: async () => undefined,
-    }
-  );
+  const tools = recordedTools('mcp', live?.tools() ?? [], recordReplay);
+  return live ?? { tools: () => tools, digestOf: () => undefined, close: async () => undefined };
 }
 
 async function ownModel(
@@ -298,19 +277,6 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
   return [system, appendSystem].flatMap((given) =>
     given === undefined ? [] : [textOrFile(given, io.cwd())],
   );
-}
-
-/** Returns the workspace. Output of a command that is not offloaded is cut at once, because the rest could not be read. */
-export function workspaceOf(
-  root: string,
-  { allowGuarded }: RunFlags,
-  { spillAbove }: ContextPlan,
-  sandbox: Sandbox,
-  background: BackgroundCommands | undefined,
-  io: Io,
-): WorkspaceToolsOptions {
-  const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
-  return { root, allowGuarded, environment: io.env, sandbox, ...room, ...defined({ background }) };
 }
 
 export function limitsOf(
@@ -334,7 +300,7 @@ export function systemOf(
   flags: RunFlags,
   folder: string,
   tools: readonly Tool[],
-  instructions: Instructions | undefined,
+  instructions: readonly Instructions[],
   io: Io,
 ): string[] {
   return systemPrompt({
@@ -347,7 +313,7 @@ export function systemOf(
       own: flags.system === undefined ? undefined : textOrFile(flags.system, io.cwd()),
       appended: flags.appendSystem === undefined ? undefined : textOrFile(flags.appendSystem, io.cwd()),
     }),
-    ...defined({ instructions }),
+    instructions,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Limits, Tool } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
@@ -13,15 +14,19 @@ import { permissionIn, webAccess } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
+import { definitionsIn } from '../project/definitions.ts';
 import type { Io } from '../terminal/io.ts';
-import { limitsOf, systemOf, workspaceOf } from './run.ts';
+import { workspaceOf } from './own-parts.ts';
+import { limitsOf, systemOf } from './run.ts';
 
 /** The surroundings of every conversation in a directory, where a user can be asked. */
 export interface Workplace extends PermissionPlan {
   /** Returns the tools of a new conversation: those of MCP servers can change. */
   tools(): readonly Tool[];
   readonly context: ContextPlan;
-  readonly instructions: Instructions | undefined;
+  readonly instructions: readonly Instructions[];
+  /** The prompts with names. */
+  readonly commands: readonly CommandDefinition[];
   readonly sandbox: Sandbox['kind'];
   readonly system: readonly string[];
   /** The caller closes it. */
@@ -29,34 +34,41 @@ export interface Workplace extends PermissionPlan {
   readonly limits: Limits & { readonly turns: number };
 }
 
-/** @throws UsageError, or AgentError `invalid`, for options that cannot work, such as rules for unknown tools. */
+/**
+ * Opens the surroundings. In a terminal, the user is asked about the project's skills if `asks`.
+ * @throws UsageError, or AgentError `invalid`, for options that cannot work, such as rules for unknown tools.
+ */
 export async function openWorkplace(
   flags: RunFlags,
   folder: string,
   settings: Settings,
   mcp: McpTools,
   io: Io,
+  asks = false,
 ): Promise<Workplace> {
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
   const sandbox = await sandboxIn(folder, flags, io);
   const plan = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
   const { permission } = plan;
+  const definitions = await definitionsIn(folder, flags.contextFiles, io, asks);
   const web = webAccess(await allowedHosts(flags, io.env), () => permission);
   const background = new BackgroundCommands();
   const own = [
     ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io), web),
     planTool(() => permission.endPlan()),
+    ...definitions.tools,
   ];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
-  const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
+  const instructions = flags.contextFiles ? await instructionsOf(folder, io) : [];
   return {
     ...plan,
     background,
     tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     context,
     instructions,
+    commands: definitions.commands,
     sandbox: sandbox.kind,
     system: systemOf(flags, folder, tools, instructions, io),
     limits: limitsOf(flags, settings),

@@ -48,7 +48,7 @@ export async function readProjectRules(folder: string, env: Environment): Promis
   const { allow, deny, mode } = fields(found) ?? {};
   const allowed = ruleList(allow, path);
   const current = allowed.filter((rule) => !isOutdated(rule));
-  const trusted = trustedRules(folder, cobblerHome(env));
+  const trusted = acceptedRules(folder, env);
   if (mode !== undefined && !fileModes.includes(mode as PermissionMode)) throw invalidRulesFile(path);
   return {
     path,
@@ -122,7 +122,7 @@ export async function removeRule(folder: string, rule: string, env: Environment)
   const { allow } = fields(fields(document.toJS())?.['permissions']) ?? {};
   const listed = Array.isArray(allow) ? allow.map(String) : [];
   const home = cobblerHome(env);
-  const trusted = trustedRules(folder, home);
+  const trusted = acceptedRules(folder, env);
   const left = listed.filter((one) => one !== rule);
   if (left.length < listed.length) {
     document.setIn(['permissions', 'allow'], left);
@@ -141,7 +141,7 @@ export async function removeRule(folder: string, rule: string, env: Environment)
 export function trustRules(folder: string, rules: readonly string[], env: Environment): void {
   const home = cobblerHome(env);
   if (home === undefined) throw UsageError.noHome('The accepted rules');
-  writeTrust(home, folder, [...new Set([...trustedRules(folder, home), ...rules])]);
+  writeTrust(home, folder, [...new Set([...acceptedRules(folder, env), ...rules])]);
 }
 
 function writeTrust(home: string, folder: string, trusted: readonly string[]): void {
@@ -153,7 +153,9 @@ function trustFile(home: string): string {
   return join(home, 'trusted-rules.json');
 }
 
-function trustedRules(folder: string, home: string | undefined): readonly string[] {
+/** Returns what {@link trustRules} recorded for a directory. */
+export function acceptedRules(folder: string, env: Environment): readonly string[] {
+  const home = cobblerHome(env);
   return home === undefined ? [] : (readTrust(home)[folder] ?? []);
 }
 

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { Instructions } from './instructions.ts';
 
 /** The content of the system prompt. */
@@ -6,7 +5,8 @@ export interface SystemPromptParts {
   /** Text that replaces the built-in one. */
   readonly own?: string;
   readonly appended?: string;
-  readonly instructions?: Instructions;
+  /** The most general first. */
+  readonly instructions: readonly Instructions[];
   /** Real path of the working directory of the tools. */
   readonly folder: string;
   readonly platform: string;
@@ -47,15 +47,13 @@ export function systemPrompt(parts: SystemPromptParts): string[] {
   const { instructions } = parts;
   const facts = [
     `Folder: ${parts.folder}`,
-    ...(instructions === undefined ? [] : [`Instructions: ${instructions.path}`]),
+    ...instructions.map(({ path }) => `Instructions: ${path}`),
     `System: ${parts.platform}`,
     `Today: ${parts.today}`,
   ];
   return [
     parts.own ?? (parts.hasTools ? builtIn : withoutTools),
-    ...(instructions === undefined
-      ? []
-      : [`The project's own instructions (${basename(instructions.path)}):\n\n${instructions.text.trim()}`]),
+    ...instructions.map(({ owner, name, text }) => `The ${owner}'s own instructions (${name}):\n\n${text}`),
     ...(parts.appended === undefined ? [] : [parts.appended]),
     ...(parts.plans === true ? [planWords] : []),
     facts.join('\n'),

@@ -122,8 +122,12 @@ async function checkFolder(io: Io): Promise<Check[]> {
     const folder = io.cwd();
     accessSync(folder, constants.R_OK | constants.W_OK);
     const refused: string[] = [];
-    const found = await findInstructions(folder, { env: io.env, report: (line) => refused.push(line) });
-    const words = found?.path ?? 'no AGENTS.md or CLAUDE.md here';
+    const found = await findInstructions(folder, {
+      env: io.env,
+      home: cobblerHome(io.env),
+      report: (line) => refused.push(line),
+    });
+    const words = found.map(({ path }) => path).join(', ') || 'no AGENTS.md or CLAUDE.md here';
     return [passed('folder', folder), passed('instructions', [words, ...refused].join('; '))];
   } catch {
     return [failed('folder', 'cannot read from or write to this directory', 'cd to another directory')];

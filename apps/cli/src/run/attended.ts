@@ -1,9 +1,9 @@
 // Whether a run can ask a user, and what its header says about it.
 
-import { basename } from 'node:path';
 import type { Agent, Tool } from '@cobbler/agent';
 import { shortPath } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
+import { instructionNames } from '../config/instructions.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
@@ -30,7 +30,7 @@ interface HeaderParts {
   readonly flags: RunFlags;
   readonly folder: string;
   readonly tools: readonly Tool[];
-  readonly instructions: Instructions | undefined;
+  readonly instructions: readonly Instructions[];
   /** True if a user can be asked. */
   readonly isAttended: boolean;
 }
@@ -55,6 +55,6 @@ export function headerOf(
     visible(agent.model),
     visible(shortPath(folder, io.env)),
     tools.some((tool) => tool.effect !== 'read') ? permissions : permissionWords['read-only'],
-    ...(instructions === undefined ? [] : [`reads ${basename(instructions.path)}`]),
+    ...instructionNames(instructions),
   ];
 }

@@ -1,7 +1,7 @@
 // The settings of a run that a replay takes from its recording.
 
 import type { Tool } from '@cobbler/agent';
-import { Budget } from '@cobbler/agent';
+import { AgentError, Budget } from '@cobbler/agent';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { bwrapSandbox, noRestrictions } from '@cobbler/agent/sandbox';
 import type { RunFlags } from '../config/run-flags.ts';
@@ -22,6 +22,20 @@ export async function runBudget(
   return isReplay && limits ? new Budget(limits) : budget;
 }
 
+/** Returns the tools of this machine. In a replay, these are the recorded ones, which cannot run. */
+export function recordedTools(
+  name: string,
+  live: readonly Tool[],
+  recordReplay: RecordReplay,
+): readonly Tool[] {
+  const faces = recordReplay.fact(name, () => live.map(({ execute: _, ...face }) => face));
+  const execute = () => {
+    const message = 'MCP servers and skills are not used in a replay.';
+    throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
+  };
+  return recordReplay.isReplay ? faces.map((face) => ({ ...face, execute })) : live;
+}
+
 interface SandboxedRun {
   readonly flags: RunFlags;
   readonly recordReplay: RecordReplay;
@@ -34,10 +48,8 @@ export async function runSandbox(
   folder: string,
   io: Io,
 ): Promise<Sandbox> {
-  const isNeeded = !recordReplay.isReplay && flags.backend === undefined;
-  const sandbox = isNeeded ? await sandboxIn(folder, flags, io) : noRestrictions('off');
-  // A backend has noted its own.
-  if (flags.backend === undefined) audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
+  const sandbox = recordReplay.isReplay ? noRestrictions('off') : await sandboxIn(folder, flags, io);
+  audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const kind = recordReplay.fact('sandbox', () => sandbox.kind);
   const hosts = recordReplay.fact('hosts', () => sandbox.hosts);
   if (kind === sandbox.kind) return sandbox;
@@ -57,7 +69,7 @@ export async function runHosts(
 const firstTools = ['read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'run_command'];
 
 /** Returns the tools of a run; those of the recording in a replay, whose requests must be the same. */
-export function recordedTools(all: readonly Tool[], { isReplay, fact }: RecordReplay): readonly Tool[] {
+export function listedTools(all: readonly Tool[], { isReplay, fact }: RecordReplay): readonly Tool[] {
   const waits = fact('waits', () => !isReplay);
   // Older cassettes do not list their tools.
   const unlisted = [...firstTools, ...(waits ? ['wait_until'] : [])];

@@ -1,4 +1,5 @@
 import type { Agent, Event, Tool } from '@cobbler/agent';
+import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { BackgroundCommands } from '@cobbler/tools';
 import { InteractiveChat } from '../../src/chat/chat.ts';
 import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
@@ -18,6 +19,7 @@ import { TinyScreen } from '../support/tiny-screen.ts';
 export interface StageOptions {
   readonly agent: Agent;
   readonly tools?: readonly Tool[];
+  readonly commands?: readonly CommandDefinition[];
   readonly folder?: string;
   readonly mode?: RunFlags['mode'];
   readonly allow?: readonly string[];
@@ -83,6 +85,7 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
     choose: async () => asked,
     models: [{ name: 'other', text: 'another one' }],
     tools: () => options.tools ?? [],
+    commands: options.commands ?? [],
     system: [],
     context: {},
     limits: { turns: 20 },

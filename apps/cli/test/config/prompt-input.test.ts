@@ -103,19 +103,40 @@ function repositoryIn(folder: string): void {
   writeFileSync(join(folder, '.git', 'HEAD'), 'ref: refs/heads/main\n');
 }
 
+async function textsIn(folder: string): Promise<string[]> {
+  return (await findInstructions(folder)).map(({ text }) => text);
+}
+
 describe('project instructions', () => {
-  test('come from AGENTS.md before CLAUDE.md, and from the nearest directory first', async () => {
+  test('come from AGENTS.md before CLAUDE.md, in every directory from the user to the working directory', async () => {
     const root = temporaryFolder();
     const inner = join(root, 'a', 'b');
+    const home = temporaryFolder();
     mkdirSync(inner, { recursive: true });
     repositoryIn(root);
-    expect(await findInstructions(inner)).toBeUndefined();
+    expect(await findInstructions(inner, { home })).toEqual([]);
     writeFileSync(join(root, 'CLAUDE.md'), 'of claude');
-    expect((await findInstructions(inner))?.text).toBe('of claude');
-    writeFileSync(join(root, 'AGENTS.md'), 'of agents');
-    expect((await findInstructions(inner))?.text).toBe('of agents');
+    expect(await textsIn(inner)).toEqual(['of claude']);
+    writeFileSync(join(root, 'AGENTS.md'), 'of agents\n');
+    writeFileSync(join(root, 'a', 'AGENTS.md'), ' \n');
     writeFileSync(join(inner, 'CLAUDE.md'), 'nearest');
-    expect((await findInstructions(inner))?.path).toBe(join(inner, 'CLAUDE.md'));
+    writeFileSync(join(home, 'AGENTS.md'), 'of the user');
+    expect(await findInstructions(inner, { home, env: { HOME: home } })).toEqual([
+      { owner: 'user', name: '~/AGENTS.md', path: join(home, 'AGENTS.md'), text: 'of the user' },
+      { owner: 'project', name: 'AGENTS.md', path: join(root, 'AGENTS.md'), text: 'of agents' },
+      { owner: 'project', name: 'a/b/CLAUDE.md', path: join(inner, 'CLAUDE.md'), text: 'nearest' },
+    ]);
+    expect(await textsIn(inner)).toEqual(['of agents', 'nearest']);
+  });
+
+  test('are bounded in total, and the nearest are the last to be shortened', async () => {
+    const root = temporaryFolder();
+    const inner = join(root, 'a');
+    mkdirSync(inner);
+    repositoryIn(root);
+    writeFileSync(join(root, 'AGENTS.md'), 'x'.repeat(40_000));
+    writeFileSync(join(inner, 'AGENTS.md'), 'y'.repeat(40_000));
+    expect((await textsIn(inner)).map((text) => text.length)).toEqual([10_043, 40_000]);
   });
 
   test('are not read above the repository or outside one', async () => {
@@ -126,8 +147,8 @@ describe('project instructions', () => {
     repositoryIn(repository);
     mkdirSync(join(plain, '.git'), { recursive: true });
     writeFileSync(join(root, 'AGENTS.md'), 'of somebody else');
-    expect(await findInstructions(repository)).toBeUndefined();
-    expect(await findInstructions(plain)).toBeUndefined();
+    expect(await textsIn(repository)).toEqual([]);
+    expect(await textsIn(plain)).toEqual([]);
   });
 });
 
@@ -149,7 +170,7 @@ describe('links and special files in a project', () => {
       const { root, key } = projectWithKey();
       symlinkSync(key, join(root, name));
       const lines: string[] = [];
-      expect(await findInstructions(root, { report: (line) => lines.push(line) })).toBeUndefined();
+      expect(await findInstructions(root, { report: (line) => lines.push(line) })).toEqual([]);
       expect(lines).toEqual([expect.stringContaining(`${join(root, name)} was not read`)]);
     },
   );
@@ -162,10 +183,10 @@ describe('links and special files in a project', () => {
     symlinkSync(outside, join(root, 'inner'));
     const lines: string[] = [];
     const report = (line: string) => lines.push(line);
-    expect(await findInstructions(join(root, 'inner'), { report })).toBeUndefined();
+    expect(await findInstructions(join(root, 'inner'), { report })).toEqual([]);
     expect(lines).toContainEqual(expect.stringContaining(`${join(root, 'inner', 'AGENTS.md')} was not read`));
     writeFileSync(join(root, 'AGENTS.md'), 'of agents');
-    expect((await findInstructions(join(root, 'inner')))?.text).toBe('of agents');
+    expect(await textsIn(join(root, 'inner'))).toEqual(['of agents']);
   });
 
   test('instructions that link to the files of Cobbler are not read [P21]', async () => {
@@ -173,8 +194,8 @@ describe('links and special files in a project', () => {
     mkdirSync(join(root, 'home'));
     writeFileSync(join(root, 'home', 'config.yaml'), 'apiKey: secret');
     symlinkSync(join('home', 'config.yaml'), join(root, 'AGENTS.md'));
-    expect(await findInstructions(root, { env: { COBBLER_HOME: join(root, 'home') } })).toBeUndefined();
-    expect((await findInstructions(root))?.text).toBe('apiKey: secret');
+    expect(await findInstructions(root, { env: { COBBLER_HOME: join(root, 'home') } })).toEqual([]);
+    expect(await textsIn(root)).toEqual(['apiKey: secret']);
   });
 
   test('instructions can link to another file of the repository', async () => {
@@ -183,13 +204,13 @@ describe('links and special files in a project', () => {
     mkdirSync(join(root, 'inner'));
     symlinkSync('../AGENTS.md', join(root, 'inner', 'CLAUDE.md'));
     const found = await findInstructions(join(root, 'inner'));
-    expect(found).toEqual({ path: join(root, 'inner', 'CLAUDE.md'), text: 'of agents' });
+    expect(found.at(-1)).toMatchObject({ path: join(root, 'inner', 'CLAUDE.md'), text: 'of agents' });
   });
 
   test('instructions that are a FIFO do not block [P2]', async () => {
     const { root } = projectWithKey();
     execFileSync('mkfifo', [join(root, 'AGENTS.md')]);
-    expect(await findInstructions(root)).toBeUndefined();
+    expect(await findInstructions(root)).toEqual([]);
   });
 
   test('an attachment in the directory must not link outside it [P21]', async () => {
@@ -213,7 +234,7 @@ test('the system prompt puts variable content last', () => {
   const parts = systemPrompt({
     own: 'Own text.',
     appended: 'And this.',
-    instructions: { path: '/p/AGENTS.md', text: 'Use tabs.\n' },
+    instructions: [{ owner: 'project', name: 'AGENTS.md', path: '/p/AGENTS.md', text: 'Use tabs.' }],
     folder: '/p',
     platform: 'linux',
     today: '2026-11-21',

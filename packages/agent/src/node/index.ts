@@ -6,6 +6,7 @@
  */
 
 export { cobblerHome, loadConfig, parseConfig } from './config-file.ts';
+export { type DefinitionPlace, definitionPlaces, type PlacesOptions } from './definition-places.ts';
 export { type FileBlobsOptions, fileBlobs } from './file-blobs.ts';
 export { type Anchor, HeldDirectory } from './held-directory.ts';
 export type {

@@ -6,6 +6,7 @@ import type { BudgetStore } from '../../src/store/budgets/index.ts';
 import { memoryBudgets } from '../../src/store/budgets/index.ts';
 import { emptyStats } from '../../src/store/index.ts';
 import { fakeRuntime, scriptWire } from '../../src/testing/index.ts';
+import { definitionSamples } from './sample-definitions.ts';
 import { exceptions } from './sample-exceptions.ts';
 import { programSamples } from './sample-sandboxes.ts';
 import { storeSamples } from './sample-stores.ts';
@@ -70,6 +71,7 @@ async function ofTeam(owner: BudgetStore): Promise<readonly unknown[]> {
 }
 
 const samples: Readonly<Record<string, Sample>> = {
+  ...definitionSamples,
   mcpProblem: () => [{ files: { command: 'files', args: ['.'] } }],
   limited: () => [10, reader],
   withArguments: () => [{ read: () => 1 }, { read: { id: reader } }],

@@ -15,6 +15,7 @@ const toolFunctions = [
   'recorder().pricing()',
   'new Executor().asTool().execute',
   'defineTool().execute',
+  'skillTool().execute',
   'fromFlatTool().execute',
 ];
 const transports = [

@@ -1,0 +1,18 @@
+/**
+ * Skills, commands and agents that people keep as Markdown files in directories such as `.agents`. Requires Node.
+ *
+ * @module
+ */
+
+export { type DefinitionPlace, definitionPlaces, type PlacesOptions } from '../definition-places.ts';
+export type {
+  AgentDefinition,
+  CommandDefinition,
+  Definition,
+  DefinitionList,
+  SkillDefinition,
+} from './definition.ts';
+export { expandCommand } from './expand-command.ts';
+export { type FrontMatter, readFrontMatter } from './front-matter.ts';
+export { readAgentDefinitions, readCommands, readSkills } from './read-definitions.ts';
+export { skillTool } from './skill-tool.ts';
