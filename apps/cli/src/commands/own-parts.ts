@@ -19,7 +19,7 @@ import type { Audit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** What a run has of this machine. */
-interface OwnParts extends Pick<Definitions, 'commands'> {
+export interface OwnParts extends Pick<Definitions, 'commands'> {
   /** All tools except those of MCP servers. */
   readonly tools: readonly Tool[];
   /** The hosts that the user allows. */

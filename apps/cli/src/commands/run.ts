@@ -43,6 +43,7 @@ import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
+import type { OwnParts } from './own-parts.ts';
 import { noParts, ownParts } from './own-parts.ts';
 
 const defaultTurns = 100;
@@ -120,9 +121,9 @@ async function work(
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
   // A backend has its own tools and skills.
-  const own =
+  const own: OwnParts =
     delegate === undefined
-      ? await ownParts({ flags, recordReplay, audit, permission: () => permission }, folder, context, io)
+      ? await ownParts({ flags, recordReplay, audit, permission: (): Permission => permission }, folder, context, io)
       : noParts;
   const tools = delegate?.tools ?? chooseTools([...own.tools, ...(mcp?.tools() ?? [])], flags.tools);
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
