@@ -214,10 +214,16 @@ test('a run lists skills to the model, loads one, and expands a command', { time
     says('', ['skill', { name: 'pdf' }], ['skill', { name: 'pdf', file: 'ref.md' }]),
     says('Done.'),
   ]);
-  const end = await cobbler(['/fix it', '--read-only'], { env: { ...claudeAt(service), ...env }, cwd: root });
+  const end = await cobbler(['/fix it', '--read-only', '--record', 'run.jsonl'], {
+    env: { ...claudeAt(service), ...env },
+    cwd: root,
+  });
   expect(end).toMatchObject({ code: 0, stdout: 'Done.\n' });
   const sent = JSON.stringify(service.server.exchanges.map(({ request }) => request));
   expect(sent).toContain('Fix it now.');
   expect(sent).toContain('Use the form tool.');
   expect(sent).toContain('reference');
+  const elsewhere = { env: claudeAt(service), cwd: root };
+  const replay = await cobbler(['--replay', 'run.jsonl'], elsewhere);
+  expect(replay).toMatchObject({ code: 0, stdout: 'Done.\n' });
 });
