@@ -261,6 +261,7 @@ export class Conversation {
       model: host.model.name,
       quiet: false,
       verbose: false,
+      folded: true,
       steady: true,
     });
     return this.#view;

@@ -23,7 +23,7 @@ export function statusFacts(host: ChatHost, ledger: Ledger, style: Style): strin
   const { usd } = ledger;
   const branch = gitBranch(host.folder);
   return [
-    visible(host.model.name),
+    [visible(host.model.name), host.model.effort ?? ''].join(' ').trim(),
     host.permissionWord,
     windowFact(ledger, host, style),
     ...(usd === undefined ? [] : [formatUsd(usd)]),

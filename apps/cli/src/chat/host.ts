@@ -1,5 +1,6 @@
 import type { Event, Tool } from '@cobbler/agent';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
+import type { Effort } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { FailureContext } from '../view/failure.ts';
@@ -10,6 +11,13 @@ export interface ChatModel {
   readonly name: string;
   /** Size of its context window in tokens, if known. */
   readonly contextTokens?: number;
+  readonly effort?: Effort;
+}
+
+/** Another model, or another effort: undefined for the one of the configuration. */
+export interface ModelChange {
+  readonly model?: string;
+  readonly effort?: Effort | undefined;
 }
 
 /** A model that can be selected. */
@@ -38,7 +46,7 @@ export interface LocalParts {
   readonly undo: UndoHistory;
   models(): readonly ModelChoice[];
   /** @throws UsageError, or AgentError `invalid`, for a model that cannot be used. */
-  setModel(name: string): Promise<void>;
+  setModel(change: ModelChange): Promise<void>;
   /** Stores a rule in the project's file. Returns the path of the file for display. */
   keepRule(rule: string): Promise<string>;
 }

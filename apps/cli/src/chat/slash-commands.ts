@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Event } from '@cobbler/agent';
 import { readFailure } from '../config/attachment.ts';
 import { readProjectRules, trustRules } from '../config/project-rules.ts';
+import { efforts, readEffort } from '../config/run-flags.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { shortId } from '../session/find-session.ts';
@@ -19,7 +20,7 @@ import { pastLines } from '../view/history-lines.ts';
 import type { PromptRecord } from '../view/ledger.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import { contextLines, costLines } from './figures-view.ts';
-import type { ChatHost, LocalParts } from './host.ts';
+import type { ChatHost, LocalParts, ModelChange } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
 import type { Restoration } from './undo-history.ts';
@@ -28,6 +29,14 @@ import type { Restoration } from './undo-history.ts';
 export const slashCommands: readonly SlashCommand[] = [
   { name: 'help', text: 'list commands and keys', run: help },
   { name: 'model', operand: '[name]', text: 'switch to another model', needsRest: true, run: model },
+  {
+    name: 'effort',
+    operand: '[level]',
+    text: 'set how much the model reasons',
+    needsRest: true,
+    run: effort,
+  },
+  { name: 'thinking', text: "show the model's thinking since the last prompt", run: thinking },
   { name: 'tools', text: 'list the tools that the model can use', run: tools },
   {
     name: 'permissions',
@@ -128,21 +137,51 @@ function help({ say, style, columns }: CommandContext): void {
   say([...lines(rows), '', ...lines(keys)]);
 }
 
-async function model(
-  { host, pick, say, style, conversation, open }: CommandContext,
-  name: string,
-): Promise<void> {
-  const local = localParts(host, 'chooses the model', 'another model: cobbler serve -m MODEL');
-  const change = async (wanted: string) => {
-    await local.setModel(wanted);
-    await open(conversation.harness.sessionId);
-    say([style.dim(`switched to ${host.model.name}`)]);
-  };
+async function changeModel(commandContext: CommandContext, change: ModelChange): Promise<void> {
+  const { host, conversation, open, say, style } = commandContext;
+  await modelParts(host).setModel(change);
+  await open(conversation.harness.sessionId);
+  const { name, effort = 'default' } = host.model;
+  say([style.dim('effort' in change ? `effort: ${effort}` : `switched to ${visible(name)}`)]);
+}
+
+function modelParts(host: ChatHost): LocalParts {
+  return localParts(host, 'chooses the model', 'another one: cobbler serve -m MODEL --effort LEVEL');
+}
+
+async function model(commandContext: CommandContext, name: string): Promise<void> {
+  const { host, pick } = commandContext;
+  const local = modelParts(host);
+  const change = (model: string) => changeModel(commandContext, { model });
   if (name !== '') return await change(name);
   pick(
     `current: ${host.model.name}; to switch: /model NAME; prices are per million tokens`,
-    local.models().map(({ name, text }) => ({ name, text })),
+    local.models(),
     change,
+  );
+}
+
+async function effort(commandContext: CommandContext, level: string): Promise<void> {
+  const { host, pick } = commandContext;
+  modelParts(host);
+  const change = (name: string) =>
+    changeModel(commandContext, { effort: name === 'default' ? undefined : readEffort(name, '/effort') });
+  if (level !== '') return await change(level);
+  const items = [...efforts, 'default'].map((name) => ({ name }));
+  pick(`effort of ${host.model.name}: ${host.model.effort ?? 'default'}`, items, change);
+}
+
+function thinking({ conversation, say, style }: CommandContext): void {
+  const thoughts = conversation.ledger.runs.at(-1)?.thoughts ?? [];
+  if (thoughts.length === 0)
+    return say([style.dim('The model has shown no thinking since the last prompt.')]);
+  say(
+    thoughts.flatMap((text) => [
+      '',
+      ...visible(text.trim())
+        .split('\n')
+        .map((line) => style.dim(`  ${line}`)),
+    ]),
   );
 }
 

@@ -47,6 +47,7 @@ async function show(io: Io): Promise<number> {
     stored('fallback'),
     stored('maxTokens'),
     stored('temperature'),
+    stored('effort'),
     stored('requestTimeout'),
     stored('retryFor', 300_000),
     stored('maxTurns', 100),

@@ -76,8 +76,9 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
     const order = { words, recordReplay, flags, settings: settled, ...defined({ chosen }) };
     await recordChildren(io.env);
-    if (flags.backend !== undefined && flags.fallback.length > 0)
-      throw new UsageError('--fallback cannot be used with --backend.', 'Remove one of them.');
+    const other = flags.fallback.length > 0 ? '--fallback' : flags.effort && '--effort';
+    if (flags.backend !== undefined && other !== undefined)
+      throw new UsageError(`${other} cannot be used with --backend.`, 'Remove one of them.');
     if (flags.backend !== undefined && flags.mcp.length > 0)
       throw new UsageError(
         '--mcp cannot be used with --backend: the backend has its own MCP servers.',

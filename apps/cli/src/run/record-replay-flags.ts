@@ -24,6 +24,7 @@ export const taskOptions: readonly string[] = [
   'fallback',
   'baseUrl',
   'api',
+  'effort',
   'attach',
   'system',
   'appendSystem',

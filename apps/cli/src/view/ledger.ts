@@ -23,6 +23,8 @@ export interface PromptRecord {
   readonly seq: number;
   readonly prompt: string;
   readonly changes: FileChange[];
+  /** The model's thinking, as far as the service shows it. */
+  readonly thoughts: string[];
   turns: number;
 }
 
@@ -100,7 +102,14 @@ export class Ledger {
   #begin(event: Extract<Event, { type: 'user' }>): void {
     const runIds = new Set([event.runId]);
     this.runs.at(-1)?.runIds.delete(event.runId);
-    this.runs.push({ runIds, seq: event.seq, prompt: promptWords(event.content), changes: [], turns: 0 });
+    this.runs.push({
+      runIds,
+      seq: event.seq,
+      prompt: promptWords(event.content),
+      changes: [],
+      thoughts: [],
+      turns: 0,
+    });
   }
 
   #addResponse(event: Extract<Event, { type: 'assistant' }>): void {
@@ -108,6 +117,8 @@ export class Ledger {
     this.model = event.model;
     const run = this.runs.at(-1);
     if (run !== undefined) run.turns += 1;
+    for (const part of event.content)
+      if (part.type === 'reasoning' && part.text.trim() !== '') run?.thoughts.push(part.text);
     const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     if (text.trim() !== '') this.lastAnswer = text;
   }

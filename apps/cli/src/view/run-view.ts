@@ -50,6 +50,8 @@ export interface RunViewParts {
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways' | 'offers' | 'scope'>;
   readonly quiet: boolean;
   readonly verbose: boolean;
+  /** True to show a line for each time that the model thinks. Default: false. */
+  readonly folded?: boolean;
   /** True to keep the footer during output, because the input is below it. Default: false. */
   readonly steady?: boolean;
 }
@@ -71,6 +73,7 @@ export class RunView implements RunDisplay {
   readonly #dialog: ApprovalDialog | undefined;
   /** Text of the current response, which no event contains yet. */
   #partial = '';
+  #thinkingSince: number | undefined;
   #block: number | undefined;
   #finalText = '';
   #last: LastOutput = 'nothing';
@@ -126,6 +129,9 @@ export class RunView implements RunDisplay {
         return this.#text(event.index, event.text);
       case 'text':
         return this.#endBlock();
+      case 'reasoning_delta':
+        this.#thinkingSince ??= this.#parts.io.clock.now();
+        break;
       case 'reasoning':
         return this.#reasoning(event.text);
       case 'retry':
@@ -232,9 +238,13 @@ export class RunView implements RunDisplay {
   }
 
   #reasoning(text: string): void {
-    const { verbose, quiet, report } = this.#parts;
-    if (!verbose || quiet || text.trim() === '') return;
-    this.#begin('text');
+    const { verbose, quiet, report, folded, io } = this.#parts;
+    const durationMs = io.clock.now() - (this.#thinkingSince ?? io.clock.now());
+    this.#thinkingSince = undefined;
+    if (quiet || text.trim() === '') return;
+    if (!verbose && !folded) return;
+    this.#begin(folded ? 'calls' : 'text');
+    if (folded) return this.#parts.terminal.lines([report.style.dim(`  thought ${formatMs(durationMs)}`)]);
     this.#parts.terminal.lines(
       visible(text.trim())
         .split('\n')

@@ -1,4 +1,5 @@
 import type { Agent, Event, Tool } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { InteractiveChat } from '../../src/chat/chat.ts';
 import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
 import { PromptHistory } from '../../src/chat/input/prompt-history.ts';
@@ -78,7 +79,7 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
     folder,
     selected: asked,
     permission,
-    choose: async () => asked,
+    choose: async ({ effort }) => ({ ...asked, ...defined({ effort }) }),
     models: [{ name: 'other', text: 'another one' }],
     tools: () => options.tools ?? [],
     system: [],

@@ -1,7 +1,7 @@
 import type { ContextPolicy } from '../context/context.ts';
 import type { Offload } from '../context/offload.ts';
 import type { RequestConfig } from '../interfaces/agent.ts';
-import { readAgent } from '../interfaces/agent.ts';
+import { readAgent, readEffort } from '../interfaces/agent.ts';
 import type { Budget } from '../interfaces/budget.ts';
 import { countLimit } from '../interfaces/budget.ts';
 import type { Limits } from '../interfaces/limits.ts';
@@ -55,7 +55,7 @@ export const requestConfig: Reader<RequestConfig> = record<RequestConfig>({
   // -1 is the default of the provider.
   temperature: when((value) => Number.isFinite(value), 'a number'),
   toolChoice: oneOf('auto', 'none'),
-  effort: oneOf('low', 'medium', 'high'),
+  effort: readEffort,
   cache: flag,
   purpose: oneOf('summary'),
 });
