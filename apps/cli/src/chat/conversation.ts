@@ -117,6 +117,20 @@ export class Conversation {
     this.#follow((runId) => this.harness.resume({ answers, runId }));
   }
 
+  /** Replaces older messages with a summary, which keeps what the words name. */
+  compact(keep: string): void {
+    const { page, style } = this.#ports;
+    const { compactions } = this.ledger;
+    const compact = keep === '' ? {} : { keep };
+    const run = this.#follow((runId) => this.harness.resume({ compact, runId }));
+    void run.result.then(({ status, metrics: { wasted } }) => {
+      if (status !== 'complete' || this.ledger.compactions > compactions) return;
+      const isFailed = wasted.inputTokens + wasted.outputTokens > 0;
+      const why = isFailed ? 'the summary failed' : 'only the last exchange is left, or compaction is off';
+      page.lines([style.yellow(`Nothing was summarized: ${why}.`)]);
+    });
+  }
+
   /** Sends a message during a run. Returns false if no turn will follow to read it. */
   steer(text: string): boolean {
     if (!this.harness.steer(text)) return false;
@@ -183,7 +197,7 @@ export class Conversation {
     if (!isOwn) this.#ports.page.lines(['', ...promptLines(event.content, this.#ports)]);
   }
 
-  #follow(start: (runId: string) => Run): void {
+  #follow(start: (runId: string) => Run): Run {
     this.#steered = 0;
     // Set before the first event arrives, which can be immediately.
     this.#runId = systemRuntime.id();
@@ -199,6 +213,7 @@ export class Conversation {
       if (result.status === 'failed')
         for (const request of this.ledger.openApprovals.values()) this.#ask(request);
     });
+    return run;
   }
 
   #handleFinished(event: FinishedEvent): void {

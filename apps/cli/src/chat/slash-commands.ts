@@ -46,6 +46,13 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'cost', text: "show this session's cost and tokens", run: cost },
   { name: 'context', text: 'show how full the context window is', run: context },
+  {
+    name: 'compact',
+    operand: '[what to keep]',
+    text: 'replace older messages with a summary',
+    needsRest: true,
+    run: compact,
+  },
   { name: 'diff', text: 'show the changes made in this session', run: diff },
   { name: 'undo', text: 'undo the last prompt and its edits', needsRest: true, run: undo },
   {
@@ -202,6 +209,11 @@ function cost({ conversation, host, say, style }: CommandContext): void {
 
 function context({ conversation, host, say, style }: CommandContext): void {
   say(contextLines(conversation.ledger, host, style));
+}
+
+function compact({ conversation }: CommandContext, keep: string): void {
+  if (conversation.ledger.seq === 0) throw new UsageError('There are no messages yet.');
+  conversation.compact(keep);
 }
 
 function diff({ conversation, say, style, columns }: CommandContext): void {

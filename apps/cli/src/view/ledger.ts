@@ -73,7 +73,9 @@ export class Ledger {
         this.openApprovals.delete(event.approvalId);
         break;
       case 'compacted':
-        if (event.upTo > 0) this.compactions += 1;
+        if (event.upTo === 0) break;
+        this.compactions += 1;
+        this.contextTokens = event.tokensAfter ?? this.contextTokens;
         break;
       default:
         ignore<'input' | 'response' | 'call' | 'note' | 'end'>(event);

@@ -1,7 +1,7 @@
 import type { RunEvent } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import { VisibleStream, visible } from '../terminal/escape.ts';
-import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
+import { formatCount, formatMs, formatUsd } from '../terminal/format.ts';
 import type { Io, Key } from '../terminal/io.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
 import type { Screen } from '../terminal/screen.ts';
@@ -10,7 +10,7 @@ import { RunActivity, retryWords } from './activity.ts';
 import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
 import { footerLine } from './footer.ts';
-import { noticeWords } from './history-lines.ts';
+import { compactionWords, noticeWords } from './history-lines.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
@@ -278,11 +278,9 @@ export class RunView implements RunDisplay {
   }
 
   /** Reports a compaction: the model no longer knows the details of older messages, which may explain its next actions. */
-  #showCompaction({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
+  #showCompaction(event: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
-    if (quiet || upTo === 0) return;
-    const how = spent === undefined ? 'omitted' : 'summarized';
-    this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save space`)]);
+    if (!quiet && event.upTo > 0) this.#lines([report.style.dim(compactionWords(event))]);
   }
 
   #notice(): void {

@@ -1,4 +1,4 @@
-import type { Agent, Event, Tool } from '@cobbler/agent';
+import type { Agent, ContextPolicy, Event, Tool } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { InteractiveChat } from '../../src/chat/chat.ts';
 import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
@@ -18,6 +18,7 @@ import { TinyScreen } from '../support/tiny-screen.ts';
 export interface StageOptions {
   readonly agent: Agent;
   readonly tools?: readonly Tool[];
+  readonly context?: ContextPolicy;
   readonly folder?: string;
   readonly mode?: RunFlags['mode'];
   readonly allow?: readonly string[];
@@ -83,7 +84,7 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
     models: [{ name: 'other', text: 'another one' }],
     tools: () => options.tools ?? [],
     system: [],
-    context: {},
+    context: options.context ?? {},
     limits: { turns: 20 },
     allowUnpriced: false,
     facts: [],

@@ -1,5 +1,6 @@
 import type { SessionInfo } from '@cobbler/agent';
 import { openSession } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import { owns, shareOf } from '../auth/access.ts';
 import type { TokenInfo } from '../auth/token-store.ts';
@@ -279,7 +280,10 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
         const started =
           answers.length > 0
             ? await approvals.answerAll(sessionId, answers, { runId, token })
-            : await session.resume(runId === undefined ? {} : { runId }, token);
+            : await session.resume(
+                defined({ runId, compact: body?.compact && defined(body.compact) }),
+                token,
+              );
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
     }),
