@@ -213,7 +213,7 @@ describe('a compaction that the caller asks for', () => {
       textResponse('Notes.'),
       textResponse('Three.'),
     ]);
-    const gate = () => ({ decision: 'ask' }) as const;
+    const gate = () => ({ type: 'ask' }) as const;
     const one = harness({ agent, tools: [tool('ask')], gate, context: { compact: summarize() } });
     await one.prompt('first').result;
     const { approvals } = await one.prompt('second').result;
