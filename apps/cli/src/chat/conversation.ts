@@ -120,12 +120,12 @@ export class Conversation {
   /** Replaces older messages with a summary, which keeps what the words name. */
   compact(keep: string): void {
     const { page, style } = this.#ports;
-    const { compactions } = this.ledger;
+    const { compactions, wasted } = this.ledger;
     const compact = keep === '' ? {} : { keep };
     const run = this.#follow((runId) => this.harness.resume({ compact, runId }));
-    void run.result.then(({ status, metrics: { wasted } }) => {
+    void run.result.then(({ status }) => {
       if (status !== 'complete' || this.ledger.compactions > compactions) return;
-      const isFailed = wasted.inputTokens + wasted.outputTokens > 0;
+      const isFailed = this.ledger.wasted.inputTokens > wasted.inputTokens;
       const why = isFailed ? 'the summary failed' : 'only the last exchange is left, or compaction is off';
       page.lines([style.yellow(`Nothing was summarized: ${why}.`)]);
     });
