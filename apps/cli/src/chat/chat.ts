@@ -21,7 +21,7 @@ import { inputView } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
-import type { CommandContext, ReplaceOptions } from './slash-command.ts';
+import type { CommandContext, ReplaceOptions, Rewind } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** Options of a chat. */
@@ -54,6 +54,7 @@ export class InteractiveChat {
   readonly #next: string[] = [];
   readonly #shell: ShellCommands;
   #commands: Promise<void> = Promise.resolve();
+  readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
   #notice = '';
   #isOver = false;
@@ -291,38 +292,40 @@ export class InteractiveChat {
       ask: (question, onYes) => this.#prompter.ask(question, () => this.#settle(onYes())),
       open: (sessionId, how) => this.#open(sessionId, how),
       adopt: (harness, how) => this.#adopt(harness, how),
+      draft: (text) => this.#prompter.draft(text),
+      rewinds: this.#rewinds,
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
       leave: () => this.#leave(),
     };
   }
 
-  #settle(result: void | Promise<void>): void {
+  #settle(result: unknown): void {
     Promise.resolve(result)
       .catch((error) => this.#complain(error))
       .finally(() => this.#draw());
   }
 
-  async #open(sessionId: string | undefined, { keepsCost }: ReplaceOptions = {}): Promise<void> {
+  async #open(
+    sessionId: string | undefined,
+    { keepsCost, isQuiet }: ReplaceOptions = {},
+  ): Promise<Conversation> {
     const before = this.#conversation;
-    const isSame = sessionId === before.harness.sessionId;
+    const isSame = isQuiet ?? sessionId === before.harness.sessionId;
     await before.harness.close();
     this.#conversation = this.#openConversation(sessionId);
     if (keepsCost) this.#conversation.ledger.carry(before.ledger);
     if (!isSame) this.#page.lines(['', ...this.#header()]);
-    if (sessionId === undefined) return;
+    if (sessionId === undefined) return this.#conversation;
     if (isSame) this.#conversation.remember(await this.#parts.host.past(sessionId));
     else await this.#recall();
+    return this.#conversation;
   }
 
-  async #adopt(harness: Harness, { keepsCost }: ReplaceOptions = {}): Promise<void> {
-    const before = this.#conversation;
-    this.#parts.host.adopt(harness, before.harness.sessionId);
+  async #adopt(harness: Harness, how: ReplaceOptions = {}): Promise<Conversation> {
+    this.#parts.host.adopt(harness, this.#conversation.harness.sessionId);
     // Its events are delivered to the listeners of the conversation that created it.
-    await before.harness.close();
     await harness.close();
-    this.#conversation = this.#openConversation(harness.sessionId);
-    if (keepsCost) this.#conversation.ledger.carry(before.ledger);
-    this.#conversation.remember(await this.#parts.host.past(harness.sessionId));
+    return await this.#open(harness.sessionId, { ...how, isQuiet: true });
   }
 
   #complain(error: unknown): void {

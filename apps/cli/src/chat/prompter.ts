@@ -80,7 +80,14 @@ export class Prompter {
 
   pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void): void {
     this.#picker = { title, items, onPick };
+    this.#chosen = 0;
     this.#set(emptyEditor);
+  }
+
+  /** Puts a text into the empty input. */
+  draft(text: string): void {
+    if (this.isEmpty) this.#set(editorWith(text));
+    this.#menuClosed = true;
   }
 
   ask(text: string, onYes: () => void): void {

@@ -13,17 +13,15 @@ import { plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { styleFor } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
-import { clip, wrap } from '../terminal/text-width.ts';
+import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
 import { pastLines } from '../view/history-lines.ts';
-import type { PromptRecord } from '../view/ledger.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import { contextLines, costLines } from './figures-view.ts';
 import type { ChatHost, LocalParts, ModelChange } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
-import type { Restoration } from './undo-history.ts';
 
 /** Every command, in the order of the list. */
 export const slashCommands: readonly SlashCommand[] = [
@@ -54,7 +52,24 @@ export const slashCommands: readonly SlashCommand[] = [
     run: compact,
   },
   { name: 'diff', text: 'show the changes made in this session', run: diff },
-  { name: 'undo', text: 'undo the last prompt and its edits', needsRest: true, run: undo },
+  {
+    name: 'undo',
+    text: 'undo the last prompt and its edits',
+    needsRest: true,
+    run: async (commandContext) => (await import('./rewind.ts')).undo(commandContext),
+  },
+  {
+    name: 'rewind',
+    text: 'go back to an earlier prompt: its conversation, files or both',
+    needsRest: true,
+    run: async (commandContext) => (await import('./rewind.ts')).rewind(commandContext),
+  },
+  {
+    name: 'redo',
+    text: 'take back the last undo or rewind',
+    needsRest: true,
+    run: async (commandContext) => (await import('./rewind.ts')).redo(commandContext),
+  },
   {
     name: 'fork',
     operand: '[event]',
@@ -262,7 +277,8 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
         `The ids of ${found.length} sessions start with ${JSON.stringify(given)}.`,
         'Use more characters of the id. To list the sessions: /sessions',
       );
-    return await open(one.info.id);
+    await open(one.info.id);
+    return;
   }
   if (rows.length === 0) throw new UsageError('There is no other session.');
   const items = rows.map(({ info, folder = '' }) => ({
@@ -358,65 +374,4 @@ function markdownOf(events: readonly Event[], calls: ToolCallList): string {
   const style = { ...plain, marks: { ...plain.marks, prompt: '>' } };
   const view = { style, columns: 200, tty: false, verbose: false };
   return `${pastLines(events, calls, view).join('\n').trim()}\n`;
-}
-
-const maxDiffLines = 16;
-
-/** Undoes the last prompt: shows the changes, asks, restores the files and continues in a copy that ends before the prompt. */
-async function undo(commandContext: CommandContext): Promise<void> {
-  const { conversation, host, ask } = commandContext;
-  const run = conversation.ledger.runs.at(-1);
-  if (run === undefined) throw new UsageError('There is nothing to undo.');
-  const { sessionId } = conversation.harness;
-  const restorations = (await host.local?.undo.restorations(sessionId, run.runIds)) ?? [];
-  commandContext.say(preview(run, restorations, commandContext));
-  ask(`undo this prompt${restorations.length > 0 ? ` and ${plural(restorations.length, 'file')}` : ''}`, () =>
-    takeBack(run, restorations, commandContext),
-  );
-}
-
-function preview(
-  run: PromptRecord,
-  restorations: readonly Restoration[],
-  commandContext: CommandContext,
-): string[] {
-  const { style, columns, host } = commandContext;
-  const room = columns() - 8;
-  const lines = [
-    `  ${style.cyan(style.marks.prompt)} ${clip(oneLine(run.prompt), room, style.marks.ellipsis)}`,
-  ];
-  for (const { path, before, isChanged } of restorations) {
-    const diffs = run.changes.filter((change) => change.path === path).map(({ diff }) => diff);
-    const sizes = diffs.map(diffSize);
-    const [added, removed] = [sum(sizes.map((size) => size.added)), sum(sizes.map((size) => size.removed))];
-    const what =
-      before === null
-        ? 'will be deleted: this prompt created it'
-        : `will be restored, undoing +${added} -${removed}`;
-    lines.push(`  ${style.bold(oneLine(path))} ${what}`);
-    if (isChanged)
-      lines.push(`    ${style.yellow('changed by another program since; that change will be lost too')}`);
-    for (const diff of diffs)
-      lines.push(...diffLines(diff, style, room, maxDiffLines).map((line) => `      ${line}`));
-  }
-  if (host.local === undefined) lines.push(style.dim('  files on the server will not be changed'));
-  else lines.push(style.dim('  effects of commands will not be undone'));
-  return lines;
-}
-
-async function takeBack(
-  run: PromptRecord,
-  restorations: readonly Restoration[],
-  { conversation, host, adopt, open, say, style }: CommandContext,
-): Promise<void> {
-  const same = { keepsCost: true } as const;
-  await host.local?.undo.restore(restorations);
-  if (run.seq > 1) await adopt(await conversation.harness.fork({ upToSeq: run.seq - 1 }), same);
-  else await open(undefined, same);
-  const files = restorations.length === 0 ? '' : `, ${plural(restorations.length, 'file')} restored`;
-  say([style.dim(`undone${files}; the previous session is still available: /sessions`)]);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -22,6 +22,8 @@ export interface PromptRecord {
   readonly runIds: Set<string>;
   readonly seq: number;
   readonly prompt: string;
+  /** When it was sent, in ISO 8601. */
+  readonly time: string;
   readonly changes: FileChange[];
   /** The model's thinking, as far as the service shows it. */
   readonly thoughts: string[];
@@ -104,14 +106,8 @@ export class Ledger {
   #begin(event: Extract<Event, { type: 'user' }>): void {
     const runIds = new Set([event.runId]);
     this.runs.at(-1)?.runIds.delete(event.runId);
-    this.runs.push({
-      runIds,
-      seq: event.seq,
-      prompt: promptWords(event.content),
-      changes: [],
-      thoughts: [],
-      turns: 0,
-    });
+    const { seq, time, content } = event;
+    this.runs.push({ runIds, seq, time, prompt: promptWords(content), changes: [], thoughts: [], turns: 0 });
   }
 
   #addResponse(event: Extract<Event, { type: 'assistant' }>): void {

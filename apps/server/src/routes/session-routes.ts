@@ -276,14 +276,12 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
         sessionService.checkOpen();
         const runId = keyOf(request.headers['idempotency-key']);
         const session = await sessionService.session(sessionId, token, 'prompt');
-        const answers = body?.answers ?? [];
+        const { answers = [], compact } = body ?? {};
+        const options = defined({ runId, compact: compact && defined(compact) });
         const started =
           answers.length > 0
             ? await approvals.answerAll(sessionId, answers, { runId, token })
-            : await session.resume(
-                defined({ runId, compact: body?.compact && defined(body.compact) }),
-                token,
-              );
+            : await session.resume(options, token);
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
     }),

@@ -43,6 +43,7 @@ import type { TurnBytes } from './request/conversation-bytes.ts';
 import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import { EnvelopeCache } from './request/envelope-bytes.ts';
 import { HistoryBytes } from './request/history-bytes.ts';
+import { checkedDefaults } from './request/request-defaults.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { retryPolicyOf } from './retry-policy.ts';
 import { framingOf } from './wire/framing.ts';
@@ -112,14 +113,10 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     const message = `No model is specified for ${provider}. Set the option \`model\`.`;
     throw new AgentError({ kind: 'invalid', code: 'no_model', provider, message });
   }
-  if (effort !== undefined && !capabilities.reasoning) {
-    const message = `${model} does not support the effort option. Omit the option or choose another model.`;
-    throw new AgentError({ kind: 'invalid', code: 'unsupported', provider, message });
-  }
   const framing = read(wire, () => framingOf(wire), 'wire.framing');
   const refuses = wire.refuses?.bind(wire);
   const histories = new HistoryBytes(wire, { provider, files: capabilities.files, refuses });
-  const defaults = { provider, model, capabilities, maxTokens, temperature, effort };
+  const defaults = checkedDefaults({ provider, model, capabilities, maxTokens, temperature, effort });
   const envelopes = new EnvelopeCache(wire, defaults);
   const keeping = wire.cache && new Keeping(wire.cache);
   const timeouts = timeoutsOf(given.timeouts);

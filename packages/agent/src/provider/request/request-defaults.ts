@@ -16,6 +16,15 @@ export interface AgentDefaults {
   readonly effort?: Effort | undefined;
 }
 
+/** @throws AgentError `invalid`, code `unsupported`, for an effort if the model does not reason. */
+export function checkedDefaults(agent: AgentDefaults): AgentDefaults {
+  if (agent.effort === undefined || agent.capabilities.reasoning) return agent;
+  throw unsupported(
+    agent,
+    `${agent.model} does not support the effort option. Omit the option or choose another model.`,
+  );
+}
+
 /** One request with defaults filled in, before its tools are converted to the wire's form. */
 export interface EnvelopeRequest extends Omit<WireRequest, 'system' | 'tools'> {
   readonly system: ModelRequest['system'];
