@@ -191,6 +191,9 @@ export class InteractiveChat {
         if (this.#prompter.isEmpty) this.#leave();
         return;
     }
+    const { dialog } = this.#conversation;
+    const isSwap = (key.type === 'tab' || key.type === 'escape') && dialog !== undefined && !dialog.isTyping;
+    if (isSwap && this.#prompter.swapDraft()) return;
     if (this.#answers(key)) return;
     const input = this.#prompter.key(key);
     if (input !== undefined) this.#enter(input);
@@ -344,12 +347,14 @@ export class InteractiveChat {
   #draw(): void {
     if (this.#isOver) return;
     const { screen, style } = this.#parts;
-    const { above } = this.#conversation;
+    const { above, dialog, isRunning } = this.#conversation;
+    if (dialog === undefined) this.#prompter.giveBack();
     const view = this.#prompter.view;
-    const isRunning = this.#conversation.isRunning;
+    const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
+    const hint = isBlocked ? [style.yellow('    Tab sets your draft aside, so that you can respond')] : [];
     const placeholder =
-      this.#conversation.dialog !== undefined
-        ? 'press a key shown above to respond, or type a message to steer the run'
+      dialog !== undefined
+        ? `press a key shown above to respond, or ${this.#prompter.hasAside ? 'Tab to return to your draft' : 'type a message to steer the run'}`
         : isRunning
           ? 'type a message to steer the run'
           : 'describe a task  /help  @file  !shell';
@@ -359,7 +364,7 @@ export class InteractiveChat {
       inputView(
         {
           editor: view.editor,
-          above: [...above, ...shell, ...question],
+          above: [...above, ...hint, ...shell, ...question],
           ...defined({ menu: view.menu, search: view.search }),
           status: this.#status(),
           hint: 'Alt-Enter new line',

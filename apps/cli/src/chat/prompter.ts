@@ -40,6 +40,8 @@ export class Prompter {
   /** Position in the history; its length stands for the text that is typed now. */
   #at: number;
   #unsent: EditorState = emptyEditor;
+  /** A draft that was set aside to answer a question. */
+  #aside: EditorState | undefined;
   #search: Search | undefined;
   #picker: Picker | undefined;
   #question: { readonly text: string; readonly onYes: () => void } | undefined;
@@ -76,6 +78,25 @@ export class Prompter {
     this.#question = undefined;
     this.#set(emptyEditor);
     return had;
+  }
+
+  /** Sets the draft aside, or gives it back. Returns false if there is none, or if the key belongs to a menu. */
+  swapDraft(): boolean {
+    const next = this.isEmpty ? this.#aside : emptyEditor;
+    if (next === undefined || this.isBusy || this.#menu() !== undefined) return false;
+    this.#aside = this.isEmpty ? undefined : this.#editor;
+    this.#set(next);
+    return true;
+  }
+
+  /** Gives back a draft that was set aside, unless something else is typed. */
+  giveBack(): void {
+    if (this.#aside !== undefined && this.isEmpty) this.swapDraft();
+  }
+
+  /** True if a draft was set aside. */
+  get hasAside(): boolean {
+    return this.#aside !== undefined;
   }
 
   pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void): void {

@@ -53,6 +53,8 @@ export interface CommandContext {
 /** A slash command. */
 export interface SlashCommand {
   readonly name: string;
+  /** Other names that people type. */
+  readonly aliases?: readonly string[];
   /** Arguments after the name. */
   readonly operand?: string;
   /** A description of one line for the list of commands. */

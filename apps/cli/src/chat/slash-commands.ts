@@ -42,7 +42,7 @@ export const slashCommands: readonly SlashCommand[] = [
     text: 'show or change which calls are allowed, are denied or need approval',
     run: permissions,
   },
-  { name: 'cost', text: "show this session's cost and tokens", run: cost },
+  { name: 'cost', aliases: ['usage'], text: "show this session's cost and tokens", run: cost },
   { name: 'context', text: 'show how full the context window is', run: context },
   {
     name: 'compact',
@@ -81,28 +81,34 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'resume', operand: '[id]', text: 'continue another session', needsRest: true, run: resume },
   {
     name: 'save',
-    operand: 'file',
+    aliases: ['export'],
+    operand: '[file]',
     text: 'save this session as Markdown, or as JSON Lines (.jsonl)',
     run: save,
   },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
   {
     name: 'clear',
+    aliases: ['new'],
     text: 'start a new session',
     needsRest: true,
     run: (commandContext) => commandContext.open(undefined),
   },
-  { name: 'exit', text: 'exit; the session is saved', run: (commandContext) => commandContext.leave() },
+  { name: 'exit', aliases: ['quit'], text: 'exit; the session is saved', run: (commandContext) => commandContext.leave() },
 ];
 
 /** Returns the commands with this prefix as menu items. */
 export function commandItems(prefix: string): MenuItem[] {
   return slashCommands
-    .filter(({ name }) => name.startsWith(prefix.toLowerCase()))
+    .filter((command) => namesOf(command).some((name) => name.startsWith(prefix.toLowerCase())))
     .map(({ name, operand, text }) => ({
       name: `/${name}`,
       text: operand === undefined ? text : `${text} ${operand}`,
     }));
+}
+
+function namesOf({ name, aliases = [] }: SlashCommand): string[] {
+  return [name, ...aliases];
 }
 
 /**
@@ -111,9 +117,9 @@ export function commandItems(prefix: string): MenuItem[] {
  */
 export async function runCommand(line: string, commandContext: CommandContext): Promise<void> {
   const [, name = '', operand = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
-  const command = slashCommands.find((one) => one.name === name.toLowerCase());
+  const command = slashCommands.find((one) => namesOf(one).includes(name.toLowerCase()));
   if (command === undefined) {
-    const names = slashCommands.map((one) => `/${one.name}`);
+    const names = slashCommands.flatMap(namesOf).map((one) => `/${one}`);
     throw new UsageError(`There is no command /${name}.${didYouMean(`/${name}`, names)}`, 'See: /help');
   }
   if (command.needsRest && commandContext.conversation.isRunning) {
@@ -289,10 +295,10 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
   pick('continue', items, open);
 }
 
-async function save({ host, conversation, say, style }: CommandContext, file: string): Promise<void> {
-  if (file === '')
-    throw new UsageError('The file name is missing.', 'For example: /save talk.md, or /save talk.jsonl');
-  const events = await host.past(conversation.harness.sessionId);
+async function save({ host, conversation, say, style }: CommandContext, given: string): Promise<void> {
+  const { sessionId } = conversation.harness;
+  const file = given || `session-${shortId(sessionId)}.md`;
+  const events = await host.past(sessionId);
   saveConversation(resolve(host.folder, file), events, new ToolCallList(host.known));
   say([style.dim(`${plural(events.length, 'event')} written to ${visible(file)}`)]);
 }
