@@ -5,9 +5,12 @@ import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { RawKeyboard } from '../terminal/io.ts';
+import { styleFor } from '../terminal/style.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { fileLabel } from '../view/tool-calls.ts';
+import type { Notify } from './attention.ts';
+import { Attention } from './attention.ts';
 import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
 import { headerLines, statusFacts } from './facts.ts';
@@ -30,6 +33,8 @@ export interface ChatParts extends Pick<ConversationPorts, 'io' | 'host' | 'scre
   readonly history: PromptHistory;
   /** A session to continue. */
   readonly sessionId?: string;
+  /** Default: a bell. */
+  readonly notify?: Notify;
   /** The first prompt, sent immediately. */
   readonly prompt?: readonly UserPart[];
 }
@@ -39,13 +44,15 @@ const reactionMs = 500;
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;
 
-const pasting = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
+/** Makes the terminal mark pasted text, and report whether it has the focus. */
+const reports = { on: '\x1b[?2004h\x1b[?1004h', off: '\x1b[?1004l\x1b[?2004l' } as const;
 
 /** A conversation in a terminal: the input is below the page, and the output is appended to the page. */
 export class InteractiveChat {
   readonly #parts: ChatParts;
   readonly #page: LivePage;
   readonly #prompter: Prompter;
+  readonly #attention: Attention;
   readonly #done = Promise.withResolvers<number>();
   #conversation: Conversation;
   #stopKeys = () => {};
@@ -61,9 +68,10 @@ export class InteractiveChat {
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
-    const { io, screen, history, host } = parts;
+    const { io, screen, history, host, notify } = parts;
     this.#page = new LivePage(io.stdout, screen, io.clock);
     this.#prompter = new Prompter(history, host.folder);
+    this.#attention = new Attention(io, notify);
     this.#shell = new ShellCommands({
       style: parts.style,
       place: { folder: host.folder, env: io.env },
@@ -82,7 +90,7 @@ export class InteractiveChat {
       io.onInterrupt(() => this.#leave(130)),
       io.onBrokenPipe(() => this.#leave()),
     ];
-    io.stdout.write(pasting.on);
+    io.stdout.write(reports.on);
     this.#page.lines(this.#header());
     if (sessionId !== undefined) await this.#recall();
     this.#stopKeys = readKeys(keyboard, io.clock, (keys) => this.#press(keys));
@@ -123,6 +131,7 @@ export class InteractiveChat {
         page: this.#page,
         onChange: () => this.#draw(),
         onRunEnd: () => this.#runEnded(),
+        onQuestion: () => this.#attention.call('is waiting for you'),
       },
       open,
     );
@@ -161,12 +170,15 @@ export class InteractiveChat {
     if (this.#isOver) return;
     const next = this.#next.shift();
     if (next !== undefined) this.#say(next);
+    else if (this.#conversation.dialog === undefined) this.#attention.call('is done');
     this.#draw();
   }
 
   #press(keys: readonly ChatKey[]): void {
     for (const key of keys) {
       if (this.#isOver) return;
+      this.#attention.key(key);
+      if (key.type === 'focus' || key.type === 'blur') continue;
       try {
         this.#key(key);
       } catch (error) {
@@ -230,9 +242,9 @@ export class InteractiveChat {
   #suspend(): void {
     const { io, keyboard } = this.#parts;
     this.#page.leave();
-    io.stdout.write(pasting.off);
+    io.stdout.write(reports.off);
     keyboard.suspend(() => {
-      io.stdout.write(pasting.on);
+      io.stdout.write(reports.on);
       this.#draw();
     });
   }
@@ -297,6 +309,8 @@ export class InteractiveChat {
       adopt: (harness, how) => this.#adopt(harness, how),
       draft: (text) => this.#prompter.draft(text),
       rewinds: this.#rewinds,
+      // Everything that draws shares this style.
+      setTheme: (theme) => void Object.assign(style, styleFor(screen, theme)),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
       leave: () => this.#leave(),
     };
@@ -394,7 +408,7 @@ export class InteractiveChat {
     this.#isOver = true;
     const closed = this.#conversation.leave();
     this.#page.leave();
-    io.stdout.write(pasting.off);
+    io.stdout.write(reports.off);
     keyboard.close();
     const wayBack = ledger.seq === 0 ? undefined : host.wayBack(harness.sessionId);
     if (wayBack !== undefined) io.stdout.write(`${style.dim(`continue: ${wayBack}`)}\n`);

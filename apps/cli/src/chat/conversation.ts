@@ -28,6 +28,8 @@ export interface ConversationPorts {
   readonly style: Style;
   /** Called when the content below the page has changed. */
   onChange(): void;
+  /** Called when a question appears. */
+  onQuestion(): void;
   /** Called when a run has ended and the next message can be sent. */
   onRunEnd(status: FinishedEvent['status']): void;
 }
@@ -285,6 +287,7 @@ export class Conversation {
   #ask(request: ApprovalRequestedEvent): void {
     if (!this.#dialog.open) this.#askedAt = this.#ports.io.clock.now();
     this.#dialog.ask(request);
+    this.#ports.onQuestion();
     this.#ports.onChange();
   }
 

@@ -120,5 +120,5 @@ function statusLine(facts: readonly string[], hint: string, style: Style, width:
 
 function stripColors(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors of the CLI take no space.
-  return text.replaceAll(/\x1b\[\d+m/g, '');
+  return text.replaceAll(/\x1b\[[\d;]+m/g, '');
 }

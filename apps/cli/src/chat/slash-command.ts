@@ -1,6 +1,6 @@
 import type { Harness } from '@cobbler/agent/harness';
 import type { Io } from '../terminal/io.ts';
-import type { Style } from '../terminal/style.ts';
+import type { Style, Theme } from '../terminal/style.ts';
 import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
@@ -45,6 +45,7 @@ export interface CommandContext {
   draft(text: string): void;
   /** What `/redo` can take back, the latest last. */
   readonly rewinds: Rewind[];
+  setTheme(theme: Theme): void;
   /** Copies a text to the user's clipboard, if the terminal allows it. */
   copy(text: string): void;
   leave(): void;

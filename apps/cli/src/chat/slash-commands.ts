@@ -11,7 +11,8 @@ import { ageOf, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
-import { styleFor } from '../terminal/style.ts';
+import { oneOf, optionValue } from '../terminal/option-value.ts';
+import { styleFor, themes } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -87,6 +88,7 @@ export const slashCommands: readonly SlashCommand[] = [
     run: save,
   },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
+  { name: 'theme', operand: '[name]', text: 'change the colors', run: theme },
   {
     name: 'clear',
     aliases: ['new'],
@@ -211,6 +213,17 @@ function thinking({ conversation, say, style }: CommandContext): void {
         .map((line) => style.dim(`  ${line}`)),
     ]),
   );
+}
+
+function theme({ pick, say, style, setTheme }: CommandContext, given: string): void {
+  const change = (name: string) => {
+    setTheme(optionValue(name, '/theme', oneOf(themes), `Themes: ${themes.join(', ')}`) ?? 'dark');
+    const note = style.color || name === 'none' ? '' : '; this terminal or NO_COLOR turns colors off';
+    say([`${style.green('+ added')} ${style.red('- removed')} ${style.yellow('asks')}${note}`]);
+    say([style.dim(`for this chat; to keep it: cobbler config set theme ${name}`)]);
+  };
+  if (given !== '') return change(given);
+  pick('theme', themes.map((name) => ({ name })), change);
 }
 
 function tools({ host, say, style }: CommandContext): void {

@@ -1,5 +1,6 @@
 import type { Agent, ContextPolicy, Event, Tool } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
+import type { Notify } from '../../src/chat/attention.ts';
 import { InteractiveChat } from '../../src/chat/chat.ts';
 import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
 import { PromptHistory } from '../../src/chat/input/prompt-history.ts';
@@ -23,6 +24,7 @@ export interface StageOptions {
   readonly mode?: RunFlags['mode'];
   readonly allow?: readonly string[];
   readonly columns?: number;
+  readonly notify?: Notify;
   readonly env?: Readonly<Record<string, string>>;
   readonly sessions?: CliSessions;
   readonly sessionId?: string;
@@ -114,6 +116,7 @@ async function staged(
     host,
     style: styleFor(screen),
     history: new PromptHistory(undefined),
+    ...defined({ notify: options.notify }),
     ...(sessionId !== undefined && { sessionId }),
   });
   const left = chat.run();

@@ -116,6 +116,8 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   audit: words('on', 'off'),
   askAtLimit: yesOrNo,
   allowHosts: hosts,
+  notify: words('bell', 'desktop', 'off'),
+  theme: words('dark', 'light', 'none', 'colorblind'),
   mcp: mcpProblem,
 };
 

@@ -216,7 +216,7 @@ describe('a compaction that the caller asks for', () => {
     const gate = () => ({ type: 'ask' }) as const;
     const one = harness({ agent, tools: [tool('ask')], gate, context: { compact: summarize() } });
     await one.prompt('first').result;
-    const { approvals } = await one.prompt('second').result;
+    const { approvals = [] } = await one.prompt('second').result;
     const compact = { keep: 'the names' };
     expect((await one.resume({ compact }).result).error?.code).toBe('open_calls');
     await one.resume({ answers: approvals.map(({ approvalId }) => ({ approvalId, decision: 'deny' })) })
