@@ -131,6 +131,7 @@ export class InteractiveChat {
         page: this.#page,
         onChange: () => this.#draw(),
         onRunEnd: () => this.#runEnded(),
+        onUnsent: (text) => (this.#prompter.isEmpty ? this.#prompter.draft(text) : this.#next.push(text)),
         onQuestion: () => this.#attention.call('is waiting for you'),
       },
       open,
@@ -207,6 +208,10 @@ export class InteractiveChat {
     const isSwap = (key.type === 'tab' || key.type === 'escape') && dialog !== undefined && !dialog.isTyping;
     if (isSwap && this.#prompter.swapDraft()) return;
     if (this.#answers(key)) return;
+    if (key.type === 'up' && this.#prompter.isEmpty && !this.#prompter.isBusy) {
+      const text = this.#conversation.takeBack();
+      if (text !== undefined) return this.#prompter.draft(text);
+    }
     const input = this.#prompter.key(key);
     if (input !== undefined) this.#enter(input);
   }
@@ -365,7 +370,7 @@ export class InteractiveChat {
     if (dialog === undefined) this.#prompter.giveBack();
     const view = this.#prompter.view;
     const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
-    const hint = isBlocked ? [style.yellow('    Tab sets your draft aside, so that you can respond')] : [];
+    const hint = isBlocked ? [style.yellow('    Tab sets your draft aside')] : [];
     const placeholder =
       dialog !== undefined
         ? `press a key shown above to respond, or ${this.#prompter.hasAside ? 'Tab to return to your draft' : 'type a message to steer the run'}`

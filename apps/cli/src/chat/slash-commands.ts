@@ -96,7 +96,12 @@ export const slashCommands: readonly SlashCommand[] = [
     needsRest: true,
     run: (commandContext) => commandContext.open(undefined),
   },
-  { name: 'exit', aliases: ['quit'], text: 'exit; the session is saved', run: (commandContext) => commandContext.leave() },
+  {
+    name: 'exit',
+    aliases: ['quit'],
+    text: 'exit; the session is saved',
+    run: (commandContext) => commandContext.leave(),
+  },
 ];
 
 /** Returns the commands with this prefix as menu items. */
@@ -223,7 +228,11 @@ function theme({ pick, say, style, setTheme }: CommandContext, given: string): v
     say([style.dim(`for this chat; to keep it: cobbler config set theme ${name}`)]);
   };
   if (given !== '') return change(given);
-  pick('theme', themes.map((name) => ({ name })), change);
+  pick(
+    'theme',
+    themes.map((name) => ({ name })),
+    change,
+  );
 }
 
 function tools({ host, say, style }: CommandContext): void {

@@ -24,17 +24,20 @@ describe('a user who looks elsewhere', () => {
       '\x1b]777;notify;Cobbler;Cobbler is done\x07',
     ],
     ['off', {}, '', ''],
-  ] as const)('is called by %s %j, and text of the model is not part of it', async (notify, env, ask, end) => {
-    const stage = await chatStage({ agent: scriptedAgent(script), tools: [write], notify, env });
-    const signals = () => stage.bytes().match(/\x1b\][^\x07]*\x07|\x07/g) ?? [];
-    stage.type('go', '\r', blur);
-    await stage.until('y allow');
-    expect(signals()).toEqual(ask === '' ? [] : [ask]);
-    stage.ponder();
-    stage.type(focus, 'y', blur);
-    await stage.until(/Done\.\n\n✓/);
-    expect(signals()).toEqual(ask === '' ? [] : [ask, end]);
-  });
+  ] as const)(
+    'is called by %s %j, and text of the model is not part of it',
+    async (notify, env, ask, end) => {
+      const stage = await chatStage({ agent: scriptedAgent(script), tools: [write], notify, env });
+      const signals = () => stage.bytes().match(/\x1b\][^\x07]*\x07|\x07/g) ?? [];
+      stage.type('go', '\r', blur);
+      await stage.until('y allow');
+      expect(signals()).toEqual(ask === '' ? [] : [ask]);
+      stage.ponder();
+      stage.type(focus, 'y', blur);
+      await stage.until(/Done\.\n\n✓/);
+      expect(signals()).toEqual(ask === '' ? [] : [ask, end]);
+    },
+  );
 
   test('is not called while the terminal has the focus, except after 10 s without a key', async () => {
     const agent = scriptedAgent(['One.', { text: 'Two.', delayMs: 1 }]);
@@ -56,7 +59,15 @@ describe('a long paste', () => {
   test('is shown as a label, deleted as one character and sent in full', async () => {
     const agent = scriptedAgent(['Read.']);
     const stage = await chatStage({ agent, columns: 40 });
-    stage.type(paste('short'), paste('x'.repeat(1001)), '\x7f', ' see ', paste(lines), paste('y\n'.repeat(11)), '.');
+    stage.type(
+      paste('short'),
+      paste('x'.repeat(1001)),
+      '\x7f',
+      ' see ',
+      paste(lines),
+      paste('y\n'.repeat(11)),
+      '.',
+    );
     expect(stage.foot(3)).toContain('› short see [pasted 120 lines][pasted 1');
     stage.type('\r');
     await stage.until('Read.');
