@@ -1,26 +1,22 @@
 import type { UserPart } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { RawKeyboard } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
-import { wrap } from '../terminal/text-width.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { fileLabel } from '../view/tool-calls.ts';
 import type { Notify } from './attention.ts';
 import { Attention } from './attention.ts';
 import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
-import { headerLines, statusFacts } from './facts.ts';
+import { complaintLines, headerLines, resultLines, statusFacts } from './facts.ts';
 import type { ChatListener } from './host.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
-import { inputView } from './input-view.ts';
+import { inputView, placeholderOf } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
@@ -262,12 +258,7 @@ export class InteractiveChat {
   }
 
   #expand(): void {
-    const { lastResult } = this.#conversation.ledger;
-    const { style } = this.#parts;
-    if (lastResult === undefined) return this.#page.lines([style.dim('No tool has printed any output yet.')]);
-    const text = lastResult.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part)));
-    const lines = visible(text.join('\n')).trimEnd().split('\n');
-    this.#page.lines(['', style.bold(visible(lastResult.toolName)), ...lines.map((line) => `  ${line}`)]);
+    this.#page.lines(resultLines(this.#conversation.ledger.lastResult, this.#parts.style));
   }
 
   #enter(text: string): void {
@@ -351,16 +342,7 @@ export class InteractiveChat {
   }
 
   #complain(error: unknown): void {
-    const { style, screen } = this.#parts;
-    const { message } = AgentError.from(error);
-    const advice = error instanceof UsageError ? error.advice : [];
-    const [first = '', ...rest] = wrap(visible(message), screen.columns() - 3);
-    const lines = advice.flatMap((line) => wrap(visible(line), screen.columns() - 3));
-    this.#page.lines([
-      `${style.red(style.marks.failed)} ${first}`,
-      ...rest.map((line) => `  ${line}`),
-      ...lines.map((line) => style.dim(`  ${line}`)),
-    ]);
+    this.#page.lines(complaintLines(error, this.#parts));
   }
 
   #draw(): void {
@@ -371,12 +353,6 @@ export class InteractiveChat {
     const view = this.#prompter.view;
     const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
     const hint = isBlocked ? [style.yellow('    Tab sets your draft aside')] : [];
-    const placeholder =
-      dialog !== undefined
-        ? `press a key shown above to respond, or ${this.#prompter.hasAside ? 'Tab to return to your draft' : 'type a message to steer the run'}`
-        : isRunning
-          ? 'type a message to steer the run'
-          : 'describe a task  /help  @file  !shell';
     const shell = this.#shell.isRunning ? [style.dim('a shell command is running · Ctrl-C stops it')] : [];
     const question = view.question === undefined ? [] : [style.yellow(`  ${view.question}?   y yes   n no`)];
     this.#page.live(
@@ -387,7 +363,7 @@ export class InteractiveChat {
           ...defined({ menu: view.menu, search: view.search }),
           status: this.#status(),
           hint: 'Alt-Enter new line',
-          placeholder,
+          placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,
         screen.columns(),

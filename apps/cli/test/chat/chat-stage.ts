@@ -33,7 +33,7 @@ export interface StageOptions {
 }
 
 /** Timeout of each wait in milliseconds, shorter than the timeout of a test. */
-const patienceMs = 6_000;
+const patienceMs = 60_000;
 
 /** A chat in an in-memory terminal. */
 export interface ChatStage {
