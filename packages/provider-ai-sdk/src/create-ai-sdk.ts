@@ -59,8 +59,18 @@ const capabilities: Capabilities = {
   cacheUsage: true,
 };
 
-const { maxTokens, temperature, requestTimeout, retryFor, baseURL, runtime, timeouts, retry, transport } =
-  configReaders;
+const {
+  maxTokens,
+  temperature,
+  effort,
+  requestTimeout,
+  retryFor,
+  baseURL,
+  runtime,
+  timeouts,
+  retry,
+  transport,
+} = configReaders;
 
 const object = when<Partial<Capabilities>>(isObject, 'an object');
 
@@ -73,7 +83,18 @@ const readOptions = record<AiSdkOptions>({
   resultFiles: oneOf('inside', 'behind'),
   titledShapes: flag,
   secrets: listOf(text),
-  ...{ maxTokens, temperature, requestTimeout, retryFor, baseURL, runtime, timeouts, retry, transport },
+  ...{
+    maxTokens,
+    temperature,
+    effort,
+    requestTimeout,
+    retryFor,
+    baseURL,
+    runtime,
+    timeouts,
+    retry,
+    transport,
+  },
 });
 
 /**
@@ -98,7 +119,7 @@ export function createAiSdk(given: AiSdkOptions): Agent {
     capabilities: { ...capabilities, ...options.capabilities },
     runtime,
     timeouts: { ...defined({ totalMs: options.requestTimeout }), ...options.timeouts },
-    ...defined({ maxTokens: options.maxTokens, temperature: options.temperature }),
+    ...defined({ maxTokens: options.maxTokens, temperature: options.temperature, effort: options.effort }),
     retry: { ...defined({ forMs: options.retryFor }), ...options.retry },
   });
 }

@@ -73,12 +73,12 @@ export function sharedOptions(
   config: FactoryConfig & SendingOptions,
   { baseURL, apiKey, isOfficial }: ServiceAccount,
 ): Omit<AiSdkOptions, 'model'> {
-  const { maxTokens, temperature, requestTimeout, retryFor, runtime, retry, transport } = config;
+  const { maxTokens, temperature, effort, requestTimeout, retryFor, runtime, retry, transport } = config;
   return {
     baseURL,
     secrets: apiKey === undefined ? [] : [apiKey],
     timeouts: { ...(!isOfficial && { headersMs: compatibleHeadersMs }), ...config.timeouts },
-    ...defined({ maxTokens, temperature, requestTimeout, retryFor, runtime, retry, transport }),
+    ...defined({ maxTokens, temperature, effort, requestTimeout, retryFor, runtime, retry, transport }),
   };
 }
 

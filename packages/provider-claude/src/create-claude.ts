@@ -69,7 +69,7 @@ export function createClaude(options: FactoryConfig & ClaudeOptions = {}): Agent
       ...config.timeouts,
     },
     retry: { ...defined({ forMs: config.retryFor }), ...config.retry },
-    ...defined({ runtime: config.runtime, transport: config.transport }),
+    ...defined({ effort: config.effort, runtime: config.runtime, transport: config.transport }),
   });
 }
 

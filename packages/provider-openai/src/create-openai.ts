@@ -50,7 +50,7 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
       ...defined({ totalMs: config.requestTimeout }),
       ...config.timeouts,
     },
-    ...defined({ maxTokens: config.maxTokens, temperature: config.temperature }),
+    ...defined({ maxTokens: config.maxTokens, temperature: config.temperature, effort: config.effort }),
     retry: { ...defined({ forMs: config.retryFor }), ...config.retry },
     ...defined({ transport: config.transport, runtime: config.runtime }),
   });

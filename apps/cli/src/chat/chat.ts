@@ -1,28 +1,27 @@
 import type { UserPart } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { RawKeyboard } from '../terminal/io.ts';
-import { wrap } from '../terminal/text-width.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { fileLabel } from '../view/tool-calls.ts';
+import { styleFor } from '../terminal/style.ts';
+import type { Notify } from './attention.ts';
+import { Attention } from './attention.ts';
 import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
-import { headerLines, runningCommands, statusFacts } from './facts.ts';
+import { complaintLines, headerLines, resultLines, runningCommands, statusFacts } from './facts.ts';
 import type { ChatListener } from './host.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
-import { inputView } from './input-view.ts';
+import { inputView, placeholderOf } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { PromptNotes } from './prompt-notes.ts';
 import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
-import type { CommandContext, ReplaceOptions } from './slash-command.ts';
+import type { CommandContext, ReplaceOptions, Rewind } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** Options of a chat. */
@@ -31,6 +30,8 @@ export interface ChatParts extends Pick<ConversationPorts, 'io' | 'host' | 'scre
   readonly history: PromptHistory;
   /** A session to continue. */
   readonly sessionId?: string;
+  /** Default: a bell. */
+  readonly notify?: Notify;
   /** The first prompt, sent immediately. */
   readonly prompt?: readonly UserPart[];
 }
@@ -40,13 +41,15 @@ const reactionMs = 500;
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;
 
-const pasting = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
+/** Makes the terminal mark pasted text, and report whether it has the focus. */
+const reports = { on: '\x1b[?2004h\x1b[?1004h', off: '\x1b[?1004l\x1b[?2004l' } as const;
 
 /** A conversation in a terminal: the input is below the page, and the output is appended to the page. */
 export class InteractiveChat {
   readonly #parts: ChatParts;
   readonly #page: LivePage;
   readonly #prompter: Prompter;
+  readonly #attention: Attention;
   readonly #done = Promise.withResolvers<number>();
   #conversation: Conversation;
   #stopKeys = () => {};
@@ -56,15 +59,17 @@ export class InteractiveChat {
   readonly #shell: ShellCommands;
   readonly #notes: PromptNotes;
   #commands: Promise<void> = Promise.resolve();
+  readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
   #notice = '';
   #isOver = false;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
-    const { io, screen, history, host } = parts;
+    const { io, screen, history, host, notify } = parts;
     this.#page = new LivePage(io.stdout, screen, io.clock);
     this.#prompter = new Prompter(history, host.folder, host.local?.commands);
+    this.#attention = new Attention(io, notify);
     this.#shell = new ShellCommands({
       style: parts.style,
       place: { folder: host.folder, env: io.env },
@@ -85,7 +90,7 @@ export class InteractiveChat {
       io.onBrokenPipe(() => this.#leave()),
       ...this.#watchCommands(),
     ];
-    io.stdout.write(pasting.on);
+    io.stdout.write(reports.on);
     this.#page.lines(this.#header());
     if (sessionId !== undefined) await this.#recall();
     this.#stopKeys = readKeys(keyboard, io.clock, (keys) => this.#press(keys));
@@ -139,6 +144,9 @@ export class InteractiveChat {
         page: this.#page,
         onChange: () => this.#draw(),
         onRunEnd: () => this.#runEnded(),
+        onUnsent: (text) =>
+          this.#prompter.isEmpty ? this.#prompter.draft(text) : this.#next.push({ text, named: '' }),
+        onQuestion: () => this.#attention.call('is waiting for you'),
       },
       open,
     );
@@ -177,12 +185,15 @@ export class InteractiveChat {
     if (this.#isOver) return;
     const next = this.#next.shift();
     if (next !== undefined) this.#say(next.text, next.named);
+    else if (this.#conversation.dialog === undefined) this.#attention.call('is done');
     this.#draw();
   }
 
   #press(keys: readonly ChatKey[]): void {
     for (const key of keys) {
       if (this.#isOver) return;
+      this.#attention.key(key);
+      if (key.type === 'focus' || key.type === 'blur') continue;
       try {
         this.#key(key);
       } catch (error) {
@@ -207,7 +218,14 @@ export class InteractiveChat {
         if (this.#prompter.isEmpty) this.#leave();
         return;
     }
+    const { dialog } = this.#conversation;
+    const isSwap = (key.type === 'tab' || key.type === 'escape') && dialog !== undefined && !dialog.isTyping;
+    if (isSwap && this.#prompter.swapDraft()) return;
     if (this.#answers(key)) return;
+    if (key.type === 'up' && this.#prompter.isEmpty && !this.#prompter.isBusy) {
+      const text = this.#conversation.takeBack();
+      if (text !== undefined) return this.#prompter.draft(text);
+    }
     const input = this.#prompter.key(key);
     if (input !== undefined) this.#enter(input);
   }
@@ -243,9 +261,9 @@ export class InteractiveChat {
   #suspend(): void {
     const { io, keyboard } = this.#parts;
     this.#page.leave();
-    io.stdout.write(pasting.off);
+    io.stdout.write(reports.off);
     keyboard.suspend(() => {
-      io.stdout.write(pasting.on);
+      io.stdout.write(reports.on);
       this.#draw();
     });
   }
@@ -258,12 +276,7 @@ export class InteractiveChat {
   }
 
   #expand(): void {
-    const { lastResult } = this.#conversation.ledger;
-    const { style } = this.#parts;
-    if (lastResult === undefined) return this.#page.lines([style.dim('No tool has printed any output yet.')]);
-    const text = lastResult.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part)));
-    const lines = visible(text.join('\n')).trimEnd().split('\n');
-    this.#page.lines(['', style.bold(visible(lastResult.toolName)), ...lines.map((line) => `  ${line}`)]);
+    this.#page.lines(resultLines(this.#conversation.ledger.lastResult, this.#parts.style));
   }
 
   #enter(text: string): void {
@@ -315,76 +328,67 @@ export class InteractiveChat {
       send: (text, named) => this.#send(text, named),
       open: (sessionId, how) => this.#open(sessionId, how),
       adopt: (harness, how) => this.#adopt(harness, how),
+      draft: (text) => this.#prompter.draft(text),
+      rewinds: this.#rewinds,
+      // Everything that draws shares this style.
+      setTheme: (theme) => void Object.assign(style, styleFor(screen, theme)),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
       leave: () => this.#leave(),
     };
   }
 
-  #settle(result: void | Promise<void>): void {
+  #settle(result: unknown): void {
     Promise.resolve(result)
       .catch((error) => this.#complain(error))
       .finally(() => this.#draw());
   }
 
-  async #open(sessionId: string | undefined, { keepsCost }: ReplaceOptions = {}): Promise<void> {
+  async #open(
+    sessionId: string | undefined,
+    { keepsCost, isQuiet }: ReplaceOptions = {},
+  ): Promise<Conversation> {
     const before = this.#conversation;
-    const isSame = sessionId === before.harness.sessionId;
+    const isSame = isQuiet ?? sessionId === before.harness.sessionId;
     await before.harness.close();
     this.#conversation = this.#openConversation(sessionId);
     if (keepsCost) this.#conversation.ledger.carry(before.ledger);
     if (!isSame) this.#page.lines(['', ...this.#header()]);
-    if (sessionId === undefined) return;
+    if (sessionId === undefined) return this.#conversation;
     if (isSame) this.#conversation.remember(await this.#parts.host.past(sessionId));
     else await this.#recall();
+    return this.#conversation;
   }
 
-  async #adopt(harness: Harness, { keepsCost }: ReplaceOptions = {}): Promise<void> {
-    const before = this.#conversation;
-    this.#parts.host.adopt(harness, before.harness.sessionId);
+  async #adopt(harness: Harness, how: ReplaceOptions = {}): Promise<Conversation> {
+    this.#parts.host.adopt(harness, this.#conversation.harness.sessionId);
     // Its events are delivered to the listeners of the conversation that created it.
-    await before.harness.close();
     await harness.close();
-    this.#conversation = this.#openConversation(harness.sessionId);
-    if (keepsCost) this.#conversation.ledger.carry(before.ledger);
-    this.#conversation.remember(await this.#parts.host.past(harness.sessionId));
+    return await this.#open(harness.sessionId, { ...how, isQuiet: true });
   }
 
   #complain(error: unknown): void {
-    const { style, screen } = this.#parts;
-    const { message } = AgentError.from(error);
-    const advice = error instanceof UsageError ? error.advice : [];
-    const [first = '', ...rest] = wrap(visible(message), screen.columns() - 3);
-    const lines = advice.flatMap((line) => wrap(visible(line), screen.columns() - 3));
-    this.#page.lines([
-      `${style.red(style.marks.failed)} ${first}`,
-      ...rest.map((line) => `  ${line}`),
-      ...lines.map((line) => style.dim(`  ${line}`)),
-    ]);
+    this.#page.lines(complaintLines(error, this.#parts));
   }
 
   #draw(): void {
     if (this.#isOver) return;
     const { screen, style } = this.#parts;
-    const { above } = this.#conversation;
+    const { above, dialog, isRunning } = this.#conversation;
+    if (dialog === undefined) this.#prompter.giveBack();
     const view = this.#prompter.view;
-    const isRunning = this.#conversation.isRunning;
-    const placeholder =
-      this.#conversation.dialog !== undefined
-        ? 'press a key shown above to respond, or type a message to steer the run'
-        : isRunning
-          ? 'type a message to steer the run'
-          : 'describe a task  /help  @file  !shell';
+    const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
+    const hint = isBlocked ? [style.yellow('    Tab sets your draft aside')] : [];
     const shell = this.#shell.isRunning ? [style.dim('a shell command is running · Ctrl-C stops it')] : [];
     const question = view.question === undefined ? [] : [style.yellow(`  ${view.question}?   y yes   n no`)];
     this.#page.live(
       inputView(
         {
           editor: view.editor,
-          above: [...above, ...shell, ...question],
+          above: [...above, ...hint, ...shell, ...question],
           ...defined({ menu: view.menu, search: view.search }),
           status: this.#status(),
           hint: 'Alt-Enter new line',
-          placeholder,
+          placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,
         screen.columns(),
@@ -410,7 +414,7 @@ export class InteractiveChat {
     this.#isOver = true;
     const closed = this.#conversation.leave();
     this.#page.leave();
-    io.stdout.write(pasting.off);
+    io.stdout.write(reports.off);
     keyboard.close();
     const wayBack = ledger.seq === 0 ? undefined : host.wayBack(harness.sessionId);
     if (wayBack !== undefined) io.stdout.write(`${style.dim(`continue: ${wayBack}`)}\n`);

@@ -7,9 +7,10 @@ import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { formatMs, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
-import { wrap } from '../terminal/text-width.ts';
+import { clip, wrap } from '../terminal/text-width.ts';
 import { ApprovalDialog } from '../view/approval-dialog.ts';
 import { closingLines, markOf } from '../view/closing.ts';
 import { pastLines, promptLines } from '../view/history-lines.ts';
@@ -28,6 +29,10 @@ export interface ConversationPorts {
   readonly style: Style;
   /** Called when the content below the page has changed. */
   onChange(): void;
+  /** Called with messages that the run has ended without. */
+  onUnsent(text: string): void;
+  /** Called when a question appears. */
+  onQuestion(): void;
   /** Called when a run has ended and the next message can be sent. */
   onRunEnd(status: FinishedEvent['status']): void;
 }
@@ -51,6 +56,10 @@ export class Conversation {
   #runId: string | undefined;
   #activity: readonly string[] = [];
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** Messages that the user can take back, because the run has not received them. */
+  readonly #held: string[] = [];
+  /** True while a call waits that a message ends. */
+  #isWaiting = false;
   /** Messages sent during the run that no event has confirmed yet. */
   #steered = 0;
 
@@ -69,7 +78,10 @@ export class Conversation {
 
   /** The lines above the input: a question or the activity. */
   get above(): readonly string[] {
-    return this.#dialog.open ? this.#dialog.footer() : this.#activity;
+    const { style, screen } = this.#ports;
+    const room = screen.columns() - 1;
+    const held = this.#held.map((text) => clip(`↳ queued: ${oneLine(text)}`, room, style.marks.ellipsis));
+    return [...(this.#dialog.open ? this.#dialog.footer() : this.#activity), ...held.map(style.dim)];
   }
 
   /** The dialog of the open question. */
@@ -117,13 +129,47 @@ export class Conversation {
     this.#follow((runId) => this.harness.resume({ answers, runId }));
   }
 
-  /** Sends a message during a run. Returns false if no turn will follow to read it. */
+  /** Replaces older messages with a summary, which keeps what the words name. */
+  compact(keep: string): void {
+    const { page, style } = this.#ports;
+    const { compactions, wasted } = this.ledger;
+    const compact = keep === '' ? {} : { keep };
+    const run = this.#follow((runId) => this.harness.resume({ compact, runId }));
+    void run.result.then(({ status }) => {
+      if (status !== 'complete' || this.ledger.compactions > compactions) return;
+      const isFailed = this.ledger.wasted.inputTokens > wasted.inputTokens;
+      const why = isFailed ? 'the summary failed' : 'only the last exchange is left, or compaction is off';
+      page.lines([style.yellow(`Nothing was summarized: ${why}.`)]);
+    });
+  }
+
+  /**
+   * Sends a message during a run. Here, it is held until a response or a result arrives, because only then can the next
+   * request contain it. Returns false if no turn will follow to read it.
+   */
   steer(text: string): boolean {
+    if (this.#ports.host.local === undefined || this.#view === undefined || this.#isWaiting)
+      return this.#send(text);
+    this.#held.push(text);
+    return true;
+  }
+
+  /** Returns the last message that the run has not received, and forgets it. */
+  takeBack(): string | undefined {
+    return this.#held.pop();
+  }
+
+  #send(text: string): boolean {
     if (!this.harness.steer(text)) return false;
     const { page, style } = this.#ports;
     this.#steered += 1;
-    page.lines([style.dim(`↳ queued: ${visible(text)}`)]);
+    page.lines(['', style.dim(`↳ queued: ${visible(text)}`)]);
     return true;
+  }
+
+  #sendHeld(): void {
+    const unsent = this.#held.splice(0).filter((text) => !this.#send(text));
+    if (unsent.length > 0) this.#ports.onUnsent(unsent.join('\n'));
   }
 
   /** Shows why the server refused a decision, and asks again if the question is still open. */
@@ -136,6 +182,7 @@ export class Conversation {
 
   cancel(): void {
     this.#dialog.close();
+    this.#held.length = 0;
     this.#view?.stopping();
     if (this.harness.cancel()) return;
     // The run belongs to another client, or its end was never received: only the view can stop.
@@ -175,6 +222,9 @@ export class Conversation {
     }
     if (this.#view === undefined && !beginsRun(event)) return;
     this.#viewOf().event(event);
+    if (event.type === 'tool_started') this.#isWaiting = event.waitUntil !== undefined;
+    if (event.type === 'tool_result') this.#isWaiting = false;
+    if (event.type === 'assistant' || event.type === 'tool_result' || this.#isWaiting) this.#sendHeld();
   }
 
   #showUserMessage(event: Extract<Event, { type: 'user' }>): void {
@@ -183,7 +233,7 @@ export class Conversation {
     if (!isOwn) this.#ports.page.lines(['', ...promptLines(event.content, this.#ports)]);
   }
 
-  #follow(start: (runId: string) => Run): void {
+  #follow(start: (runId: string) => Run): Run {
     this.#steered = 0;
     // Set before the first event arrives, which can be immediately.
     this.#runId = systemRuntime.id();
@@ -199,6 +249,7 @@ export class Conversation {
       if (result.status === 'failed')
         for (const request of this.ledger.openApprovals.values()) this.#ask(request);
     });
+    return run;
   }
 
   #handleFinished(event: FinishedEvent): void {
@@ -212,6 +263,8 @@ export class Conversation {
     this.#view = undefined;
     this.#run = undefined;
     this.#activity = [];
+    this.#isWaiting = false;
+    this.#sendHeld();
     if (result.status !== 'waiting') this.#dialog.close();
     const task = {
       form: 'people',
@@ -261,6 +314,7 @@ export class Conversation {
       model: host.model.name,
       quiet: false,
       verbose: false,
+      folded: true,
       steady: true,
     });
     return this.#view;
@@ -269,6 +323,7 @@ export class Conversation {
   #ask(request: ApprovalRequestedEvent): void {
     if (!this.#dialog.open) this.#askedAt = this.#ports.io.clock.now();
     this.#dialog.ask(request);
+    this.#ports.onQuestion();
     this.#ports.onChange();
   }
 

@@ -1,11 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { AgentError } from '@cobbler/agent';
+import type { ToolResultEvent } from '@cobbler/agent/events';
 import { shortId } from '../session/find-session.ts';
 import { visible } from '../terminal/escape.ts';
 import { formatUsd } from '../terminal/format.ts';
+import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
-import { clip, flow } from '../terminal/text-width.ts';
+import { clip, flow, wrap } from '../terminal/text-width.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { Ledger } from '../view/ledger.ts';
+import { fileLabel } from '../view/tool-calls.ts';
 import { windowFact } from './figures-view.ts';
 import type { ChatHost } from './host.ts';
 
@@ -24,7 +29,7 @@ export function statusFacts(host: ChatHost, sessionId: string, ledger: Ledger, s
   const count = runningCommands(host, sessionId);
   const branch = gitBranch(host.folder);
   return [
-    visible(host.model.name),
+    [visible(host.model.name), host.model.effort ?? ''].join(' ').trim(),
     host.permissionWord,
     windowFact(ledger, host, style),
     ...(usd === undefined ? [] : [formatUsd(usd)]),
@@ -36,6 +41,31 @@ export function statusFacts(host: ChatHost, sessionId: string, ledger: Ledger, s
 /** Returns the number of commands that run in the background. */
 export function runningCommands({ local }: ChatHost, sessionId: string): number {
   return local?.background?.list(sessionId).filter(({ status }) => status === 'running').length ?? 0;
+}
+
+/** Returns an error with its advice. */
+export function complaintLines(
+  error: unknown,
+  { style, screen }: { readonly style: Style; readonly screen: Pick<Screen, 'columns'> },
+): string[] {
+  const room = screen.columns() - 3;
+  const { message } = AgentError.from(error);
+  const advice = error instanceof UsageError ? error.advice : [];
+  const [first = '', ...rest] = wrap(visible(message), room);
+  const lines = advice.flatMap((line) => wrap(visible(line), room));
+  return [
+    `${style.red(style.marks.failed)} ${first}`,
+    ...rest.map((line) => `  ${line}`),
+    ...lines.map((line) => style.dim(`  ${line}`)),
+  ];
+}
+
+/** Returns the whole output of a tool call. */
+export function resultLines(result: ToolResultEvent | undefined, style: Style): string[] {
+  if (result === undefined) return [style.dim('No tool has printed any output yet.')];
+  const text = result.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part)));
+  const lines = visible(text.join('\n')).trimEnd().split('\n');
+  return ['', style.bold(visible(result.toolName)), ...lines.map((line) => `  ${line}`)];
 }
 
 /** Returns the branch of a directory's repository without running git; undefined outside a repository. */

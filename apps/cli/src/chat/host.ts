@@ -2,6 +2,7 @@ import type { Event, Tool } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
 import type { BackgroundCommands } from '@cobbler/tools';
+import type { Effort } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -13,6 +14,13 @@ export interface ChatModel {
   readonly name: string;
   /** Size of its context window in tokens, if known. */
   readonly contextTokens?: number;
+  readonly effort?: Effort;
+}
+
+/** Another model, or another effort: undefined for the one of the configuration. */
+export interface ModelChange {
+  readonly model?: string;
+  readonly effort?: Effort | undefined;
 }
 
 /** A model that can be selected. */
@@ -44,7 +52,7 @@ export interface LocalParts {
   readonly background?: BackgroundCommands;
   models(): readonly ModelChoice[];
   /** @throws UsageError, or AgentError `invalid`, for a model that cannot be used. */
-  setModel(name: string): Promise<void>;
+  setModel(change: ModelChange): Promise<void>;
   /** Stores a rule in the project's file. Returns the path of the file for display. */
   keepRule(rule: string): Promise<string>;
 }

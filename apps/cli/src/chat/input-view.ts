@@ -45,6 +45,14 @@ export function inputView(view: InputView, style: Style, columns: number): LiveF
   return { lines, cursor: { row, column: Math.min(width, cursor.column + indent) } };
 }
 
+/** Returns the text that is shown while nothing is typed. */
+export function placeholderOf(isAsking: boolean, isRunning: boolean, hasAside: boolean): string {
+  const steer = 'type a message to steer the run';
+  if (isAsking)
+    return `press a key shown above to respond, or ${hasAside ? 'Tab to return to your draft' : steer}`;
+  return isRunning ? steer : 'describe a task  /help  @file  !shell';
+}
+
 /** Returns the input in rows that fit, and the cursor position in them. Control characters are shown as symbols. */
 function inputRows(
   { text, cursor }: EditorState,
@@ -120,5 +128,5 @@ function statusLine(facts: readonly string[], hint: string, style: Style, width:
 
 function stripColors(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors of the CLI take no space.
-  return text.replaceAll(/\x1b\[\d+m/g, '');
+  return text.replaceAll(/\x1b\[[\d;]+m/g, '');
 }

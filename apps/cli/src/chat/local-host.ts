@@ -8,6 +8,7 @@ import { defined } from '@cobbler/agent/values';
 import type { BackgroundCommands } from '@cobbler/tools';
 import { shortPath } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
+import type { Effort } from '../config/run-flags.ts';
 import type { Task } from '../run/task.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, readsOnly } from '../session/audit.ts';
@@ -19,11 +20,13 @@ import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
-import type { ChatHost, ChatListener, ChatModel, LocalParts, ModelChoice } from './host.ts';
+import type { ChatHost, ChatListener, ChatModel, LocalParts, ModelChange, ModelChoice } from './host.ts';
 import { UndoHistory } from './undo-history.ts';
 
 /** The current model and the data that depends on it. */
 export interface SelectedModel extends Pick<Task, 'agent' | 'pricing' | 'failure'> {
+  /** Absent: the default of the model. */
+  readonly effort?: Effort;
   /** Settings that a resumed session uses. */
   readonly note: SessionMetadata;
 }
@@ -33,8 +36,8 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   readonly io: Io;
   readonly folder: string;
   readonly selected: SelectedModel;
-  /** Switches to another model. */
-  readonly choose: (name: string) => Promise<SelectedModel>;
+  /** Switches to another model or another effort. */
+  readonly choose: (change: ModelChange) => Promise<SelectedModel>;
   readonly models: readonly ModelChoice[];
   /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
@@ -91,7 +94,7 @@ export class LocalHost implements ChatHost {
   get model(): ChatModel {
     const { model, capabilities } = this.#selected.agent;
     const { contextTokens } = capabilities;
-    return { name: model, ...defined({ contextTokens }) };
+    return { name: model, ...defined({ contextTokens, effort: this.#selected.effort }) };
   }
 
   get permissionWord(): string {
@@ -119,8 +122,9 @@ export class LocalHost implements ChatHost {
       undo: this.#undo,
       ...defined({ background }),
       models: () => models,
-      setModel: async (name) => {
-        this.#selected = await choose(name);
+      setModel: async (change) => {
+        const { effort } = this.#selected;
+        this.#selected = await choose({ ...defined({ effort }), ...change });
       },
       keepRule: async (rule) => shortPath(await keepRule(folder, rule, io.env), io.env),
     };

@@ -1,5 +1,6 @@
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import { defined } from '@cobbler/agent/values';
+import { plural } from '../terminal/format.ts';
 import type { ChatKey } from './input/key.ts';
 import type { EditorState } from './input/line-editor.ts';
 import { atEdge, brokenLine, edit, editorWith, emptyEditor } from './input/line-editor.ts';
@@ -18,6 +19,10 @@ export interface PrompterView {
   readonly search?: string;
   readonly question?: string;
 }
+
+/** A longer pasted text is shown as a label. */
+const maxPastedLines = 10;
+const maxPastedLength = 1000;
 
 interface Search {
   readonly words: string;
@@ -42,6 +47,10 @@ export class Prompter {
   /** Position in the history; its length stands for the text that is typed now. */
   #at: number;
   #unsent: EditorState = emptyEditor;
+  /** Long pasted texts by what stands for them in the input. */
+  readonly #pastes = new Map<string, string>();
+  /** A draft that was set aside to answer a question. */
+  #aside: EditorState | undefined;
   #search: Search | undefined;
   #picker: Picker | undefined;
   #question: { readonly text: string; readonly onYes: () => void } | undefined;
@@ -81,9 +90,35 @@ export class Prompter {
     return had;
   }
 
+  /** Sets the draft aside, or gives it back. Returns false if there is none, or if the key belongs to a menu. */
+  swapDraft(): boolean {
+    const next = this.isEmpty ? this.#aside : emptyEditor;
+    if (next === undefined || this.isBusy || this.#menu() !== undefined) return false;
+    this.#aside = this.isEmpty ? undefined : this.#editor;
+    this.#set(next);
+    return true;
+  }
+
+  /** Gives back a draft that was set aside, unless something else is typed. */
+  giveBack(): void {
+    if (this.#aside !== undefined && this.isEmpty) this.swapDraft();
+  }
+
+  /** True if a draft was set aside. */
+  get hasAside(): boolean {
+    return this.#aside !== undefined;
+  }
+
   pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void): void {
     this.#picker = { title, items, onPick };
+    this.#chosen = 0;
     this.#set(emptyEditor);
+  }
+
+  /** Puts a text into the empty input. */
+  draft(text: string): void {
+    if (this.isEmpty) this.#set(editorWith(text));
+    this.#menuClosed = true;
   }
 
   ask(text: string, onYes: () => void): void {
@@ -106,10 +141,40 @@ export class Prompter {
         if (atEdge(this.#editor, key.type)) this.#inHistory(key.type);
         else this.#editor = edit(this.#editor, key);
         return undefined;
+      case 'paste':
+        this.#paste(key.text);
+        return undefined;
+      case 'backspace':
+        this.#change(this.#withoutPaste() ?? edit(this.#editor, key));
+        return undefined;
       default:
         this.#change(edit(this.#editor, key));
         return undefined;
     }
+  }
+
+  /** Inserts a text, or a label for a long one. A label becomes its text when that is pasted again. */
+  #paste(text: string): void {
+    const { text: typed } = this.#editor;
+    const again = [...this.#pastes].find(([label, whole]) => whole === text && typed.includes(label));
+    if (again !== undefined) return this.#change(editorWith(typed.replace(again[0], () => text)));
+    const lines = text.trimEnd().split('\n').length;
+    const isLong = this.#picker === undefined && (lines > maxPastedLines || text.length > maxPastedLength);
+    if (!isLong) return this.#change(edit(this.#editor, { type: 'paste', text }));
+    const size = lines > 1 ? plural(lines, 'line') : plural(text.length, 'character');
+    let label = `[pasted ${size}]`;
+    for (let count = 2; this.#pastes.has(label); count += 1) label = `[pasted ${size}, ${count}]`;
+    this.#pastes.set(label, text);
+    this.#change(edit(this.#editor, { type: 'paste', text: label }));
+  }
+
+  /** Returns the input without the label before the cursor; undefined if there is none. */
+  #withoutPaste(): EditorState | undefined {
+    const { text, cursor } = this.#editor;
+    const label = [...this.#pastes.keys()].find((one) => text.slice(0, cursor).endsWith(one));
+    if (label === undefined) return undefined;
+    const start = cursor - label.length;
+    return { text: text.slice(0, start) + text.slice(cursor), cursor: start };
   }
 
   #enter(): string | undefined {
@@ -118,8 +183,10 @@ export class Prompter {
       this.#editor = broken;
       return undefined;
     }
-    const { text } = this.#editor;
-    if (text.trim() === '') return undefined;
+    if (this.#editor.text.trim() === '') return undefined;
+    // In one pass, because a pasted text can contain what looks like a label.
+    const text = this.#editor.text.replaceAll(/\[pasted [^\]]+\]/g, (one) => this.#pastes.get(one) ?? one);
+    if (this.#aside === undefined) this.#pastes.clear();
     this.#history.add(text);
     this.#set(emptyEditor);
     return text;

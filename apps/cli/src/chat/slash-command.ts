@@ -1,15 +1,29 @@
 import type { Harness } from '@cobbler/agent/harness';
 import type { Io } from '../terminal/io.ts';
-import type { Style } from '../terminal/style.ts';
+import type { Style, Theme } from '../terminal/style.ts';
 import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 import type { PromptNotes } from './prompt-notes.ts';
+import type { Restoration } from './undo-history.ts';
 
 /** Options for replacing one conversation with another. */
 export interface ReplaceOptions {
   /** Set if the user sees it as the same conversation: its cost so far is kept. */
   readonly keepsCost?: true;
+  /** Set if the user has already seen it. */
+  readonly isQuiet?: true;
+}
+
+/** An undo or a rewind that can be taken back. */
+export interface Rewind {
+  /** The session before. */
+  readonly from: string;
+  /** The files before. */
+  readonly files: readonly Restoration[];
+  /** The session after, with its last event. */
+  readonly sessionId: string;
+  readonly seq: number;
 }
 
 /** The context of a command. */
@@ -23,15 +37,20 @@ export interface CommandContext {
   columns(): number;
   /** Adds lines to the page. */
   say(lines: readonly string[]): void;
-  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void | Promise<void>): void;
+  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => unknown): void;
   /** Asks a yes-or-no question; calls `onYes` if the user presses `y`. */
-  ask(question: string, onYes: () => void | Promise<void>): void;
+  ask(question: string, onYes: () => unknown): void;
   /** Sends a prompt. Only the files that `named` names with `@` are attached. */
   send(text: string, named: string): void;
   /** Continues another session, or starts a new one. */
-  open(sessionId: string | undefined, how?: ReplaceOptions): Promise<void>;
+  open(sessionId: string | undefined, how?: ReplaceOptions): Promise<Conversation>;
   /** Continues with a conversation that begins like this one. */
-  adopt(harness: Harness, how?: ReplaceOptions): Promise<void>;
+  adopt(harness: Harness, how?: ReplaceOptions): Promise<Conversation>;
+  /** Puts a text into the input, unless something is typed there. */
+  draft(text: string): void;
+  /** What `/redo` can take back, the latest last. */
+  readonly rewinds: Rewind[];
+  setTheme(theme: Theme): void;
   /** Copies a text to the user's clipboard, if the terminal allows it. */
   copy(text: string): void;
   leave(): void;
@@ -40,11 +59,13 @@ export interface CommandContext {
 /** A slash command. */
 export interface SlashCommand {
   readonly name: string;
+  /** Other names that people type. */
+  readonly aliases?: readonly string[];
   /** Arguments after the name. */
   readonly operand?: string;
   /** A description of one line for the list of commands. */
   readonly text: string;
   /** Set if the command cannot be used during a run, because it replaces the conversation. */
   readonly needsRest?: true;
-  run(commandContext: CommandContext, operand: string): void | Promise<void>;
+  run(commandContext: CommandContext, operand: string): unknown;
 }

@@ -4,6 +4,7 @@ import type { Event } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import { readFailure } from '../config/attachment.ts';
 import { readProjectRules, trustRules } from '../config/project-rules.ts';
+import { efforts, readEffort } from '../config/run-flags.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { shortId } from '../session/find-session.ts';
@@ -11,26 +12,34 @@ import { ageOf, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
-import { styleFor } from '../terminal/style.ts';
+import { oneOf, optionValue } from '../terminal/option-value.ts';
+import { styleFor, themes } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
-import { clip, wrap } from '../terminal/text-width.ts';
+import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
 import { pastLines } from '../view/history-lines.ts';
-import type { PromptRecord } from '../view/ledger.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import { background } from './background-command.ts';
 import { contextLines, costLines } from './figures-view.ts';
+import type { ChatHost, LocalParts, ModelChange } from './host.ts';
 import { localParts } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 import { plan, todo } from './planning-commands.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
-import type { Restoration } from './undo-history.ts';
 
 /** Every command, in the order of the list. */
 export const slashCommands: readonly SlashCommand[] = [
   { name: 'help', text: 'list commands and keys', run: help },
   { name: 'model', operand: '[name]', text: 'switch to another model', needsRest: true, run: model },
+  {
+    name: 'effort',
+    operand: '[level]',
+    text: 'set how much the model reasons',
+    needsRest: true,
+    run: effort,
+  },
+  { name: 'thinking', text: "show the model's thinking since the last prompt", run: thinking },
   { name: 'tools', text: 'list the tools that the model can use', run: tools },
   {
     name: 'permissions',
@@ -51,10 +60,34 @@ export const slashCommands: readonly SlashCommand[] = [
     text: 'list, show or stop the commands that run in the background',
     run: background,
   },
-  { name: 'cost', text: "show this session's cost and tokens", run: cost },
+  { name: 'cost', aliases: ['usage'], text: "show this session's cost and tokens", run: cost },
   { name: 'context', text: 'show how full the context window is', run: context },
+  {
+    name: 'compact',
+    operand: '[what to keep]',
+    text: 'replace older messages with a summary',
+    needsRest: true,
+    run: compact,
+  },
   { name: 'diff', text: 'show the changes made in this session', run: diff },
-  { name: 'undo', text: 'undo the last prompt and its edits', needsRest: true, run: undo },
+  {
+    name: 'undo',
+    text: 'undo the last prompt and its edits',
+    needsRest: true,
+    run: async (commandContext) => (await import('./rewind.ts')).undo(commandContext),
+  },
+  {
+    name: 'rewind',
+    text: 'go back to an earlier prompt: its conversation, files or both',
+    needsRest: true,
+    run: async (commandContext) => (await import('./rewind.ts')).rewind(commandContext),
+  },
+  {
+    name: 'redo',
+    text: 'take back the last undo or rewind',
+    needsRest: true,
+    run: async (commandContext) => (await import('./rewind.ts')).redo(commandContext),
+  },
   {
     name: 'fork',
     operand: '[event]',
@@ -66,18 +99,26 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'resume', operand: '[id]', text: 'continue another session', needsRest: true, run: resume },
   {
     name: 'save',
-    operand: 'file',
+    aliases: ['export'],
+    operand: '[file]',
     text: 'save this session as Markdown, or as JSON Lines (.jsonl)',
     run: save,
   },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
+  { name: 'theme', operand: '[name]', text: 'change the colors', run: theme },
   {
     name: 'clear',
+    aliases: ['new'],
     text: 'start a new session',
     needsRest: true,
     run: (commandContext) => commandContext.open(undefined),
   },
-  { name: 'exit', text: 'exit; the session is saved', run: (commandContext) => commandContext.leave() },
+  {
+    name: 'exit',
+    aliases: ['quit'],
+    text: 'exit; the session is saved',
+    run: (commandContext) => commandContext.leave(),
+  },
 ];
 
 /** Returns the built-in commands, then those that are prompts and have another name. */
@@ -105,11 +146,15 @@ function promptCommand(command: CommandDefinition): SlashCommand {
 /** Returns the commands with this prefix as menu items. */
 export function commandItems(prefix: string, prompts: readonly CommandDefinition[] = []): MenuItem[] {
   return allCommands(prompts)
-    .filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))
+    .filter((command) => namesOf(command).some((name) => name.startsWith(prefix.toLowerCase())))
     .map(({ name, operand, text }) => ({
       name: `/${name}`,
       text: operand === undefined ? text : `${text} ${operand}`,
     }));
+}
+
+function namesOf({ name, aliases = [] }: SlashCommand): string[] {
+  return [name, ...aliases];
 }
 
 /**
@@ -119,9 +164,9 @@ export function commandItems(prefix: string, prompts: readonly CommandDefinition
 export async function runCommand(line: string, commandContext: CommandContext): Promise<void> {
   const [, name = '', operand = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const commands = allCommands(commandContext.host.local?.commands);
-  const command = commands.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  const command = commands.find((one) => namesOf(one).includes(name.toLowerCase()));
   if (command === undefined) {
-    const names = commands.map((one) => `/${one.name}`);
+    const names = commands.flatMap(namesOf).map((one) => `/${one}`);
     throw new UsageError(`There is no command /${name}.${didYouMean(`/${name}`, names)}`, 'See: /help');
   }
   if (command.needsRest && commandContext.conversation.isRunning) {
@@ -135,7 +180,8 @@ const keys = [
   ['Alt-Enter, Ctrl-J, \\ Enter', 'start a new line'],
   ['@path', 'attach a file; Tab completes'],
   ['!line', 'run a shell command; your next prompt will include its output'],
-  ['Up, Ctrl-R', 'show previous input'],
+  ['Up, Ctrl-R', 'show previous input; during a run, Up first returns a queued message'],
+  ['Tab', 'complete; while a call waits, set your draft aside to respond'],
   ['Ctrl-C', 'stop the run or clear the line; press twice to exit'],
   ['Ctrl-O', 'show the full output of the last tool call'],
   ['Esc', 'close a menu'],
@@ -161,20 +207,65 @@ function help({ host, say, style, columns }: CommandContext): void {
   say([...lines(rows), '', ...lines(keys)]);
 }
 
-async function model(
-  { host, pick, say, style, conversation, open }: CommandContext,
-  name: string,
-): Promise<void> {
-  const local = localParts(host, 'chooses the model', 'another model: cobbler serve -m MODEL');
-  const change = async (wanted: string) => {
-    await local.setModel(wanted);
-    await open(conversation.harness.sessionId);
-    say([style.dim(`switched to ${host.model.name}`)]);
-  };
+async function changeModel(commandContext: CommandContext, change: ModelChange): Promise<void> {
+  const { host, conversation, open, say, style } = commandContext;
+  await modelParts(host).setModel(change);
+  await open(conversation.harness.sessionId);
+  const { name, effort = 'default' } = host.model;
+  say([style.dim('effort' in change ? `effort: ${effort}` : `switched to ${visible(name)}`)]);
+}
+
+function modelParts(host: ChatHost): LocalParts {
+  return localParts(host, 'chooses the model', 'another one: cobbler serve -m MODEL --effort LEVEL');
+}
+
+async function model(commandContext: CommandContext, name: string): Promise<void> {
+  const { host, pick } = commandContext;
+  const local = modelParts(host);
+  const change = (model: string) => changeModel(commandContext, { model });
   if (name !== '') return await change(name);
   pick(
     `current: ${host.model.name}; to switch: /model NAME; prices are per million tokens`,
-    local.models().map(({ name, text }) => ({ name, text })),
+    local.models(),
+    change,
+  );
+}
+
+async function effort(commandContext: CommandContext, level: string): Promise<void> {
+  const { host, pick } = commandContext;
+  modelParts(host);
+  const change = (name: string) =>
+    changeModel(commandContext, { effort: name === 'default' ? undefined : readEffort(name, '/effort') });
+  if (level !== '') return await change(level);
+  const items = [...efforts, 'default'].map((name) => ({ name }));
+  pick(`effort of ${host.model.name}: ${host.model.effort ?? 'default'}`, items, change);
+}
+
+function thinking({ conversation, say, style }: CommandContext): void {
+  const thoughts = conversation.ledger.runs.at(-1)?.thoughts ?? [];
+  if (thoughts.length === 0)
+    return say([style.dim('The model has shown no thinking since the last prompt.')]);
+  say(
+    thoughts.flatMap((text) => [
+      '',
+      ...visible(text.trim())
+        .split('\n')
+        .map((line) => style.dim(`  ${line}`)),
+    ]),
+  );
+}
+
+function theme({ pick, say, style, setTheme }: CommandContext, given: string): void {
+  const change = (name: string) => {
+    setTheme(optionValue(name, '/theme', oneOf(themes), `Themes: ${themes.join(', ')}`) ?? 'dark');
+    const note = style.color || name === 'none' ? '' : '; this terminal or NO_COLOR turns colors off';
+    say([`${style.green('+ added')} ${style.red('- removed')} ${style.yellow('asks')}${note}`]);
+    say([style.dim(`for this chat; to keep it: cobbler config set theme ${name}`)]);
+  };
+  if (given !== '') return change(given);
+  pick(
+    'theme',
+    themes.map((name) => ({ name })),
     change,
   );
 }
@@ -196,6 +287,11 @@ function cost({ conversation, host, say, style }: CommandContext): void {
 
 function context({ conversation, host, say, style }: CommandContext): void {
   say(contextLines(conversation.ledger, host, style));
+}
+
+function compact({ conversation }: CommandContext, keep: string): void {
+  if (conversation.ledger.seq === 0) throw new UsageError('There are no messages yet.');
+  conversation.compact(keep);
 }
 
 function diff({ conversation, say, style, columns }: CommandContext): void {
@@ -244,7 +340,8 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
         `The ids of ${found.length} sessions start with ${JSON.stringify(given)}.`,
         'Use more characters of the id. To list the sessions: /sessions',
       );
-    return await open(one.info.id);
+    await open(one.info.id);
+    return;
   }
   if (rows.length === 0) throw new UsageError('There is no other session.');
   const items = rows.map(({ info, folder = '' }) => ({
@@ -255,10 +352,10 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
   pick('continue', items, open);
 }
 
-async function save({ host, conversation, say, style }: CommandContext, file: string): Promise<void> {
-  if (file === '')
-    throw new UsageError('The file name is missing.', 'For example: /save talk.md, or /save talk.jsonl');
-  const events = await host.past(conversation.harness.sessionId);
+async function save({ host, conversation, say, style }: CommandContext, given: string): Promise<void> {
+  const { sessionId } = conversation.harness;
+  const file = given || `session-${shortId(sessionId)}.md`;
+  const events = await host.past(sessionId);
   saveConversation(resolve(host.folder, file), events, new ToolCallList(host.known));
   say([style.dim(`${plural(events.length, 'event')} written to ${visible(file)}`)]);
 }
@@ -340,65 +437,4 @@ function markdownOf(events: readonly Event[], calls: ToolCallList): string {
   const style = { ...plain, marks: { ...plain.marks, prompt: '>' } };
   const view = { style, columns: 200, tty: false, verbose: false };
   return `${pastLines(events, calls, view).join('\n').trim()}\n`;
-}
-
-const maxDiffLines = 16;
-
-/** Undoes the last prompt: shows the changes, asks, restores the files and continues in a copy that ends before the prompt. */
-async function undo(commandContext: CommandContext): Promise<void> {
-  const { conversation, host, ask } = commandContext;
-  const run = conversation.ledger.runs.at(-1);
-  if (run === undefined) throw new UsageError('There is nothing to undo.');
-  const { sessionId } = conversation.harness;
-  const restorations = (await host.local?.undo.restorations(sessionId, run.runIds)) ?? [];
-  commandContext.say(preview(run, restorations, commandContext));
-  ask(`undo this prompt${restorations.length > 0 ? ` and ${plural(restorations.length, 'file')}` : ''}`, () =>
-    takeBack(run, restorations, commandContext),
-  );
-}
-
-function preview(
-  run: PromptRecord,
-  restorations: readonly Restoration[],
-  commandContext: CommandContext,
-): string[] {
-  const { style, columns, host } = commandContext;
-  const room = columns() - 8;
-  const lines = [
-    `  ${style.cyan(style.marks.prompt)} ${clip(oneLine(run.prompt), room, style.marks.ellipsis)}`,
-  ];
-  for (const { path, before, isChanged } of restorations) {
-    const diffs = run.changes.filter((change) => change.path === path).map(({ diff }) => diff);
-    const sizes = diffs.map(diffSize);
-    const [added, removed] = [sum(sizes.map((size) => size.added)), sum(sizes.map((size) => size.removed))];
-    const what =
-      before === null
-        ? 'will be deleted: this prompt created it'
-        : `will be restored, undoing +${added} -${removed}`;
-    lines.push(`  ${style.bold(oneLine(path))} ${what}`);
-    if (isChanged)
-      lines.push(`    ${style.yellow('changed by another program since; that change will be lost too')}`);
-    for (const diff of diffs)
-      lines.push(...diffLines(diff, style, room, maxDiffLines).map((line) => `      ${line}`));
-  }
-  if (host.local === undefined) lines.push(style.dim('  files on the server will not be changed'));
-  else lines.push(style.dim('  effects of commands will not be undone'));
-  return lines;
-}
-
-async function takeBack(
-  run: PromptRecord,
-  restorations: readonly Restoration[],
-  { conversation, host, adopt, open, say, style }: CommandContext,
-): Promise<void> {
-  const same = { keepsCost: true } as const;
-  await host.local?.undo.restore(restorations);
-  if (run.seq > 1) await adopt(await conversation.harness.fork({ upToSeq: run.seq - 1 }), same);
-  else await open(undefined, same);
-  const files = restorations.length === 0 ? '' : `, ${plural(restorations.length, 'file')} restored`;
-  say([style.dim(`undone${files}; the previous session is still available: /sessions`)]);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -23,6 +23,8 @@ export interface Restoration {
   readonly before: Uint8Array | null;
   /** True if another program has changed the file since. */
   readonly isChanged: boolean;
+  /** The contents that a restoration has left, for one that takes it back. */
+  readonly left?: Uint8Array | null;
 }
 
 const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
@@ -34,7 +36,7 @@ const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 export class UndoHistory {
   readonly #workspace: Workspace;
   readonly #folder: string | undefined;
-  readonly #inMemory: UndoEntry[] = [];
+  readonly #inMemory: (UndoEntry & { readonly sessionId: string })[] = [];
   #sessionId = '';
   #runId = '';
 
@@ -46,7 +48,6 @@ export class UndoHistory {
 
   /** Assigns later edits to this run. */
   begin(sessionId: string, runId: string): void {
-    if (sessionId !== this.#sessionId) this.#inMemory.length = 0;
     this.#sessionId = sessionId;
     this.#runId = runId;
   }
@@ -71,12 +72,26 @@ export class UndoHistory {
     return found.filter((one) => one !== undefined);
   }
 
-  /** Restores the files. @throws AgentError if a file cannot be written. */
-  async restore(restorations: readonly Restoration[]): Promise<void> {
+  /** Restores the files. Returns what takes that back. @throws AgentError if a file cannot be written. */
+  async restore(restorations: readonly Restoration[]): Promise<readonly Restoration[]> {
+    const inverse: Restoration[] = [];
     for (const { path, before } of restorations) {
+      const now = await this.#contentOf(path);
       if (before !== null) await this.#workspace.write(path, before);
       else rmSync(resolve(this.#workspace.root, await this.#workspace.locate(path)), { force: true });
+      if (now !== undefined) inverse.push({ path, before: now, isChanged: false, left: before });
     }
+    return inverse;
+  }
+
+  /** Returns what takes a restoration back, with the changes since. */
+  async check(inverse: readonly Restoration[]): Promise<readonly Restoration[]> {
+    return await Promise.all(
+      inverse.map(async (one) => {
+        const { path, left = null } = one;
+        return { ...one, isChanged: !isSame(await this.#contentOf(path), left) };
+      }),
+    );
   }
 
   #watchedTool(tool: Tool): Tool {
@@ -105,8 +120,7 @@ export class UndoHistory {
     if (first === undefined) return undefined;
     const now = await this.#contentOf(path);
     const before = first.before === null ? null : Buffer.from(first.before, 'base64');
-    const isSame = now === undefined || (now === null ? before === null : before?.equals(now) === true);
-    if (isSame) return undefined;
+    if (now === undefined || isSame(now, before)) return undefined;
     const left = own.findLast(({ after }) => after !== undefined)?.after;
     return { path, before, isChanged: left !== undefined && (now === null || hashOf(now) !== left) };
   }
@@ -125,7 +139,7 @@ export class UndoHistory {
   }
 
   #write(entry: UndoEntry): void {
-    this.#inMemory.push(entry);
+    this.#inMemory.push({ ...entry, sessionId: this.#sessionId });
     const path = this.#path(this.#sessionId);
     if (path === undefined) return;
     try {
@@ -137,12 +151,9 @@ export class UndoHistory {
   }
 
   #read(sessionId: string): readonly UndoEntry[] {
-    const path = this.#path(sessionId);
-    if (sessionId === this.#sessionId && this.#inMemory.length > 0) {
-      const current = this.#inMemory.map(({ runId }) => runId);
-      return [...fileEntries(path).filter(({ runId }) => !current.includes(runId)), ...this.#inMemory];
-    }
-    return fileEntries(path);
+    const own = this.#inMemory.filter((entry) => entry.sessionId === sessionId);
+    const current = new Set(own.map(({ runId }) => runId));
+    return [...fileEntries(this.#path(sessionId)).filter(({ runId }) => !current.has(runId)), ...own];
   }
 }
 
@@ -158,6 +169,10 @@ function fileEntries(path: string | undefined): UndoEntry[] {
         return [];
       }
     });
+}
+
+function isSame(now: Uint8Array | null | undefined, then: Uint8Array | null): boolean {
+  return now && then ? Buffer.compare(now, then) === 0 : now === then;
 }
 
 function hashOf(content: Uint8Array): string {

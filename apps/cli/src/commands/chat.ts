@@ -28,6 +28,7 @@ import { localConversations } from './local-conversations.ts';
 interface PreparedChat {
   readonly host: ChatHost;
   readonly sessionId?: string;
+  readonly look?: Pick<FileConfig, 'notify' | 'theme'>;
   /** True if nothing of this chat may be stored. */
   readonly isFleeting?: boolean;
 }
@@ -42,7 +43,7 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
     );
   }
   const flags = readRunFlags(options);
-  const { host, sessionId, isFleeting, close } = await prepareChat(flags, options, io);
+  const { host, sessionId, isFleeting, look, close } = await prepareChat(flags, options, io);
   try {
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
     const keyboard = io.openRawKeyboard();
@@ -53,9 +54,9 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
       keyboard,
       screen,
       host,
-      style: styleFor(screen),
+      style: styleFor(screen, look?.theme),
       history: new PromptHistory(isFleeting === true ? undefined : historyFile(io.env)),
-      ...defined({ sessionId, prompt }),
+      ...defined({ sessionId, prompt, notify: look?.notify }),
     }).run();
   } finally {
     await host.close();
@@ -77,7 +78,8 @@ async function prepareChat(
   const host = new RemoteHost({ io, url, token, folder: workFolder(flags.dir, io) });
   const id = flags.session?.id;
   const rows = await sessionsOf(host, url);
-  if (flags.session === undefined) return { host };
+  const look = (await readSettings(io.env)).file.values;
+  if (flags.session === undefined) return { host, look };
   const found = rows.filter(({ info }) => id === undefined || info.id === id || info.id.startsWith(id));
   const [first] = found;
   if (first === undefined || (id !== undefined && found.length > 1 && first.info.id !== id)) {
@@ -88,7 +90,7 @@ async function prepareChat(
       'List the sessions: /sessions in the chat',
     );
   }
-  return { host, sessionId: first.info.id };
+  return { host, look, sessionId: first.info.id };
 }
 
 /** Lists the sessions of the server. Before the chat starts, this also checks that it responds and accepts the token. */
@@ -115,7 +117,7 @@ async function localHost(given: RunFlags, io: Io): Promise<PreparedChat & { clos
     const flags = flagsWithNote(given, chosen?.note);
     const { host, close } = await hostWithServers(flags, first.file.values, chosen?.sessions, io);
     const sessionId = chosen?.status === undefined ? {} : { sessionId: chosen.id };
-    return { host, close, isFleeting: chosen === undefined, ...sessionId };
+    return { host, close, look: first.file.values, isFleeting: chosen === undefined, ...sessionId };
   } catch (error) {
     await chosen?.sessions.store.close();
     throw error;

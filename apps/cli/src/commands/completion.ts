@@ -1,5 +1,6 @@
 import { costGroups } from '@cobbler/agent/store';
 import { commandNames, commands, flagNames, optionsOf } from '../command-line/command-table.ts';
+import { efforts } from '../config/run-flags.ts';
 import { codes } from '../explain/catalogue.ts';
 import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -48,6 +49,7 @@ const models = ['fast', 'balanced', 'best', 'claude:', 'openai:'];
 const values: Readonly<Record<string, readonly string[]>> = {
   '--model': models,
   '--fallback': models,
+  '--effort': efforts,
   '--api': ['responses', 'chat'],
   '--backend': ['claude-code', 'codex'],
   '--sandbox': ['workspace', 'strict', 'off'],

@@ -47,6 +47,7 @@ async function show(io: Io): Promise<number> {
     stored('fallback'),
     stored('maxTokens'),
     stored('temperature'),
+    stored('effort'),
     stored('requestTimeout'),
     stored('retryFor', 300_000),
     stored('maxTurns', 100),
@@ -59,6 +60,8 @@ async function show(io: Io): Promise<number> {
     stored('keepSessions', true),
     stored('allowHosts'),
     stored('audit', 'on'),
+    stored('notify', 'bell'),
+    stored('theme', 'dark'),
     ...providerNames.map((name): Row => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }];

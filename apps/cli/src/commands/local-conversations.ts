@@ -44,6 +44,7 @@ export async function localConversations(
   const folder = workFolder(flags.dir, io);
   await recordChildren(io.env);
   const settings = await readSettings(io.env, flags);
+  let current = flags;
   const { selected, provider } = await selectModel(flags, folder, settings, io);
   const workplace = await openWorkplace(flags, folder, settings, mcp, io, true);
   const { tools, context, instructions, system, limits, permission, strange, commands } = workplace;
@@ -58,10 +59,13 @@ export async function localConversations(
     commands,
     permission,
     models: modelsOf(provider, settings.provider.value),
-    choose: async (model) => {
-      const { baseURL: _, ...rest } = flags;
-      const chosen = { ...rest, model };
-      return (await selectModel(chosen, folder, await readSettings(io.env, chosen), io)).selected;
+    choose: async ({ model, effort }) => {
+      const { baseURL, effort: _, ...rest } = current;
+      const link = model === undefined ? { baseURL } : { model };
+      const chosen = { ...rest, ...defined({ ...link, effort }) };
+      const { selected } = await selectModel(chosen, folder, await readSettings(io.env, chosen), io);
+      current = chosen;
+      return selected;
     },
     system,
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
@@ -85,7 +89,11 @@ async function selectModel(
 ): Promise<{ selected: SelectedModel; provider: LoadedProvider }> {
   const { agent, provider, pricing } = await pricedAgent(settings, flags);
   const failure = failureContext(settings, agent, io);
-  return { selected: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
+  const { effort } = { ...settings.file.values, ...settings.chosen };
+  return {
+    selected: { agent, pricing, failure, ...defined({ effort }), note: noteOf(flags, folder, settings) },
+    provider,
+  };
 }
 
 function modelsOf({ models, pricing }: LoadedProvider, provider: string): ModelChoice[] {

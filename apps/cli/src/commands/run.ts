@@ -123,7 +123,12 @@ async function work(
   // A backend has its own tools and skills.
   const own: OwnParts =
     delegate === undefined
-      ? await ownParts({ flags, recordReplay, audit, permission: (): Permission => permission }, folder, context, io)
+      ? await ownParts(
+          { flags, recordReplay, audit, permission: (): Permission => permission },
+          folder,
+          context,
+          io,
+        )
       : noParts;
   const tools = delegate?.tools ?? chooseTools([...own.tools, ...(mcp?.tools() ?? [])], flags.tools);
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
@@ -209,10 +214,10 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
 
 /** @throws UsageError if an option would have no effect on a backend. */
 function checkBackendFlags(
-  { fallback, mcp, tools = [], allowHost, mode }: RunFlags,
+  { fallback, mcp, tools = [], allowHost, mode, effort }: RunFlags,
   name: BackendName,
 ): void {
-  const refused = fallback.length > 0 ? '--fallback' : mode === 'plan' ? '--plan' : undefined;
+  const refused = fallback.length > 0 ? '--fallback' : mode === 'plan' ? '--plan' : effort && '--effort';
   if (refused !== undefined)
     throw new UsageError(`${refused} cannot be used with --backend.`, 'Remove one of them.');
   const owned = [

@@ -41,6 +41,8 @@ export async function makeAgent(
     askAtLimit: _ask,
     allowHosts: _hosts,
     fallback: _fallback,
+    notify: _notify,
+    theme: _theme,
     ...config
   } = rest;
   try {

@@ -1,3 +1,4 @@
+import type { AgentConfig } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { parseAllowedHost } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
@@ -15,6 +16,7 @@ import { readSandboxMode } from './sandbox.ts';
 type SharedFlags =
   | 'model'
   | 'baseURL'
+  | 'effort'
   | 'maxTurns'
   | 'maxRepeats'
   | 'maxUsd'
@@ -80,6 +82,16 @@ export type OutputForm = 'people' | 'quiet' | 'json' | 'json-deltas';
 /** The options of a command before they are checked. */
 export type RawOptions = Readonly<Record<string, unknown>>;
 
+/** How much a model reasons. */
+export type Effort = NonNullable<AgentConfig['effort']>;
+
+export const efforts: readonly Effort[] = ['low', 'medium', 'high', 'max'];
+
+/** Reads an effort. @throws UsageError for another word. */
+export function readEffort(value: string | undefined, source: string = '--effort'): Effort | undefined {
+  return optionValue(value, source, oneOf(efforts), `Use one of: ${efforts.join(', ')}.`);
+}
+
 /** Reads the options of `cobbler run`. @throws UsageError for an invalid value, or options that exclude each other. */
 export function readRunFlags(raw: RawOptions): RunFlags {
   return {
@@ -92,6 +104,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
         oneOf<Api>(['responses', 'chat']),
         'Use --api responses or --api chat.',
       ),
+      effort: readEffort(text(raw['effort'])),
       backend: readBackend(text(raw['backend'])),
       dir: text(raw['dir']),
       system: text(raw['system']),

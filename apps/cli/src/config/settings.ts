@@ -16,7 +16,7 @@ export interface Setting<Value> {
 }
 
 /** Model options of a command line. */
-export interface ModelFlags extends Pick<AgentConfig, 'model' | 'baseURL' | 'retryFor'> {
+export interface ModelFlags extends Pick<AgentConfig, 'model' | 'baseURL' | 'retryFor' | 'effort'> {
   /** The option that names the model, for messages. Default `-m`. */
   readonly modelSource?: string;
 }
@@ -55,7 +55,12 @@ export async function readSettings(env: Environment, flags: ModelFlags = {}): Pr
     : fromFile(file, ofFile, 'model')) ?? { value: defaultModel, source: 'default' };
   const chosen: AgentConfig = {
     provider: provider.value,
-    ...defined({ model: parsed?.model, baseURL: flags.baseURL, retryFor: flags.retryFor }),
+    ...defined({
+      model: parsed?.model,
+      baseURL: flags.baseURL,
+      retryFor: flags.retryFor,
+      effort: flags.effort,
+    }),
   };
   return {
     file,

@@ -25,6 +25,7 @@ export const taskOptions: readonly string[] = [
   'fallback',
   'baseUrl',
   'api',
+  'effort',
   'attach',
   'system',
   'appendSystem',

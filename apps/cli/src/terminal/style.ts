@@ -1,4 +1,19 @@
+import type { FileConfig } from '@cobbler/agent/node';
 import type { Screen } from './screen.ts';
+
+/** The colors of the output. */
+export type Theme = NonNullable<FileConfig['theme']>;
+
+/** SGR codes of red, green, yellow and cyan: on a light background, and told apart without red and green. */
+const palettes: Readonly<Record<Theme, readonly [string, string, string, string]>> = {
+  dark: ['31', '32', '33', '36'],
+  light: ['31', '38;5;22', '38;5;94', '34'],
+  none: ['', '', '', ''],
+  colorblind: ['38;5;208', '38;5;75', '35', '36'],
+};
+
+export const themes: readonly Theme[] = Object.keys(palettes) as Theme[];
+
 /** Symbols that show a state even without colors. */
 export interface Marks {
   readonly ok: string;
@@ -63,19 +78,21 @@ export interface Style {
 export type StyledScreen = Pick<Screen, 'color' | 'unicode' | 'tty'>;
 
 /** Returns the style for a terminal, or for other output. */
-export function styleFor(screen: StyledScreen): Style {
+export function styleFor(screen: StyledScreen, theme: Theme = 'dark'): Style {
   const marks = screen.unicode ? unicodeMarks : asciiMarks;
-  const paint = (open: number, close: number): Paint =>
-    screen.color ? (text) => (text === '' ? '' : `\x1b[${open}m${text}\x1b[${close}m`) : (text) => text;
+  const color = screen.color && theme !== 'none';
+  const [red, green, yellow, cyan] = palettes[theme];
+  const paint = (open: number | string, close: number): Paint =>
+    color ? (text) => (text === '' ? '' : `\x1b[${open}m${text}\x1b[${close}m`) : (text) => text;
   return {
-    color: screen.color,
+    color,
     bold: paint(1, 22),
     dim: paint(2, 22),
     italic: paint(3, 23),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-    cyan: paint(36, 39),
+    red: paint(red, 39),
+    green: paint(green, 39),
+    yellow: paint(yellow, 39),
+    cyan: paint(cyan, 39),
     marks: screen.tty ? marks : { ...marks, ...noMarks },
   };
 }

@@ -1,10 +1,16 @@
 import type { Event, UserPart } from '@cobbler/agent';
 import { textOf } from '@cobbler/agent';
-import type { CallItem, ConversationItem, FinishedEvent, NoteItem } from '@cobbler/agent/events';
+import type {
+  CallItem,
+  CompactedEvent,
+  ConversationItem,
+  FinishedEvent,
+  NoteItem,
+} from '@cobbler/agent/events';
 import { itemsOf } from '@cobbler/agent/events';
 import { assertNever } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
-import { plural } from '../terminal/format.ts';
+import { formatCount, plural } from '../terminal/format.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { fileLabel } from './tool-calls.ts';
@@ -58,10 +64,8 @@ function reportOf({ report: event }: CallItem, calls: ToolCallList, view: PastVi
 
 function noteLines(note: NoteItem['what'], { style }: PastView): string[] {
   switch (note.type) {
-    case 'compacted': {
-      const { upTo } = note.event;
-      return upTo === 0 ? [] : [style.dim(`${plural(upTo, 'older message')} replaced by a summary`)];
-    }
+    case 'compacted':
+      return note.event.upTo === 0 ? [] : [style.dim(compactionWords(note.event))];
     case 'notice':
       return [style.dim(noticeWords)];
     case 'finished':
@@ -73,6 +77,16 @@ function noteLines(note: NoteItem['what'], { style }: PastView): string[] {
     default:
       return assertNever(note);
   }
+}
+
+/** Returns what a compaction did: `12 older messages summarized to save space: 120k to 8k tokens`. */
+export function compactionWords({ upTo, spent, tokensBefore, tokensAfter }: CompactedEvent): string {
+  const how = spent === undefined ? 'omitted' : 'summarized';
+  const size =
+    tokensBefore === undefined || tokensAfter === undefined
+      ? ''
+      : `: ${formatCount(tokensBefore)} to ${formatCount(tokensAfter)} tokens`;
+  return `${plural(upTo, 'older message')} ${how} to save space${size}`;
 }
 
 /** A notice of the runtime to the model, worded for users. */

@@ -22,7 +22,11 @@ export interface PromptRecord {
   readonly runIds: Set<string>;
   readonly seq: number;
   readonly prompt: string;
+  /** When it was sent, in ISO 8601. */
+  readonly time: string;
   readonly changes: FileChange[];
+  /** The model's thinking, as far as the service shows it. */
+  readonly thoughts: string[];
   turns: number;
 }
 
@@ -71,7 +75,9 @@ export class Ledger {
         this.openApprovals.delete(event.approvalId);
         break;
       case 'compacted':
-        if (event.upTo > 0) this.compactions += 1;
+        if (event.upTo === 0) break;
+        this.compactions += 1;
+        this.contextTokens = event.tokensAfter ?? this.contextTokens;
         break;
       default:
         ignore<'input' | 'response' | 'call' | 'note' | 'end'>(event);
@@ -100,7 +106,8 @@ export class Ledger {
   #begin(event: Extract<Event, { type: 'user' }>): void {
     const runIds = new Set([event.runId]);
     this.runs.at(-1)?.runIds.delete(event.runId);
-    this.runs.push({ runIds, seq: event.seq, prompt: promptWords(event.content), changes: [], turns: 0 });
+    const { seq, time, content } = event;
+    this.runs.push({ runIds, seq, time, prompt: promptWords(content), changes: [], thoughts: [], turns: 0 });
   }
 
   #addResponse(event: Extract<Event, { type: 'assistant' }>): void {
@@ -108,6 +115,8 @@ export class Ledger {
     this.model = event.model;
     const run = this.runs.at(-1);
     if (run !== undefined) run.turns += 1;
+    for (const part of event.content)
+      if (part.type === 'reasoning' && part.text.trim() !== '') run?.thoughts.push(part.text);
     const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     if (text.trim() !== '') this.lastAnswer = text;
   }

@@ -1,7 +1,7 @@
 import type { RunEvent } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import { VisibleStream, visible } from '../terminal/escape.ts';
-import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
+import { formatCount, formatMs, formatUsd } from '../terminal/format.ts';
 import type { Io, Key } from '../terminal/io.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
 import type { Screen } from '../terminal/screen.ts';
@@ -10,7 +10,7 @@ import { RunActivity, retryWords } from './activity.ts';
 import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
 import { footerLine } from './footer.ts';
-import { noticeWords } from './history-lines.ts';
+import { compactionWords, noticeWords } from './history-lines.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
@@ -50,6 +50,8 @@ export interface RunViewParts {
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways' | 'offers' | 'scope'>;
   readonly quiet: boolean;
   readonly verbose: boolean;
+  /** True to show a line for each time that the model thinks. Default: false. */
+  readonly folded?: boolean;
   /** True to keep the footer during output, because the input is below it. Default: false. */
   readonly steady?: boolean;
 }
@@ -71,6 +73,7 @@ export class RunView implements RunDisplay {
   readonly #dialog: ApprovalDialog | undefined;
   /** Text of the current response, which no event contains yet. */
   #partial = '';
+  #thinkingSince: number | undefined;
   #block: number | undefined;
   #finalText = '';
   #last: LastOutput = 'nothing';
@@ -126,6 +129,9 @@ export class RunView implements RunDisplay {
         return this.#text(event.index, event.text);
       case 'text':
         return this.#endBlock();
+      case 'reasoning_delta':
+        this.#thinkingSince ??= this.#parts.io.clock.now();
+        break;
       case 'reasoning':
         return this.#reasoning(event.text);
       case 'retry':
@@ -232,9 +238,13 @@ export class RunView implements RunDisplay {
   }
 
   #reasoning(text: string): void {
-    const { verbose, quiet, report } = this.#parts;
-    if (!verbose || quiet || text.trim() === '') return;
-    this.#begin('text');
+    const { verbose, quiet, report, folded, io } = this.#parts;
+    const durationMs = io.clock.now() - (this.#thinkingSince ?? io.clock.now());
+    this.#thinkingSince = undefined;
+    if (quiet || text.trim() === '') return;
+    if (!verbose && !folded) return;
+    this.#begin(folded ? 'calls' : 'text');
+    if (folded) return this.#parts.terminal.lines([report.style.dim(`  thought ${formatMs(durationMs)}`)]);
     this.#parts.terminal.lines(
       visible(text.trim())
         .split('\n')
@@ -268,11 +278,9 @@ export class RunView implements RunDisplay {
   }
 
   /** Reports a compaction: the model no longer knows the details of older messages, which may explain its next actions. */
-  #showCompaction({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
+  #showCompaction(event: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
-    if (quiet || upTo === 0) return;
-    const how = spent === undefined ? 'omitted' : 'summarized';
-    this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save space`)]);
+    if (!quiet && event.upTo > 0) this.#lines([report.style.dim(compactionWords(event))]);
   }
 
   #notice(): void {

@@ -30,7 +30,9 @@ describe('commands', () => {
     await stage.until('as reported for the last request');
     stage.type('/hlep', '\r');
     await stage.until('There is no command /hlep. Did you mean /help?');
-    stage.type('/cost', '\r');
+    stage.type('/usa');
+    expect(stage.foot(4)).toMatch(/› \/cost /);
+    stage.type('ge', '\r');
     await stage.until('No requests yet');
   });
 
@@ -126,6 +128,8 @@ describe('commands', () => {
     await stage.until('written to talk.md');
     stage.type('/save talk.jsonl', '\r');
     await stage.until('written to talk.jsonl');
+    stage.type('/export', '\r');
+    await stage.until(/written to session-\w+\.md/);
     stage.type('/save sum.js', '\r');
     await stage.until('already exists');
     expect(readFileSync(join(folder, 'talk.md'), 'utf8')).toBe('> ask\n\nThe *answer*.\n');

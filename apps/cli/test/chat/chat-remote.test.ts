@@ -1,6 +1,7 @@
 import type { Agent, SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import { BudgetClient, memoryBudgets } from '@cobbler/agent/budgets';
+import { summarize } from '@cobbler/agent/context';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import type { CobblerServer } from '@cobbler/server';
 import { startServer, TokenStore } from '@cobbler/server';
@@ -24,6 +25,7 @@ async function serverOf(agent: Agent, folder: string, store: SessionStore, token
       agent,
       tools: workspaceTools({ root: folder, sandbox: 'off' }),
       gate: permission.gate,
+      context: { compact: summarize() },
     }),
   });
   onTestFinished(() => server.close());
@@ -123,6 +125,19 @@ describe('a chat with a server', () => {
     expect(await stage.host.past(id)).toEqual(events);
     expect(stage.text().match(/› write it/g)).toHaveLength(1);
     expect(stage.text().match(/✓ write_file/g)).toHaveLength(1);
+  });
+
+  test('shortens the conversation on the server', async () => {
+    const [folder, tokens] = [temporaryFolder(), new TokenStore()];
+    const agent = scriptedAgent(['One.', 'Two.', 'Notes.']);
+    const stage = await remote(await serverOf(agent, folder, memoryStore(), tokens), tokens.own(), folder);
+    stage.type('first', '\r');
+    await stage.until(/One\.\n\n✓/);
+    stage.type('second', '\r');
+    await stage.until(/Two\.\n\n✓/);
+    stage.type('/compact the names', '\r');
+    await stage.until('2 older messages summarized');
+    expect(agent.requests[2]?.system).toContain('keep: the names');
   });
 
   test.each([

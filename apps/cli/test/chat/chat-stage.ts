@@ -1,6 +1,8 @@
-import type { Agent, Event, Tool } from '@cobbler/agent';
+import type { Agent, ContextPolicy, Event, Tool } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
+import { defined } from '@cobbler/agent/values';
 import type { BackgroundCommands } from '@cobbler/tools';
+import type { Notify } from '../../src/chat/attention.ts';
 import { InteractiveChat } from '../../src/chat/chat.ts';
 import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
 import { PromptHistory } from '../../src/chat/input/prompt-history.ts';
@@ -20,10 +22,12 @@ export interface StageOptions {
   readonly agent: Agent;
   readonly tools?: readonly Tool[];
   readonly commands?: readonly CommandDefinition[];
+  readonly context?: ContextPolicy;
   readonly folder?: string;
   readonly mode?: RunFlags['mode'];
   readonly allow?: readonly string[];
   readonly columns?: number;
+  readonly notify?: Notify;
   readonly env?: Readonly<Record<string, string>>;
   readonly sessions?: CliSessions;
   readonly background?: BackgroundCommands;
@@ -82,12 +86,12 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
     folder,
     selected: asked,
     permission,
-    choose: async () => asked,
+    choose: async ({ effort }) => ({ ...asked, ...defined({ effort }) }),
     models: [{ name: 'other', text: 'another one' }],
     tools: () => options.tools ?? [],
     commands: options.commands ?? [],
     system: [],
-    context: {},
+    context: options.context ?? {},
     limits: { turns: 20 },
     allowUnpriced: false,
     facts: [],
@@ -118,6 +122,7 @@ async function staged(
     host,
     style: styleFor(screen),
     history: new PromptHistory(undefined),
+    ...defined({ notify: options.notify }),
     ...(sessionId !== undefined && { sessionId }),
   });
   const left = chat.run();

@@ -1,6 +1,9 @@
+import { defineTool } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
 import { expect, test } from 'vitest';
 import type { ChatKey } from '../../src/chat/input/key.ts';
 import { readKeys } from '../../src/chat/input/key-decoder.ts';
+import { chatStage } from './chat-stage.ts';
 
 /** Returns the keys decoded from the chunks, none of which ends in ESC. */
 function keysOf(...chunks: readonly string[]): ChatKey[] {
@@ -22,4 +25,34 @@ test('keeps input typed before the chat starts as text, without its final newlin
 test('decodes a newline typed in the chat, alone or after other input', () => {
   expect(keysOf('\n')).toEqual([{ type: 'newline' }]);
   expect(keysOf('a', '\n', 'b\n').map(({ type }) => type)).toEqual(['text', 'newline', 'text', 'newline']);
+});
+
+const asks = { calls: [{ name: 'write', arguments: {} }] };
+
+test('a draft does not block the question: Tab sets it aside and the answer gives it back', async () => {
+  let count = 0;
+  const write = defineTool({
+    name: 'write',
+    description: 'Writes.',
+    parameters: { type: 'object' },
+    execute: () => `written ${++count}`,
+  });
+  const stage = await chatStage({ agent: scriptedAgent([asks, asks, 'Done.']), tools: [write], columns: 60 });
+  stage.type('go', '\r', 'yes and');
+  await stage.until('Tab sets your draft aside');
+  stage.ponder();
+  stage.type('y');
+  expect(stage.foot(2)).toContain('› yes andy');
+  stage.type('\t');
+  expect(stage.foot(2)).toContain('› press a key shown above to respond, or Tab to return to');
+  stage.type('\x1b');
+  stage.ponder();
+  expect(stage.foot(2)).toContain('› yes andy');
+  stage.type('\t', 'y');
+  await stage.until(/written 1[\s\S]*y allow/);
+  expect(count).toBe(1);
+  stage.ponder();
+  stage.type('\t', 'n');
+  await stage.until(/Done\.\n\n✓/);
+  expect([count, stage.foot(2).split('\n')[0]]).toEqual([1, '› yes andy']);
 });

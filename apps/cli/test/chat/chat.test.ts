@@ -17,7 +17,8 @@ function slowModel(...answers: readonly string[]) {
       return text;
     }),
   );
-  return { agent, release: (index: number) => gates[index]?.resolve() };
+  const fail = (index: number) => gates[index]?.reject(new Error('broken'));
+  return { agent, release: (index: number) => gates[index]?.resolve(), fail };
 }
 
 /** Creates a directory with a file, and tools for it. */
@@ -65,7 +66,7 @@ describe('a chat', () => {
     stage.type(`\x1b[200~${evil.replaceAll('\x1b', '')}\x1b[201~`, '\r');
     await stage.until('✓');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colors, cursor moves, pasting and synchronized output.
-    const foreign = stage.bytes().replaceAll(/\x1b\[(\d+m|K|J|\d+[ABG]|\?20(26|04)[hl])/g, '');
+    const foreign = stage.bytes().replaceAll(/\x1b\[(\d+m|K|J|\d+[ABG]|\?(2026|2004|1004)[hl])/g, '');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: only line breaks are allowed.
     expect(foreign).not.toMatch(/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/);
     expect(stage.text()).toContain('\\x1b[?1049h');
@@ -86,6 +87,28 @@ describe('during a run', () => {
     const said = agent.requests.at(-1)?.messages.filter(({ role }) => role === 'user');
     expect(JSON.stringify(said)).toContain('be brief');
     expect(stage.text().match(/be brief/g)).toHaveLength(1);
+  });
+
+  test('Up takes back the last queued message, and one that the run ends without returns to the input', async () => {
+    const { agent, release, fail } = slowModel('Looking.', 'Heard.');
+    const stage = await chatStage({ agent });
+    stage.type('go', '\r');
+    await stage.until('waiting for');
+    stage.type('be brief', '\r', 'be long', '\r');
+    await stage.until(/↳ queued: be brief\n↳ queued: be long/);
+    stage.type('\x1b[A');
+    expect(stage.foot(3)).toMatch(/↳ queued: be brief\n› be long/);
+    stage.type('\x15');
+    release(0);
+    await stage.until(/Looking\.\n\n↳ queued: be brief/);
+    stage.type('\x1b[A');
+    expect(stage.foot(2)).toContain('› be long');
+    stage.type('\x15', 'never mind', '\r');
+    fail(1);
+    await stage.until(/✗ failed[\s\S]*› never mind/);
+    const said = JSON.stringify(agent.requests.at(-1)?.messages);
+    expect(said).toContain('be brief');
+    expect(said).not.toMatch(/be long|never mind/);
   });
 
   test('Ctrl-C stops the run immediately, and the next prompt works [P3]', async () => {

@@ -47,6 +47,19 @@ describe('the model selection', () => {
     expect([settings.provider.value, settings.model.value]).toEqual([provider, id]);
   });
 
+  test('takes the effort from the option, then from the file, and rejects a model without one', async () => {
+    const { file: _, ...env } = homeWith('effort: high\n');
+    const making = async (flags: Parameters<typeof readSettings>[1]) =>
+      await makeAgent(await readSettings({ ...env, ANTHROPIC_API_KEY: 'k' }, flags));
+    await making({ model: 'balanced', effort: 'max' });
+    await expect(making({ model: 'claude-haiku-4-5' })).rejects.toThrow(
+      'claude-haiku-4-5 does not support the effort option.',
+    );
+    await expect(readSettings(homeWith('effort: huge\n'))).rejects.toThrow(
+      '"effort" must be low, medium, high or max',
+    );
+  });
+
   describe('a model name', () => {
     const key = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' };
     const making = async (model: string, more: Record<string, string> = {}) => {

@@ -15,7 +15,9 @@ export class TinyScreen {
 
   write(output: string): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: this class parses escape sequences.
-    for (const token of output.match(/\x1b\[[?\d;]*[A-Za-z]|[\s\S]/g) ?? []) {
+    for (const token of output.match(/\x1b\[[?\d;]*[A-Za-z]|\x1b\][^\x07]*\x07|[\s\S]/g) ?? []) {
+      // A bell and a notification show nothing.
+      if (token.endsWith('\x07')) continue;
       if (token.startsWith('\x1b')) this.#control(token);
       else if (token === '\n') this.#newLine();
       else if (token === '\r') this.column = 0;
@@ -31,7 +33,7 @@ export class TinyScreen {
   #control(sequence: string): void {
     const amount = Number(/\d+/.exec(sequence)?.[0] ?? 1);
     const kind = sequence.at(-1);
-    if (kind === 'm' || /\[\?(2026|2004)[hl]$/.test(sequence)) return;
+    if (kind === 'm' || /\[\?(2026|2004|1004)[hl]$/.test(sequence)) return;
     if (kind === 'A') this.row = Math.max(0, this.row - amount);
     else if (kind === 'B') this.row = Math.min(this.lines.length - 1, this.row + amount);
     else if (kind === 'J') this.#eraseBelow();

@@ -158,8 +158,20 @@ const answer = {
 
 export const answerBody: z.ZodType<ReceivedDecision> = z.strictObject(answer).meta({ id: 'Answer' });
 
-export const resumeBody: z.ZodType<{ readonly answers?: readonly NamedReceivedDecision[] | undefined }> = z
+interface ResumeBody {
+  readonly answers?: readonly NamedReceivedDecision[] | undefined;
+  readonly compact?: { readonly keep?: string | undefined } | undefined;
+}
+
+export const resumeBody: z.ZodType<ResumeBody> = z
   .strictObject({
+    compact: z
+      .strictObject({ keep: z.string().max(10_000).optional() })
+      .optional()
+      .meta({
+        description:
+          'Shortens the conversation instead of continuing the run; `keep` says what the summary must keep. Without `answers`.',
+      }),
     answers: z
       .array(z.strictObject({ ...answer, approvalId: id }))
       .max(100)

@@ -1,5 +1,6 @@
 import type { SessionInfo } from '@cobbler/agent';
 import { openSession } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import { owns, shareOf } from '../auth/access.ts';
 import type { TokenInfo } from '../auth/token-store.ts';
@@ -275,11 +276,12 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
         sessionService.checkOpen();
         const runId = keyOf(request.headers['idempotency-key']);
         const session = await sessionService.session(sessionId, token, 'prompt');
-        const answers = body?.answers ?? [];
+        const { answers = [], compact } = body ?? {};
+        const options = defined({ runId, compact: compact && defined(compact) });
         const started =
           answers.length > 0
             ? await approvals.answerAll(sessionId, answers, { runId, token })
-            : await session.resume(runId === undefined ? {} : { runId }, token);
+            : await session.resume(options, token);
         return { status: 202, json: started, headers: runHeaders(sessionId, started.seq) };
       },
     }),

@@ -13,10 +13,18 @@ export interface Compacted {
   readonly summary: string;
 }
 
+/** A user's request to shorten the conversation now. */
+export interface AskedCompaction {
+  /** What the summary must keep, in the user's own words. */
+  readonly keep?: string;
+}
+
 /** The parts of a run that a compaction can use. */
 export interface CompactionContext {
   /** The agent of the run. */
   readonly agent: Agent;
+  /** Set if a user asked for this compaction. */
+  readonly asked?: AskedCompaction;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
   /**

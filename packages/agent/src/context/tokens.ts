@@ -48,6 +48,6 @@ export function prefixTokens(system: ModelRequest['system'], tools: readonly Too
 }
 
 /** Estimates the number of tokens of a value as JSON. */
-function textTokens(value: unknown): number {
+export function textTokens(value: unknown): number {
   return Math.ceil(byteLength(JSON.stringify(value) ?? '') / bytesPerToken);
 }

@@ -240,6 +240,8 @@ const bodies = [
       type: z.literal('compacted'),
       upTo: count,
       summary: z.string(),
+      tokensBefore: z.number().optional().describe('Estimated size of the conversation before, in tokens.'),
+      tokensAfter: z.number().optional().describe('Estimated size of the conversation after, in tokens.'),
       spent: requestUsage.optional().describe('Usage of the requests that created the summary.'),
       provider: words,
       model: words.describe('The model that responded last. Absent if no request was sent.'),

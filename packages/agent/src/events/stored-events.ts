@@ -187,6 +187,10 @@ export interface CompactedEvent {
   readonly type: 'compacted';
   readonly upTo: number;
   readonly summary: string;
+  /** Estimated size of the conversation before, in tokens. */
+  readonly tokensBefore?: number;
+  /** Estimated size of the conversation after, in tokens. */
+  readonly tokensAfter?: number;
   /** Usage of the requests that created the summary. */
   readonly spent?: RequestUsage;
   readonly provider?: string;

@@ -1,3 +1,4 @@
+import type { AskedCompaction } from '../context/compaction.ts';
 import type { ResumeOptions } from '../run/options.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { Reader, Readers } from '../values/input.ts';
@@ -17,6 +18,8 @@ export interface PromptOptions {
 /** Options for resuming a conversation. */
 export interface HarnessResumeOptions extends PromptOptions {
   readonly answers?: NonNullable<ResumeOptions['answers']>;
+  /** Shortens the conversation instead of continuing the work. See `ResumeOptions` of the executor. */
+  readonly compact?: NonNullable<ResumeOptions['compact']>;
 }
 
 /** Options of a fork. */
@@ -49,6 +52,7 @@ export const promptOptions: Reader<PromptOptions> = record<PromptOptions>(prompt
 export const resumeOptions: Reader<HarnessResumeOptions> = record<HarnessResumeOptions>({
   ...promptFields,
   answers: any,
+  compact: record<AskedCompaction>({ keep: text }),
 });
 
 /** Reads the options of a fork. */

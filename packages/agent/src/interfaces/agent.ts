@@ -27,6 +27,11 @@ export interface OutputShape {
   readonly schema: JsonObject;
 }
 
+/** How much a model reasons. */
+export type Effort = 'low' | 'medium' | 'high' | 'max';
+
+export const readEffort: Reader<Effort> = oneOf('low', 'medium', 'high', 'max');
+
 /** Options of one request. */
 export interface RequestConfig {
   /** Maximum number of tokens in the response. 0 or absent: the agent's default. */
@@ -35,8 +40,8 @@ export interface RequestConfig {
   readonly temperature?: number;
   /** `none` keeps the tools declared but forbids calling them, for a closing response. Default `auto`. */
   readonly toolChoice?: 'auto' | 'none';
-  /** Reasoning effort. Ignored by models that do not reason. */
-  readonly effort?: 'low' | 'medium' | 'high';
+  /** Reasoning effort. Ignored by models that do not reason. Absent: the agent's default. */
+  readonly effort?: Effort;
   /**
    * False: nothing is written to the provider's prompt cache, because no later request starts like this one. Writing
    * costs more than plain input and pays off only with the next request. Default true.

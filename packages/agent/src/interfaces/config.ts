@@ -1,6 +1,6 @@
 import { read, text } from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
-import type { Agent } from './agent.ts';
+import type { Agent, Effort } from './agent.ts';
 
 /** The model to use and its settings (requirement S0.28). */
 export interface AgentConfig {
@@ -12,6 +12,8 @@ export interface AgentConfig {
   readonly maxTokens?: number;
   /** Sampling temperature. -1 or absent: the provider's default. */
   readonly temperature?: number;
+  /** Reasoning effort. Absent: the provider's default. Models that do not support it are rejected. */
+  readonly effort?: Effort;
   /** Time limit of one model request in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
   /**

@@ -14,6 +14,8 @@ export interface Policy extends RepeatPolicy {
   readonly attended: boolean;
   /** True if the conversation can be shortened. */
   readonly compacts: boolean;
+  /** True if the run only shortens the conversation. Default false. */
+  readonly compactsOnly?: boolean;
   /** Number of tokens above which the conversation is compacted. */
   readonly compactAbove: number;
   /** Number of tokens in instructions and tools, used until a request has been counted. */

@@ -1,12 +1,14 @@
 import type { Compacted } from '../context/compaction.ts';
 import { inputBound } from '../context/context.ts';
-import type { EventBody } from '../events/event.ts';
+import { estimateTokens, prefixTokens, roughTextTokens, textTokens } from '../context/tokens.ts';
+import type { CompactedEvent, EventBody } from '../events/event.ts';
 import { safeCut } from '../events/fold.ts';
 import { addUsd } from '../events/spending.ts';
 import type { Agent, ModelRef, ModelRequest, ModelResponse, TriedModel } from '../interfaces/agent.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
 import { readTool } from '../interfaces/tool.ts';
 import { triedBy } from '../run/compose/attribution.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { amount, any, data, listOf, optional, read, record, text } from '../values/input.ts';
 import { maxOutputBytes } from '../values/sizes.ts';
@@ -42,6 +44,7 @@ async function compacted(run: RunContext): Promise<readonly EventBody[]> {
     const made = read(
       await compaction?.([...state.messages], {
         agent: run.config.agent,
+        ...defined({ asked: run.config.compact }),
         signal: run.signal,
         ask: (request, agent = run.config.agent) => account.ask(agent, request),
       }),
@@ -52,7 +55,8 @@ async function compacted(run: RunContext): Promise<readonly EventBody[]> {
     const written = { upTo, summary: made?.summary ?? '' };
     const { summary } = upTo === 0 || hooks.length === 0 ? written : await changedSummary(run, written);
     const kept = upTo === 0 ? '' : cap(wellFormedText(summary), maxOutputBytes);
-    return [{ type: 'compacted', upTo, summary: kept, ...account.spent(), ...account.model }];
+    const sizes = upTo === 0 ? {} : sizesOf(run, upTo, kept);
+    return [{ type: 'compacted', upTo, summary: kept, ...sizes, ...account.spent(), ...account.model }];
   } catch (thrown) {
     const reason = AgentError.from(thrown, 'agent', 'no_summary');
     const error = { ...reason.toJSON(), ...account.wasted() };
@@ -60,6 +64,17 @@ async function compacted(run: RunContext): Promise<readonly EventBody[]> {
     const failed = { type: 'ask_failed', error, durationMs, compacting: true } as const;
     return await withQuestion(run, { ...failed, ...account.usd(), ...account.model }, reason);
   }
+}
+
+/** Estimates the size of the conversation before and after its first messages become a summary. */
+function sizesOf(
+  { state, config }: RunContext,
+  upTo: number,
+  summary: string,
+): Pick<CompactedEvent, 'tokensBefore' | 'tokensAfter'> {
+  const tokensBefore = estimateTokens(state, prefixTokens(config.system, config.tools));
+  const older = state.messages.slice(0, upTo).reduce((sum, message) => sum + roughTextTokens(message), 0);
+  return { tokensBefore, tokensAfter: Math.max(tokensBefore - older, 0) + textTokens(summary) };
 }
 
 const requestFields = record<ModelRequest>(

@@ -17,6 +17,7 @@ export function decide(state: State, policy: Policy): Action {
     return policy.attended ? { type: 'wait_for_answer' } : { type: 'finish', status: 'waiting' };
   if (isFull(state) && policy.compacts && !compacted) return { type: 'compact' };
   if (state.failure !== undefined) return finishAsFailed(state.failure);
+  if (policy.compactsOnly) return compacted ? { type: 'finish', status: 'complete' } : { type: 'compact' };
 
   const open = stopReason === 'tool_use' && closing === undefined ? unanswered(state) : [];
   if (open.length > 0) {

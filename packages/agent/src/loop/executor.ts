@@ -59,6 +59,7 @@ type RunFields =
   | 'session'
   | 'callsPerStep'
   | 'waitEnded'
+  | 'compact'
   | 'open';
 
 /** The agent loop for one task: request, run tools, repeat, within limits. Between runs it keeps only options and store. */
@@ -120,8 +121,11 @@ export class Executor<Tools extends Tool = Tool> {
   resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output, Tools> {
     const id = read(sessionId, text, 'sessionId');
     const given = read(options, runOptions);
-    const open = openAgain(id, given.answers, this.#now);
-    return startRun(this.#configOf({ session: 'old', open, callsPerStep }, { ...given, sessionId: id }));
+    const { answers, compact } = given;
+    const open = openAgain(id, answers, this.#now, compact !== undefined);
+    return startRun(
+      this.#configOf({ session: 'old', open, callsPerStep, compact }, { ...given, sessionId: id }),
+    );
   }
 
   /**
@@ -179,7 +183,7 @@ export class Executor<Tools extends Tool = Tool> {
   }
 
   #configOf<Output>(
-    start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep' | 'waitEnded'> & {
+    start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep' | 'waitEnded' | 'compact'> & {
       readonly attended?: boolean;
       readonly onReached?: 'end';
     },

@@ -27,16 +27,20 @@ export function openPrompt(prompt: Prompt): Opening {
 
 /**
  * Continues a session after a crash or a wait.
- * @throws AgentError `invalid`, code `bad_decision`, immediately; if `more` does not fit its question, when it opens.
+ * @param compacts True to shorten the conversation, which needs all calls of the last turn to have a result.
+ * @throws AgentError `invalid`, code `bad_decision`, immediately; if `more` does not fit its question, or with code
+ * `open_calls`, when it opens.
  */
 export function openAgain(
   sessionId: string,
   given: readonly NamedDecision[] = [],
   now: () => number,
+  compacts: boolean = false,
 ): Opening {
   const answers = readDecisions(given);
   return (state) => {
     if (state.seq === 0) throw noSession(sessionId);
+    if (compacts && unanswered(state).length > 0) throw openCalls();
     const asked = openRequests(state);
     for (const answer of answers)
       checkMore(
@@ -117,6 +121,12 @@ function decidedBy(decision: 'superseded' | 'expired', approvalId: string): Even
 function withoutHistory(first: readonly EventBody[]): EventBody[] {
   const rest = first.filter((event) => event.type !== 'history');
   return rest.length > 0 ? rest : [{ type: 'resumed' }];
+}
+
+function openCalls(): AgentError {
+  const message =
+    'The conversation cannot be shortened while tool calls wait. Decide about them, or send a message.';
+  return new AgentError({ kind: 'invalid', code: 'open_calls', message });
 }
 
 function noSession(sessionId: string): AgentError {

@@ -14,7 +14,7 @@ type RunPolicy = { -readonly [Field in keyof Policy]: Policy[Field] };
 
 /** Returns the options of a run that `decide` needs. Call {@link withLimits} before each decision. */
 export function policyOf(config: RunConfig): RunPolicy {
-  const { agent, context, system, tools, limits, onLimit, onReached, attended } = config;
+  const { agent, compact, context, system, tools, limits, onLimit, onReached, attended } = config;
   const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;
   const compacts = context?.compact !== undefined;
   return {
@@ -24,6 +24,7 @@ export function policyOf(config: RunConfig): RunPolicy {
     onReached,
     attended,
     compacts,
+    compactsOnly: compact !== undefined,
     compactAbove: compacts ? (context.maxTokens ?? window * defaultShare) : Number.POSITIVE_INFINITY,
     prefixTokens: compacts ? prefixTokens(system, tools) : 0,
     repeats: limits.repeats || Number.POSITIVE_INFINITY,

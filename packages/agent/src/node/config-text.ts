@@ -77,6 +77,11 @@ const temperature: FieldCheck = (value) =>
 const address: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) ? undefined : 'must be an http or https URL';
 
+function words(...known: readonly string[]): FieldCheck {
+  const problem = `must be ${known.join(', ').replace(/, (?=[^,]*$)/, ' or ')}`;
+  return (value) => (known.some((word) => word === value) ? undefined : problem);
+}
+
 function webhook(value: unknown): string | undefined {
   const { protocol, hostname = '' } = (typeof value === 'string' && URL.parse(value)) || {};
   const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -90,6 +95,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   model: text,
   maxTokens: count,
   temperature,
+  effort: words('low', 'medium', 'high', 'max'),
   requestTimeout: count,
   retryFor: count,
   apiKey: text,
@@ -107,9 +113,11 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   compactAbove: count,
   offloadAbove: count,
   keepSessions: yesOrNo,
-  audit: (value) => (value === 'on' || value === 'off' ? undefined : 'must be on or off'),
+  audit: words('on', 'off'),
   askAtLimit: yesOrNo,
   allowHosts: hosts,
+  notify: words('bell', 'desktop', 'off'),
+  theme: words('dark', 'light', 'none', 'colorblind'),
   mcp: mcpProblem,
 };
 

@@ -90,6 +90,10 @@ export interface FileConfig extends AgentConfig {
   readonly allowHosts?: readonly string[];
   /** Whether the programs of this machine keep an audit log. Default `on`. */
   readonly audit?: 'on' | 'off';
+  /** How the chat calls a user who looks elsewhere. Default `bell`. */
+  readonly notify?: 'bell' | 'desktop' | 'off';
+  /** The colors of the chat. Default `dark`. */
+  readonly theme?: 'dark' | 'light' | 'none' | 'colorblind';
   /** Model Context Protocol servers whose tools the model may call, by name. */
   readonly mcp?: Readonly<Record<string, McpServerConfig>>;
 }

@@ -4,6 +4,7 @@ import type {
   Agent,
   CacheBreak,
   Capabilities,
+  Effort,
   ModelRequest,
   ModelResponse,
   RequestContext,
@@ -42,6 +43,7 @@ import type { TurnBytes } from './request/conversation-bytes.ts';
 import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import { EnvelopeCache } from './request/envelope-bytes.ts';
 import { HistoryBytes } from './request/history-bytes.ts';
+import { checkedDefaults } from './request/request-defaults.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { retryPolicyOf } from './retry-policy.ts';
 import { framingOf } from './wire/framing.ts';
@@ -56,6 +58,8 @@ export interface CreateAgentOptions {
   readonly maxTokens?: number;
   /** -1 or undefined: the provider's default. The value of a request takes precedence. */
   readonly temperature?: number;
+  /** Undefined: the provider's default. The value of a request takes precedence. */
+  readonly effort?: Effort;
   /** Default: the system clock, randomness and network. */
   readonly runtime?: Runtime;
   /** Default: the fastest transport of the platform. */
@@ -64,7 +68,7 @@ export interface CreateAgentOptions {
   readonly retry?: Partial<RetryPolicy>;
 }
 
-const { temperature, timeouts, retry, runtime, transport } = configReaders;
+const { temperature, effort, timeouts, retry, runtime, transport } = configReaders;
 
 const agentOptions = record<CreateAgentOptions>(
   {
@@ -82,7 +86,7 @@ const agentOptions = record<CreateAgentOptions>(
       ['files', 'reasoning', 'parallelCalls', 'output', 'sampling', 'cacheUsage'],
     ),
     maxTokens: amount,
-    ...{ temperature, timeouts, retry, runtime, transport },
+    ...{ temperature, effort, timeouts, retry, runtime, transport },
   },
   ['model', 'capabilities'],
 );
@@ -98,11 +102,12 @@ const readWire: Reader<Wire> = (value) => {
  * Creates an agent from a wire, with everything a provider needs besides its own format. The agent caches the bytes of
  * the conversations and tools that it has sent, looked up by object identity, and keeps nothing else.
  *
- * @throws AgentError `invalid` if the model is empty, or if a timeout or retry setting is not a number.
+ * @throws AgentError `invalid` if the model is empty or does not support an effort, or if a timeout or retry setting is
+ * not a number.
  */
 export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const given = read(options, agentOptions);
-  const { model, capabilities, maxTokens, temperature, runtime = systemRuntime } = given;
+  const { model, capabilities, maxTokens, temperature, effort, runtime = systemRuntime } = given;
   const { provider } = read(wire, readWire, 'wire');
   if (model.trim() === '') {
     const message = `No model is specified for ${provider}. Set the option \`model\`.`;
@@ -111,7 +116,8 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const framing = read(wire, () => framingOf(wire), 'wire.framing');
   const refuses = wire.refuses?.bind(wire);
   const histories = new HistoryBytes(wire, { provider, files: capabilities.files, refuses });
-  const envelopes = new EnvelopeCache(wire, { provider, model, capabilities, maxTokens, temperature });
+  const defaults = checkedDefaults({ provider, model, capabilities, maxTokens, temperature, effort });
+  const envelopes = new EnvelopeCache(wire, defaults);
   const keeping = wire.cache && new Keeping(wire.cache);
   const timeouts = timeoutsOf(given.timeouts);
   const service: ProviderContext = {

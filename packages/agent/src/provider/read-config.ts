@@ -1,3 +1,4 @@
+import { readEffort } from '../interfaces/agent.ts';
 import type { Environment, FactoryConfig } from '../interfaces/config.ts';
 import type { Readers } from '../values/input.ts';
 import { amount, callable, text, when, withMethods } from '../values/input.ts';
@@ -25,6 +26,7 @@ export const configReaders: Readers<ServiceConfig> = {
   maxTokens: amount,
   // -1 is the default of the provider.
   temperature: when((value) => Number.isFinite(value), 'a number'),
+  effort: readEffort,
   requestTimeout: amount,
   retryFor: amount,
   apiKey: text,

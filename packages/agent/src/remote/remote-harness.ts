@@ -88,10 +88,10 @@ class RemoteHarness implements Harness {
   }
 
   resume(options: HarnessResumeOptions = {}): Run {
-    const { answers } = read(options, resumeOptions);
+    const { answers, compact } = read(options, resumeOptions);
     return this.#take(options, () => ({
       path: 'resume',
-      body: this.#answers(readDecisions(answers ?? [])),
+      body: { ...this.#answers(readDecisions(answers ?? [])), ...defined({ compact }) },
     }));
   }
 

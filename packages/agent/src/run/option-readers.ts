@@ -1,7 +1,8 @@
+import type { AskedCompaction } from '../context/compaction.ts';
 import type { ContextPolicy } from '../context/context.ts';
 import type { Offload } from '../context/offload.ts';
 import type { RequestConfig } from '../interfaces/agent.ts';
-import { readAgent } from '../interfaces/agent.ts';
+import { readAgent, readEffort } from '../interfaces/agent.ts';
 import type { Budget } from '../interfaces/budget.ts';
 import { countLimit } from '../interfaces/budget.ts';
 import type { Limits } from '../interfaces/limits.ts';
@@ -26,7 +27,7 @@ import {
 import type { Runtime } from '../values/runtime.ts';
 import { maxPromptBytes } from '../values/sizes.ts';
 import { readHook } from './hook.ts';
-import type { AdvanceOptions, ExecutorOptions } from './options.ts';
+import type { AdvanceOptions, ExecutorOptions, ResumeOptions } from './options.ts';
 
 /** Maximum number of characters of the id of a run, because each of its events contains it. */
 const maxIdLength = 1_000;
@@ -55,7 +56,7 @@ export const requestConfig: Reader<RequestConfig> = record<RequestConfig>({
   // -1 is the default of the provider.
   temperature: when((value) => Number.isFinite(value), 'a number'),
   toolChoice: oneOf('auto', 'none'),
-  effort: oneOf('low', 'medium', 'high'),
+  effort: readEffort,
   cache: flag,
   purpose: oneOf('summary'),
 });
@@ -102,7 +103,7 @@ const executorFields: Readers<ExecutorOptions> = {
 /** Reads the options of an executor. */
 export const executorOptions: Reader<ExecutorOptions> = record<ExecutorOptions>(executorFields, ['agent']);
 
-const runFields: Readers<AdvanceOptions> = {
+const runFields: Readers<AdvanceOptions & Pick<ResumeOptions, 'compact'>> = {
   signal,
   onEvent: callable,
   output: any,
@@ -112,11 +113,12 @@ const runFields: Readers<AdvanceOptions> = {
   budget: readBudget,
   prompt: any,
   answers: any,
+  compact: record<AskedCompaction>({ keep: limited(maxPromptBytes, text) }),
   waitEnded: oneOf('time', 'message'),
 };
 
 /** Reads the options of a run. */
-export const runOptions: Reader<Partial<AdvanceOptions>> = record<Partial<AdvanceOptions>>(runFields);
+export const runOptions: Reader<Partial<AdvanceOptions> & Pick<ResumeOptions, 'compact'>> = record(runFields);
 
 /** Reads the options of one action. */
 export const advanceOptions: Reader<AdvanceOptions> = record(runFields, ['sessionId', 'runId']);

@@ -1,3 +1,4 @@
+import type { AskedCompaction } from '../context/compaction.ts';
 import type { ContextPolicy } from '../context/context.ts';
 import type { EventBody, RunEvent } from '../events/event.ts';
 import type { State } from '../events/state.ts';
@@ -86,6 +87,11 @@ export interface RunOptions<Output = unknown> {
 export interface ResumeOptions<Output = unknown> extends Omit<RunOptions<Output>, 'sessionId'> {
   /** Decisions about approvals that the session waits for. A decision about one that is no longer open has no effect. */
   readonly answers?: readonly NamedDecision[];
+  /**
+   * Shortens the conversation and ends the run, instead of continuing the work. Without `context.compact`, nothing is
+   * shortened. Fails with kind `invalid`, code `open_calls`, while tool calls wait.
+   */
+  readonly compact?: AskedCompaction;
 }
 
 /** Options of one action of a run. */
@@ -154,6 +160,8 @@ export interface RunConfig<Output = unknown>
   readonly session: 'new' | 'old' | 'either';
   /** Number of calls of a batch that one step runs: all of them, or one if each step can run in another process. */
   readonly callsPerStep: number;
+  /** See {@link ResumeOptions}. */
+  readonly compact?: AskedCompaction | undefined;
   /** See {@link AdvanceOptions}. */
   readonly waitEnded?: ToolWait['endedBy'] | undefined;
   /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { summarize } from '../../src/context/summary.ts';
 import type { Event, RunEvent } from '../../src/events/event.ts';
 import type { HarnessHandler } from '../../src/harness/handler.ts';
 import type { HarnessOptions } from '../../src/harness/harness.ts';
@@ -200,5 +201,32 @@ describe('a stored conversation', () => {
     expect(names).toEqual(['write']);
     const ids = (store.read(fork.sessionId) as Event[]).map(({ id }) => id);
     expect(ids[0]).toBe(`${fork.sessionId}-1`);
+  });
+});
+
+describe('a compaction that the caller asks for', () => {
+  it('is a run that only shortens the conversation, and is refused while calls wait', async () => {
+    const agent = scriptedModel([
+      textResponse('One.'),
+      calls(['ask']),
+      textResponse('Two.'),
+      textResponse('Notes.'),
+      textResponse('Three.'),
+    ]);
+    const gate = () => ({ type: 'ask' }) as const;
+    const one = harness({ agent, tools: [tool('ask')], gate, context: { compact: summarize() } });
+    await one.prompt('first').result;
+    const { approvals = [] } = await one.prompt('second').result;
+    const compact = { keep: 'the names' };
+    expect((await one.resume({ compact }).result).error?.code).toBe('open_calls');
+    await one.resume({ answers: approvals.map(({ approvalId }) => ({ approvalId, decision: 'deny' })) })
+      .result;
+    const result = await one.resume({ compact }).result;
+    expect(result).toMatchObject({ status: 'complete', text: 'Two.' });
+    expect(agent.requests).toHaveLength(4);
+    expect(agent.requests[3]?.system).toContain('keep: the names');
+    expect((await one.prompt('third').result).messages[0]).toMatchObject({
+      content: [{ text: expect.stringMatching(/Notes\.$/) }],
+    });
   });
 });

@@ -106,6 +106,17 @@ describe('decide', () => {
     });
   });
 
+  it('shortens the conversation once and ends if that is all it was asked for', () => {
+    const only = { compactsOnly: true };
+    expect(next({ stopReason: 'complete' }, only)).toEqual({ type: 'compact' });
+    expect(next({ stopReason: 'complete', compacted: true }, only)).toEqual({
+      type: 'finish',
+      status: 'complete',
+    });
+    const failure = { kind: 'agent', message: 'No.' } as const;
+    expect(next({ compacted: true, failure }, only)).toMatchObject({ status: 'failed' });
+  });
+
   it('ends as complete only after a complete response [P4, S0.9]', () => {
     const ends = (stopReason: NonNullable<State['stopReason']>) => next({ stopReason });
     expect(ends('complete')).toEqual({ type: 'finish', status: 'complete' });

@@ -181,6 +181,14 @@ describe('the configuration [S0.3, S0.4]', () => {
     });
   });
 
+  test('prefers the effort of a request to the one of the agent, which must support it', async () => {
+    expect(await asked({ effort: 'max' })).toEqual({ effort: 'max' });
+    expect(await asked({ effort: 'max' }, { effort: 'low' })).toEqual({ effort: 'low' });
+    await expect(asked({ effort: 'low', capabilities: { ...able, reasoning: false } })).rejects.toThrow(
+      'does not support the effort option',
+    );
+  });
+
   test('omits effort for models that do not reason', async () => {
     expect(await asked({}, { effort: 'low' })).toEqual({ effort: 'low' });
     expect(await asked({ capabilities: { ...able, reasoning: false } }, { effort: 'low' })).toEqual({});

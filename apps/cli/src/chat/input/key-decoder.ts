@@ -54,6 +54,8 @@ const sequences: Readonly<Record<string, KeyName>> = {
   '[8~': 'end',
   '[3~': 'delete',
   '[Z': 'back_tab',
+  '[I': 'focus',
+  '[O': 'blur',
   '[1;5C': 'word_right',
   '[1;3C': 'word_right',
   '[1;5D': 'word_left',

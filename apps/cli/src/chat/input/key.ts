@@ -26,6 +26,8 @@ export type KeyName =
   | 'redraw'
   | 'search'
   | 'expand'
+  | 'focus'
+  | 'blur'
   | 'other';
 
 /** A key press in a chat. */

@@ -1,4 +1,4 @@
-import type { Capabilities, ModelRequest, OutputShape } from '../../interfaces/agent.ts';
+import type { Capabilities, Effort, ModelRequest, OutputShape } from '../../interfaces/agent.ts';
 import type { Tool } from '../../interfaces/tool.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
@@ -13,6 +13,16 @@ export interface AgentDefaults {
   readonly maxTokens?: number | undefined;
   /** -1 or undefined: the provider's default. */
   readonly temperature?: number | undefined;
+  readonly effort?: Effort | undefined;
+}
+
+/** @throws AgentError `invalid`, code `unsupported`, for an effort if the model does not reason. */
+export function checkedDefaults(agent: AgentDefaults): AgentDefaults {
+  if (agent.effort === undefined || agent.capabilities.reasoning) return agent;
+  throw unsupported(
+    agent,
+    `${agent.model} does not support the effort option. Omit the option or choose another model.`,
+  );
 }
 
 /** One request with defaults filled in, before its tools are converted to the wire's form. */
@@ -29,6 +39,7 @@ export interface EnvelopeRequest extends Omit<WireRequest, 'system' | 'tools'> {
 export function demandOf(request: ModelRequest, agent: AgentDefaults): EnvelopeRequest {
   const { tools, system, config = {}, output } = request;
   const maxTokens = config.maxTokens || agent.maxTokens || undefined;
+  const effort = agent.capabilities.reasoning ? (config.effort ?? agent.effort) : undefined;
   const temperature = given(config.temperature) ?? given(agent.temperature);
   if (maxTokens !== undefined) checkMaxTokens(maxTokens, agent);
   if (temperature !== undefined) checkTemperature(temperature, agent);
@@ -39,9 +50,7 @@ export function demandOf(request: ModelRequest, agent: AgentDefaults): EnvelopeR
     tools,
     // Services reject a tool choice in a request without tools.
     toolChoice: tools.length > 0 ? (config.toolChoice ?? 'auto') : 'auto',
-    ...defined({ maxTokens, temperature }),
-    ...(config.effort !== undefined && agent.capabilities.reasoning && { effort: config.effort }),
-    ...defined({ output }),
+    ...defined({ maxTokens, temperature, effort, output }),
   };
 }
 
