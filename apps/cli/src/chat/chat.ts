@@ -5,6 +5,7 @@ import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { RawKeyboard } from '../terminal/io.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { fileLabel } from '../view/tool-calls.ts';
@@ -246,7 +247,10 @@ export class InteractiveChat {
     if (lastResult === undefined) return this.#page.lines([style.dim('No tool has printed any output yet.')]);
     const text = lastResult.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part)));
     const lines = visible(text.join('\n')).trimEnd().split('\n');
-    this.#page.lines(['', style.bold(visible(lastResult.toolName)), ...lines.map((line) => `  ${line}`)]);
+    const steps = this.#conversation.steps.get(lastResult.callId) ?? [];
+    const branch = steps.map((step) => style.dim(`${style.marks.dot} ${oneLine(step)}`));
+    const shown = [...branch, ...lines].map((line) => `  ${line}`);
+    this.#page.lines(['', style.bold(visible(lastResult.toolName)), ...shown]);
   }
 
   #enter(text: string): void {

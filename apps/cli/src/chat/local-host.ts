@@ -4,6 +4,7 @@ import { isStored, memoryStore } from '@cobbler/agent';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
+import type { Agents } from '../agents/agents.ts';
 import { shortPath } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
 import type { Task } from '../run/task.ts';
@@ -36,6 +37,8 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   readonly models: readonly ModelChoice[];
   /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
+  /** The agents that the tool `agent` uses, if there is one. */
+  readonly agents?: Agents;
   readonly context: ContextPolicy;
   readonly allowUnpriced: boolean;
   /** More facts about the location, for the header. */
@@ -119,8 +122,10 @@ export class LocalHost implements ChatHost {
   }
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
-    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget } = this.#plan;
+    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget, agents } =
+      this.#plan;
     const { agent, pricing } = this.#selected;
+    const watched = this.#undo.watchTools(tools());
     this.#onTrouble = listener.onTrouble;
     this.#onNotice = listener.onNotice;
     const options: HarnessOptions = {
@@ -130,7 +135,8 @@ export class LocalHost implements ChatHost {
       context,
       limits,
       allowUnpriced,
-      tools: this.#undo.watchTools(tools()),
+      // Changes of sub-agents can be undone too.
+      tools: agents?.over(watched) ?? watched,
       gate: permission.gate,
       attended: true,
       store: this.#store,
@@ -173,6 +179,7 @@ export class LocalHost implements ChatHost {
   }
 
   async close(): Promise<void> {
+    await this.#plan.agents?.close();
     await this.#plan.sessions?.store.close();
   }
 

@@ -44,7 +44,9 @@ export async function localConversations(
   await recordChildren(io.env);
   const settings = await readSettings(io.env, flags);
   const { selected, provider } = await selectModel(flags, folder, settings, io);
-  const workplace = await openWorkplace(flags, folder, settings, mcp, io);
+  let current: Pick<SelectedModel, 'agent' | 'pricing'> = selected;
+  const parts = { mcp, audit, model: () => current, asks: true };
+  const workplace = await openWorkplace(flags, folder, settings, parts, io);
   const { tools, context, instructions, system, limits, permission, strange } = workplace;
   audit.note({ kind: 'sandbox', sandbox: workplace.sandbox });
   watchRules(audit, permission);
@@ -59,7 +61,9 @@ export async function localConversations(
     choose: async (model) => {
       const { baseURL: _, ...rest } = flags;
       const chosen = { ...rest, model };
-      return (await selectModel(chosen, folder, await readSettings(io.env, chosen), io)).selected;
+      const { selected: next } = await selectModel(chosen, folder, await readSettings(io.env, chosen), io);
+      current = next;
+      return next;
     },
     system,
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
@@ -70,7 +74,7 @@ export async function localConversations(
       ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
       ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),
     ],
-    ...defined({ sessions, budget: await budgets.budgetIn(folder) }),
+    ...defined({ sessions, budget: await budgets.budgetIn(folder), agents: workplace.agents }),
   });
 }
 

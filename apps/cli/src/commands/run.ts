@@ -4,15 +4,15 @@ import type { Agent, Limits, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
-import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
-import type { WorkspaceToolsOptions } from '@cobbler/tools';
+import type { Agents } from '../agents/agents.ts';
+import type { AgentContext } from '../agents/open-agents.ts';
+import { openAgents } from '../agents/open-agents.ts';
 import { textOrFile } from '../config/attachment.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
-import { checkRules, chooseTools, ownTools } from '../config/choose-tools.ts';
-import type { ContextPlan } from '../config/context-plan.ts';
-import { blobsFor, contextPlan, contextPolicy, offloadedCommandBytes } from '../config/context-plan.ts';
+import { checkRules, chooseTools, ownTools, workspaceOf } from '../config/choose-tools.ts';
+import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
@@ -130,19 +130,21 @@ async function work(
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  // Older cassettes have requests without the tool that waits.
-  const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
-  const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
-  const known = ownTools(workspaceOf(folder, flags, context, sandbox, io)).filter(
-    (tool) => canWait || tool.waitUntil === undefined,
+  const { tools, agents } = await toolsFor(
+    { flags, recordReplay, audit, ...defined({ delegate, mcp }) },
+    {
+      ...{ folder, limits, context, audit, asks: true },
+      model: () => ({ agent, pricing }),
+      system: (): readonly string[] => system,
+      permission: (): Permission => permission,
+    },
+    io,
   );
-  const own = [...known, ...(mcp?.tools() ?? [])];
-  const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.
   const instructions =
     flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
-  const system = recordReplay.fact('system', () =>
+  const system: readonly string[] = recordReplay.fact('system', () =>
     delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
   );
   const resumes = flags.resumes && words.length === 0;
@@ -192,9 +194,34 @@ async function work(
     io,
   );
   await delegate?.close();
+  await agents?.close();
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+interface ToolOrder extends Pick<ParsedRun, 'flags' | 'recordReplay' | 'audit' | 'mcp'> {
+  readonly delegate?: DelegatedLoop;
+}
+
+/** Returns the tools of a run, and the agents that it can give tasks to. */
+async function toolsFor(
+  { flags, recordReplay, audit, delegate, mcp }: ToolOrder,
+  about: AgentContext,
+  io: Io,
+): Promise<{ readonly tools: readonly Tool[]; readonly agents?: Agents | undefined }> {
+  // Older cassettes have requests without the tool that waits.
+  const canWait = recordReplay.fact('waits', () => !recordReplay.isReplay);
+  const sandbox = await runSandbox({ flags, recordReplay, audit }, about.folder, io);
+  if (delegate !== undefined) return { tools: delegate.tools };
+  // A cassette has the requests of one agent.
+  const agents = recordReplay.recording === undefined ? openAgents(flags, about, io) : undefined;
+  const workspace = workspaceOf(about.folder, flags, about.context, sandbox, io);
+  const known = ownTools(workspace, agents?.tool([])).filter(
+    (tool) => canWait || tool.waitUntil === undefined,
+  );
+  const tools = chooseTools([...known, ...(mcp?.tools() ?? [])], flags.tools);
+  return { tools: agents?.over(tools) ?? tools, agents };
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */
@@ -277,18 +304,6 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
   return [system, appendSystem].flatMap((given) =>
     given === undefined ? [] : [textOrFile(given, io.cwd())],
   );
-}
-
-/** Returns the workspace. Output of a command that is not offloaded is cut at once, because the rest could not be read. */
-export function workspaceOf(
-  root: string,
-  { allowGuarded }: RunFlags,
-  { spillAbove }: ContextPlan,
-  sandbox: Sandbox,
-  io: Io,
-): WorkspaceToolsOptions {
-  const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
-  return { root, allowGuarded, environment: io.env, sandbox, ...room };
 }
 
 export function limitsOf(

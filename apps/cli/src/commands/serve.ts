@@ -72,7 +72,13 @@ async function serveFrom(
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const { settings, tools, values, sandbox, permission } = await sessionSettings(flags, folder, mcp, io);
+  const parts = { mcp, audit };
+  const { settings, tools, agents, values, sandbox, permission } = await sessionSettings(
+    flags,
+    folder,
+    parts,
+    io,
+  );
   audit.note({ kind: 'sandbox', sandbox });
   watchRules(audit, permission);
   const tokens = new TokenStore(tokenFile(home.tokens));
@@ -90,14 +96,22 @@ async function serveFrom(
     const serverBudgets = await openBudgets(budgets, folder, values);
     const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));
     const budgeted = { ...settings, ...defined({ budget: budget || undefined }) };
-    const parts = { places, tokens, settings: budgeted, tools, home, ...defined({ budgets: serverBudgets }) };
-    const server = await startServing(flags, parts, audit, io);
+    const serving = {
+      places,
+      tokens,
+      settings: budgeted,
+      tools,
+      home,
+      ...defined({ budgets: serverBudgets }),
+    };
+    const server = await startServing(flags, serving, audit, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
     announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
     await waitForStop(server, io);
     forget();
     return 0;
   } finally {
+    await agents?.close();
     await budgets.close();
     await places.close();
   }
@@ -118,21 +132,25 @@ type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler
 
 /** Returns the settings of every session, which no request can set. The tools are those available when a session opens. */
 async function sessionSettings(
-  { work }: ServeFlags,
+  { work, runner }: ServeFlags,
   folder: string,
-  mcp: McpTools,
+  parts: { readonly mcp: McpTools; readonly audit: Audit },
   io: Io,
 ): Promise<{
   settings: ServeHarnessOptions;
   tools: () => readonly Tool[];
+  agents: Workplace['agents'];
   values: FileConfig;
   sandbox: Workplace['sandbox'];
   permission: Workplace['permission'];
 }> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
-  const workplace = await openWorkplace(work, folder, settings, mcp, io);
-  const { tools, context, system, limits, permission, sandbox } = workplace;
+  const model = () => ({ agent, pricing });
+  // A runner executes a call in another process than the one that receives a decision.
+  const asks = runner === undefined;
+  const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
+  const { tools, agents, context, system, limits, permission, sandbox } = workplace;
   const common = {
     agent,
     system,
@@ -144,7 +162,7 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission };
+  return { settings: common, tools, agents, values: settings.file.values, sandbox, permission };
 }
 
 interface ServeParts {

@@ -1,14 +1,34 @@
 import type { Tool } from '@cobbler/agent';
+import type { Sandbox } from '@cobbler/agent/sandbox';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { waitTool } from '@cobbler/tools/wait';
 import { isTooWide, readRule } from '../permissions/permission-rule.ts';
+import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import type { ContextPlan } from './context-plan.ts';
+import { offloadedCommandBytes } from './context-plan.ts';
+import type { RunFlags } from './run-flags.ts';
 
-/** Returns the tools that the command line has without MCP servers. */
-export function ownTools(options: WorkspaceToolsOptions): Tool[] {
-  return [...workspaceTools(options), waitTool()];
+/**
+ * Returns the tools that the command line has without MCP servers.
+ * @param agent the tool that gives tasks to other agents. Default: there is none.
+ */
+export function ownTools(options: WorkspaceToolsOptions, agent?: Tool): Tool[] {
+  return [...workspaceTools(options), waitTool(), ...(agent === undefined ? [] : [agent])];
+}
+
+/** Returns the workspace. Output of a command that is not offloaded is cut at once, because the rest could not be read. */
+export function workspaceOf(
+  root: string,
+  { allowGuarded }: RunFlags,
+  { spillAbove }: ContextPlan,
+  sandbox: Sandbox,
+  io: Io,
+): WorkspaceToolsOptions {
+  const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
+  return { root, allowGuarded, environment: io.env, sandbox, ...room };
 }
 
 /** Returns the tools with these names. @throws UsageError for an unknown name. */

@@ -119,6 +119,7 @@ export class Permission {
     if (grant !== undefined) return decision('allow', 'Rules allow it.', [grant.text]);
     if (call.mustAsk !== undefined) return decision('ask', call.mustAsk);
     if (call.effect === 'read') return decision('allow', 'It changes nothing.');
+    if (call.toolName === agentToolName) return agentDecision;
     if (this.#allowsAll(call.toolName)) return decision('allow', `The mode is ${this.mode}.`);
     const asText = this.#isReplay ? this.#allow.filter((rule) => rule.matches(call)) : [];
     const allowing = asText.length > 0 ? asText : allowingRules(this.#allow, call, this.#digestOf);
@@ -140,9 +141,15 @@ export class Permission {
 
 function readOnlyDecision(call: Omit<GateCall, 'id'>): PermissionDecision {
   if (call.mustAsk !== undefined) return decision('deny', `This run is read-only. ${call.mustAsk}`);
+  if (call.toolName === agentToolName) return agentDecision;
   const verdict = readOnly({ ...call, id: '' });
   return decision(verdict.type, verdict.type === 'deny' ? verdict.message : 'It changes nothing.');
 }
+
+/** The name of the tool that gives tasks to other agents. */
+export const agentToolName = 'agent';
+
+const agentDecision = decision('allow', 'Each call of the agent is decided.');
 
 function decision(type: Verdict['type'], why: string, rules: readonly string[] = []): PermissionDecision {
   return { type, why, rules };
