@@ -32,10 +32,12 @@ export type {
   PlannedChange,
   PreviewContext,
   Tool,
+  ToolAnswer,
   ToolContext,
   ToolDefinition,
   ToolEffect,
   ToolPreview,
+  ToolQuestion,
   ToolWait,
   WaitStart,
 } from './interfaces/tool.ts';

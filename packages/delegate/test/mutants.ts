@@ -164,7 +164,7 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: tool,
-    find: 'if (inBackground) return answer(sessions.report(sessions.get(id)));',
+    find: 'if (inBackground) return answerOf(sessions, sessions.get(id));',
     replace: '',
     why: 'a background job blocks its caller',
     breaks: ['S2.4'],
@@ -188,8 +188,8 @@ const agentToolMutants: readonly Mutant[] = [
   },
   {
     file: tool,
-    find: 'sessions.all().map((session) => sessions.report(session))',
-    replace: 'sessions.all().slice(0, 1).map((session) => sessions.report(session))',
+    find: 'answerOf(sessions, sessions.all())',
+    replace: 'answerOf(sessions, sessions.all().slice(0, 1))',
     why: 'the list contains only the first session',
     breaks: ['S2.7'],
     by: byTool,

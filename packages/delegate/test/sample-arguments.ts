@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fakeRuntime } from '@cobbler/agent/testing';
+import { Executor } from '@cobbler/agent';
+import { fakeRuntime, scriptedAgent } from '@cobbler/agent/testing';
 import { afterAll } from 'vitest';
 import type { SessionAgent } from '../src/index.ts';
 import { claudeCode, delegatedHarness } from '../src/index.ts';
@@ -93,16 +94,22 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
         allowUnpriced: true,
         env: {},
         runtime: fakeRuntime(),
+        asks: false,
       },
     },
   ],
+  subAgent: () => [{ name: 'helper', executor: () => new Executor({ agent: scriptedAgent(['Done.']) }) }],
 };
 
 const called = 'the loop calls the functions of a tool, with arguments that it has validated';
 
+const started = 'only the agent tool starts the tasks of a sub-agent, with what it has read';
+
 const exceptions: Readonly<Record<string, string>> = {
   'createAgentTool().execute': called,
   'createAgentTool().subject': called,
+  'subAgent().run': started,
+  'subAgent().start': started,
 };
 
 export const sampleTable: { readonly samples: typeof samples; readonly exceptions: typeof exceptions } = {

@@ -1,5 +1,7 @@
 import type { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
+import { agentFace } from '../agents/agents.ts';
+import { withReaders } from '../agents/open-agents.ts';
 import { recordChildren } from '../config/backend.ts';
 import { assistantTools, chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
@@ -33,7 +35,16 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const folder = workFolder(flags.work.dir, io);
   const sandbox = await sandboxIn(folder, flags.work, io);
-  const tools = chooseTools(assistantTools({ root: folder, environment: io.env, sandbox }), flags.work.tools);
+  const audit = openAudit('assistant', file.values, io);
+  const own = [...assistantTools({ root: folder, environment: io.env, sandbox }), agentFace];
+  const pricing = await pricesOf(io.env);
+  const tools = withReaders(chooseTools(own, flags.work.tools), {
+    agent,
+    pricing,
+    folder,
+    audit,
+    env: io.env,
+  });
   if (tools.length > 0) await recordChildren(io.env);
   const home = assistantHome(io.env, true);
   const budgets = new Budgets({
@@ -56,7 +67,6 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   const early: string[] = [];
   const print = (text: string) => (chat === undefined ? early.push(text) : chat.print(text));
   const channel = terminalChannel(terminalView(io, print));
-  const audit = openAudit('assistant', file.values, io);
   audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const opened = openAssistant(home, sql, {
     agent,
@@ -68,7 +78,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
     keepDays: flags.keepDays,
     remember: isScripted ? rememberAtOnce : rememberSoon,
     report: (error: AgentError) => io.stderr.write(`cobbler: ${visible(error.message)}\n`),
-    pricing: await pricesOf(io.env),
+    pricing,
     ...defined({ budget, persona: flags.persona }),
   });
   try {

@@ -5,6 +5,8 @@ import { defined } from '@cobbler/agent/values';
 import type { ReadUpdate } from '@cobbler/assistant';
 import { commandList } from '@cobbler/assistant';
 import { getMe, poll, readUpdate, setCommands, telegramChannel } from '@cobbler/assistant/telegram';
+import { agentFace } from '../agents/agents.ts';
+import { withReaders } from '../agents/open-agents.ts';
 import { recordChildren } from '../config/backend.ts';
 import { assistantTools, chooseTools } from '../config/choose-tools.ts';
 import { shortPath, workFolder } from '../config/directory.ts';
@@ -79,7 +81,18 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const root = workFolder(flags.work.dir, io);
   const sandbox = await sandboxIn(root, flags.work, io);
-  const tools = chooseTools(assistantTools({ root, environment: io.env, sandbox }), flags.work.tools);
+  const audit = openAudit('assistant', file.values, io, (why) =>
+    log.note('warn', 'failed', { where: 'audit', why }),
+  );
+  const own = [...assistantTools({ root, environment: io.env, sandbox }), agentFace];
+  const pricing = await pricesOf(io.env);
+  const tools = withReaders(chooseTools(own, flags.work.tools), {
+    agent,
+    pricing,
+    folder: root,
+    audit,
+    env: io.env,
+  });
   // Finds and ends commands that a killed bot left running.
   if (tools.length > 0) await recordChildren(io.env);
   const budgets = new Budgets({
@@ -99,9 +112,6 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
       'Stop it first, or set COBBLER_HOME to another directory.',
     );
   }
-  const audit = openAudit('assistant', file.values, io, (why) =>
-    log.note('warn', 'failed', { where: 'audit', why }),
-  );
   audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const opened = openAssistant(home, sql, {
     agent,
@@ -115,7 +125,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: BotDe
       log.note('warn', 'failed', { where, kind, code, why: message }),
     around: (workflow) => withLogging(workflow, log),
     admins,
-    pricing: await pricesOf(io.env),
+    pricing,
     ...defined({ budget, persona: flags.persona }),
   });
   const facts = {

@@ -276,7 +276,9 @@ export class InteractiveChat {
   }
 
   #expand(): void {
-    this.#page.lines(resultLines(this.#conversation.ledger.lastResult, this.#parts.style));
+    const { ledger, steps } = this.#conversation;
+    const last = ledger.lastResult;
+    this.#page.lines(resultLines(last, steps.get(last?.callId ?? ''), this.#parts.style));
   }
 
   #enter(text: string): void {

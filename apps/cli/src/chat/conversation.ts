@@ -47,6 +47,8 @@ const maxPast = 200;
 export class Conversation {
   readonly ledger: Ledger = new Ledger();
   readonly harness: Harness;
+  /** What calls reported of their progress, by the id of the call. */
+  readonly steps: Map<string, string[]> = new Map();
   readonly #ports: ConversationPorts;
   readonly #dialog: ApprovalDialog;
   readonly #answers = new Map<string, ApprovalDecision>();
@@ -337,7 +339,7 @@ export class Conversation {
   }
 
   #newBook(): ToolCallList {
-    return new ToolCallList(this.#ports.host.known);
+    return new ToolCallList(this.#ports.host.known, this.steps);
   }
 
   #newDialog(): ApprovalDialog {

@@ -5,6 +5,7 @@ import type { ToolResultEvent } from '@cobbler/agent/events';
 import { shortId } from '../session/find-session.ts';
 import { visible } from '../terminal/escape.ts';
 import { formatUsd } from '../terminal/format.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, flow, wrap } from '../terminal/text-width.ts';
@@ -60,12 +61,17 @@ export function complaintLines(
   ];
 }
 
-/** Returns the whole output of a tool call. */
-export function resultLines(result: ToolResultEvent | undefined, style: Style): string[] {
+/** Returns the whole output of a tool call, after the steps of it that were shown while it ran. */
+export function resultLines(
+  result: ToolResultEvent | undefined,
+  steps: readonly string[] | undefined,
+  style: Style,
+): string[] {
   if (result === undefined) return [style.dim('No tool has printed any output yet.')];
   const text = result.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part)));
   const lines = visible(text.join('\n')).trimEnd().split('\n');
-  return ['', style.bold(visible(result.toolName)), ...lines.map((line) => `  ${line}`)];
+  const branch = (steps ?? []).map((step) => style.dim(`${style.marks.dot} ${oneLine(step)}`));
+  return ['', style.bold(visible(result.toolName)), ...[...branch, ...lines].map((line) => `  ${line}`)];
 }
 
 /** Returns the branch of a directory's repository without running git; undefined outside a repository. */

@@ -6,6 +6,7 @@ import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { BackgroundCommands } from '@cobbler/tools';
+import type { Agents } from '../agents/agents.ts';
 import { shortPath } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
 import type { Effort } from '../config/run-flags.ts';
@@ -46,6 +47,10 @@ export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system'
   readonly context: ContextPolicy;
   /** Default: the tools have no commands in the background. */
   readonly background?: BackgroundCommands;
+  /** The agents that the tool `agent` uses, if there is one. */
+  readonly agents?: Agents;
+  /** Ends what the tools have started. */
+  readonly close?: () => Promise<void>;
   readonly allowUnpriced: boolean;
   /** More facts about the location, for the header. */
   readonly facts: readonly string[];
@@ -131,8 +136,10 @@ export class LocalHost implements ChatHost {
   }
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
-    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget } = this.#plan;
+    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget, agents } =
+      this.#plan;
     const { agent, pricing } = this.#selected;
+    const watched = this.#undo.watchTools(tools());
     this.#onTrouble = listener.onTrouble;
     this.#onNotice = listener.onNotice;
     const options: HarnessOptions = {
@@ -142,7 +149,8 @@ export class LocalHost implements ChatHost {
       context,
       limits,
       allowUnpriced,
-      tools: this.#undo.watchTools(tools()),
+      // Changes of sub-agents can be undone too.
+      tools: agents?.over(watched) ?? watched,
       gate: permission.gate,
       attended: true,
       store: this.#store,
@@ -186,7 +194,7 @@ export class LocalHost implements ChatHost {
   }
 
   async close(): Promise<void> {
-    await this.#plan.background?.close();
+    await this.#plan.close?.();
     await this.#plan.sessions?.store.close();
   }
 

@@ -3,6 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import { connectHarness } from '@cobbler/agent/remote';
 import { defined } from '@cobbler/agent/values';
+import { agentFace } from '../agents/agents.ts';
 import { ownTools } from '../config/choose-tools.ts';
 import { shortId } from '../session/find-session.ts';
 import type { ListedSession } from '../session/session-lines.ts';
@@ -55,7 +56,7 @@ export class RemoteHost implements ChatHost {
   }
 
   get known(): readonly Tool[] {
-    this.#known ??= ownTools({ root: this.folder, sandbox: 'off' });
+    this.#known ??= ownTools({ root: this.folder, sandbox: 'off' }, undefined, agentFace);
     return this.#known;
   }
 

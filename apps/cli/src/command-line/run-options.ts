@@ -24,6 +24,8 @@ Task
   --append-system <text>   append this text, or @FILE, to the instructions
   --no-context-files       skip AGENTS.md, CLAUDE.md, and the project's skills, commands and agents
   --tools <list>           use only these tools (separated by commas), or \`none\`
+  --delegate <list>        programs that the agent tool can use: claude, codex or none (default: those installed)
+  --no-agents              no agent tool, which gives tasks to sub-agents and to these programs
   --mcp <server>           add the tools of an MCP server: NAME=COMMAND or URL; repeatable
 
 Permissions

@@ -46,7 +46,9 @@ export async function localConversations(
   const settings = await readSettings(io.env, flags);
   let current = flags;
   const { selected, provider } = await selectModel(flags, folder, settings, io);
-  const workplace = await openWorkplace(flags, folder, settings, mcp, io, true);
+  let model: Pick<SelectedModel, 'agent' | 'pricing'> = selected;
+  const parts = { mcp, audit, model: () => model, asks: true, asksTrust: true };
+  const workplace = await openWorkplace(flags, folder, settings, parts, io);
   const { tools, context, instructions, system, limits, permission, strange, commands } = workplace;
   audit.note({ kind: 'sandbox', sandbox: workplace.sandbox });
   watchRules(audit, permission);
@@ -59,25 +61,27 @@ export async function localConversations(
     commands,
     permission,
     models: modelsOf(provider, settings.provider.value),
-    choose: async ({ model, effort }) => {
+    choose: async ({ model: name, effort }) => {
       const { baseURL, effort: _, ...rest } = current;
-      const link = model === undefined ? { baseURL } : { model };
+      const link = name === undefined ? { baseURL } : { model: name };
       const chosen = { ...rest, ...defined({ ...link, effort }) };
-      const { selected } = await selectModel(chosen, folder, await readSettings(io.env, chosen), io);
+      const { selected: next } = await selectModel(chosen, folder, await readSettings(io.env, chosen), io);
       current = chosen;
-      return selected;
+      model = next;
+      return next;
     },
     system,
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
     limits,
     background: workplace.background,
+    close: () => workplace.close(),
     allowUnpriced: flags.allowUnpriced,
     onReached: onReachedOf(flags, settings),
     facts: [
       ...instructionNames(instructions),
       ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),
     ],
-    ...defined({ sessions, budget: await budgets.budgetIn(folder) }),
+    ...defined({ sessions, budget: await budgets.budgetIn(folder), agents: workplace.agents }),
   });
 }
 

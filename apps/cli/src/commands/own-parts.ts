@@ -1,12 +1,9 @@
 import type { Tool } from '@cobbler/agent';
-import type { Sandbox } from '@cobbler/agent/sandbox';
-import { defined } from '@cobbler/agent/values';
-import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
-import { ownTools } from '../config/choose-tools.ts';
-import type { ContextPlan } from '../config/context-plan.ts';
-import { offloadedCommandBytes } from '../config/context-plan.ts';
+import type { AgentContext } from '../agents/open-agents.ts';
+import { openAgents } from '../agents/open-agents.ts';
+import { chooseTools, ownTools, workspaceOf } from '../config/choose-tools.ts';
 import { webAccess } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
@@ -20,7 +17,6 @@ import type { Io } from '../terminal/io.ts';
 
 /** What a run has of this machine. */
 export interface OwnParts extends Pick<Definitions, 'commands'> {
-  /** All tools except those of MCP servers. */
   readonly tools: readonly Tool[];
   /** The hosts that the user allows. */
   readonly hosts: readonly string[];
@@ -34,46 +30,46 @@ interface PartsOrder {
   readonly flags: RunFlags;
   readonly recordReplay: RecordReplay;
   readonly audit: Audit;
-  permission(): Permission;
+  /** The tools of MCP servers. */
+  readonly mcp: readonly Tool[];
 }
 
-/** Returns what a run has of this machine. The caller closes it. */
+/**
+ * Returns what a run has of this machine. The caller closes it.
+ * @throws UsageError for an unknown tool or program.
+ */
 export async function ownParts(
-  { flags, recordReplay, audit, permission }: PartsOrder,
-  folder: string,
-  context: ContextPlan,
+  { flags, recordReplay, audit, mcp }: PartsOrder,
+  about: Omit<AgentContext, 'definitions' | 'permission'> & { readonly permission: () => Permission },
   io: Io,
 ): Promise<OwnParts> {
+  const { folder, context, permission } = about;
   const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
   // Older cassettes have requests without them.
   const hasBackground = recordReplay.fact('background', () => !recordReplay.isReplay);
   const background = hasBackground ? new BackgroundCommands() : undefined;
   const hosts = await runHosts({ flags, recordReplay }, io);
   const plans = recordReplay.isReplay || (flags.mode === 'plan' && canAsk(flags, io));
+  const found = recordReplay.isReplay
+    ? { ...noParts, agents: [] }
+    : await definitionsIn(folder, flags.contextFiles, io, flags.form === 'people');
+  // A cassette has the requests of one agent.
+  const isAlone = recordReplay.recording !== undefined;
+  const agents = isAlone ? undefined : openAgents(flags, { ...about, definitions: found.agents }, io);
+  const workspace = workspaceOf(folder, flags, context, sandbox, background, io);
   const all = [
-    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io), webAccess(hosts, permission)),
+    ...ownTools(workspace, webAccess(hosts, permission), agents?.tool([])),
     ...(plans ? [planTool(() => permission().endPlan())] : []),
   ];
-  const { tools, commands } = recordReplay.isReplay
-    ? noParts
-    : await definitionsIn(folder, flags.contextFiles, io, flags.form === 'people');
+  const own = [...listedTools(all, recordReplay), ...recordedTools('skills', found.tools, recordReplay)];
+  const tools = chooseTools([...own, ...mcp], flags.tools);
   return {
-    tools: [...listedTools(all, recordReplay), ...recordedTools('skills', tools, recordReplay)],
-    commands,
+    tools: agents?.over(tools) ?? tools,
+    commands: found.commands,
     hosts,
-    close: async () => await background?.close(),
+    close: async () => {
+      await agents?.close();
+      await background?.close();
+    },
   };
-}
-
-/** Returns the workspace. Output of a command that is not offloaded is cut at once, because the rest could not be read. */
-export function workspaceOf(
-  root: string,
-  { allowGuarded }: RunFlags,
-  { spillAbove }: ContextPlan,
-  sandbox: Sandbox,
-  background: BackgroundCommands | undefined,
-  io: Io,
-): WorkspaceToolsOptions {
-  const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
-  return { root, allowGuarded, environment: io.env, sandbox, ...room, ...defined({ background }) };
 }

@@ -8,7 +8,7 @@ import type { DelegatedLoop } from '@cobbler/delegate';
 import { textOrFile } from '../config/attachment.ts';
 import type { BackendName } from '../config/backend.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
-import { checkRules, chooseTools } from '../config/choose-tools.ts';
+import { checkRules } from '../config/choose-tools.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
@@ -124,17 +124,21 @@ async function work(
   const own: OwnParts =
     delegate === undefined
       ? await ownParts(
-          { flags, recordReplay, audit, permission: (): Permission => permission },
-          folder,
-          context,
+          { flags, recordReplay, audit, mcp: mcp?.tools() ?? [] },
+          {
+            ...{ folder, limits, context, audit, asks: true },
+            model: () => ({ agent, pricing }),
+            system: (): readonly string[] => system,
+            permission: (): Permission => permission,
+          },
           io,
         )
       : noParts;
-  const tools = delegate?.tools ?? chooseTools([...own.tools, ...(mcp?.tools() ?? [])], flags.tools);
+  const tools = delegate?.tools ?? own.tools;
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.
   const instructions = flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : [];
-  const system = recordReplay.fact('system', () =>
+  const system: readonly string[] = recordReplay.fact('system', () =>
     delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
   );
   const resumes = flags.resumes && words.length === 0;

@@ -72,8 +72,8 @@ async function serveFrom(
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const all = await sessionSettings(flags, folder, mcp, io);
-  const { settings, tools, values, sandbox, permission, background } = all;
+  const all = await sessionSettings(flags, folder, { mcp, audit }, io);
+  const { settings, tools, values, sandbox, permission, close } = all;
   audit.note({ kind: 'sandbox', sandbox });
   watchRules(audit, permission);
   const tokens = new TokenStore(tokenFile(home.tokens));
@@ -91,15 +91,22 @@ async function serveFrom(
     const serverBudgets = await openBudgets(budgets, folder, values);
     const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));
     const budgeted = { ...settings, ...defined({ budget: budget || undefined }) };
-    const parts = { places, tokens, settings: budgeted, tools, home, ...defined({ budgets: serverBudgets }) };
-    const server = await startServing(flags, parts, audit, io);
+    const serving = {
+      places,
+      tokens,
+      settings: budgeted,
+      tools,
+      home,
+      ...defined({ budgets: serverBudgets }),
+    };
+    const server = await startServing(flags, serving, audit, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
     announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
     await waitForStop(server, io);
     forget();
     return 0;
   } finally {
-    await background.close();
+    await close();
     await budgets.close();
     await places.close();
   }
@@ -120,9 +127,9 @@ type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler
 
 /** Returns the settings of every session, which no request can set. The tools are those available when a session opens. */
 async function sessionSettings(
-  { work }: ServeFlags,
+  { work, runner }: ServeFlags,
   folder: string,
-  mcp: McpTools,
+  parts: { readonly mcp: McpTools; readonly audit: Audit },
   io: Io,
 ): Promise<{
   settings: ServeHarnessOptions;
@@ -130,12 +137,15 @@ async function sessionSettings(
   values: FileConfig;
   sandbox: Workplace['sandbox'];
   permission: Workplace['permission'];
-  background: Workplace['background'];
+  close: Workplace['close'];
 }> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
-  const workplace = await openWorkplace(work, folder, settings, mcp, io);
-  const { tools, context, system, limits, permission, sandbox, background } = workplace;
+  const model = () => ({ agent, pricing });
+  // A runner executes a call in another process than the one that receives a decision.
+  const asks = runner === undefined;
+  const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
+  const { tools, context, system, limits, permission, sandbox, close } = workplace;
   const common = {
     agent,
     system,
@@ -147,7 +157,7 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission, background };
+  return { settings: common, tools, values: settings.file.values, sandbox, permission, close };
 }
 
 interface ServeParts {

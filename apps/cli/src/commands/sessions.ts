@@ -5,6 +5,7 @@ import { systemRuntime } from '@cobbler/agent';
 import { forkSession } from '@cobbler/agent/fork';
 import { exportSession, importSession } from '@cobbler/agent/format';
 import { defined } from '@cobbler/agent/values';
+import { agentFace } from '../agents/agents.ts';
 import { readFailure } from '../config/attachment.ts';
 import { ownTools } from '../config/choose-tools.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
@@ -106,7 +107,9 @@ async function show({ sessions, rest, io }: ActionContext): Promise<void> {
   const style = styleFor(screen);
   const view = { style, columns: screen.tty ? screen.columns() : 200, tty: screen.tty, verbose: false };
   const root = notes.read(info.id)?.folder ?? io.cwd();
-  const calls = new ToolCallList(ownTools({ root, environment: io.env, sandbox: 'off' }));
+  const calls = new ToolCallList(
+    ownTools({ root, environment: io.env, sandbox: 'off' }, undefined, agentFace),
+  );
   const past = pastLines(await store.read(info.id), calls, view);
   const facts = sessionFacts(rowOf(sessions, info, io, false), Date.now(), style);
   io.stdout.write(`${[...facts, ...past].join('\n')}\n`);

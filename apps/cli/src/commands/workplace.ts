@@ -3,7 +3,10 @@ import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
-import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
+import type { Agents } from '../agents/agents.ts';
+import type { AgentContext } from '../agents/open-agents.ts';
+import { openAgents } from '../agents/open-agents.ts';
+import { checkRules, chooseTools, ownTools, pickTools, workspaceOf } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
 import { contextPlan } from '../config/context-plan.ts';
 import type { Instructions } from '../config/instructions.ts';
@@ -16,7 +19,6 @@ import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { definitionsIn } from '../project/definitions.ts';
 import type { Io } from '../terminal/io.ts';
-import { workspaceOf } from './own-parts.ts';
 import { limitsOf, systemOf } from './run.ts';
 
 /** The surroundings of every conversation in a directory, where a user can be asked. */
@@ -29,48 +31,58 @@ export interface Workplace extends PermissionPlan {
   readonly commands: readonly CommandDefinition[];
   readonly sandbox: Sandbox['kind'];
   readonly system: readonly string[];
-  /** The caller closes it. */
   readonly background: BackgroundCommands;
+  readonly agents: Agents | undefined;
   readonly limits: Limits & { readonly turns: number };
+  /** Ends what the tools have started. */
+  close(): Promise<void>;
 }
 
-/**
- * Opens the surroundings. In a terminal, the user is asked about the project's skills if `asks`.
- * @throws UsageError, or AgentError `invalid`, for options that cannot work, such as rules for unknown tools.
- */
+/** What a workplace and its conversations share. */
+export interface WorkplaceParts extends Pick<AgentContext, 'model' | 'audit' | 'asks'> {
+  readonly mcp: McpTools;
+  /** True to ask the user about the project's skills, in a terminal. Default false. */
+  readonly asksTrust?: boolean;
+}
+
+/** @throws UsageError, or AgentError `invalid`, for options that cannot work, such as rules for unknown tools. */
 export async function openWorkplace(
   flags: RunFlags,
   folder: string,
   settings: Settings,
-  mcp: McpTools,
+  { mcp, asksTrust = false, ...shared }: WorkplaceParts,
   io: Io,
-  asks = false,
 ): Promise<Workplace> {
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
   const sandbox = await sandboxIn(folder, flags, io);
   const plan = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
-  const { permission } = plan;
-  const definitions = await definitionsIn(folder, flags.contextFiles, io, asks);
-  const web = webAccess(await allowedHosts(flags, io.env), () => permission);
+  const permission = () => plan.permission;
+  const limits = limitsOf(flags, settings);
+  const found = await definitionsIn(folder, flags.contextFiles, io, asksTrust);
+  const about = { folder, limits, context, permission, system: (): readonly string[] => system };
+  const agents = openAgents(flags, { ...shared, ...about, definitions: found.agents }, io);
   const background = new BackgroundCommands();
+  const workspace = workspaceOf(folder, flags, context, sandbox, background, io);
+  const web = webAccess(await allowedHosts(flags, io.env), permission);
   const own = [
-    ...ownTools(workspaceOf(folder, flags, context, sandbox, background, io), web),
-    planTool(() => permission.endPlan()),
-    ...definitions.tools,
+    ...ownTools(workspace, web, agents?.tool([])),
+    planTool(() => plan.permission.endPlan()),
+    ...found.tools,
   ];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : [];
+  const system: readonly string[] = systemOf(flags, folder, tools, instructions, io);
+  const current = () => pickTools([...own, ...mcp.tools()], flags.tools);
   return {
     ...plan,
-    background,
-    tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
-    context,
-    instructions,
-    commands: definitions.commands,
+    ...{ background, agents, context, instructions, commands: found.commands, system, limits },
+    tools: () => agents?.over(current()) ?? current(),
     sandbox: sandbox.kind,
-    system: systemOf(flags, folder, tools, instructions, io),
-    limits: limitsOf(flags, settings),
+    close: async () => {
+      await agents?.close();
+      await background.close();
+    },
   };
 }

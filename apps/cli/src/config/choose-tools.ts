@@ -1,22 +1,45 @@
 import type { Tool } from '@cobbler/agent';
-import type { WorkspaceToolsOptions } from '@cobbler/tools';
+import type { Sandbox } from '@cobbler/agent/sandbox';
+import { defined } from '@cobbler/agent/values';
+import type { BackgroundCommands, WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { todosTool } from '@cobbler/tools/planning';
 import { waitTool } from '@cobbler/tools/wait';
 import type { WebFetchOptions } from '@cobbler/tools/web';
 import { webFetchTool } from '@cobbler/tools/web';
 import { isTooWide, readRule } from '../permissions/permission-rule.ts';
+import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import type { ContextPlan } from './context-plan.ts';
+import { offloadedCommandBytes } from './context-plan.ts';
+import type { RunFlags } from './run-flags.ts';
 
-/** Returns the tools that the command line has without MCP servers. */
-export function ownTools(options: WorkspaceToolsOptions, web?: WebFetchOptions): Tool[] {
-  return [...workspaceTools(options), waitTool(), todosTool(), webFetchTool(web)];
+/**
+ * Returns the tools that the command line has without MCP servers.
+ * @param agent the tool that gives tasks to other agents. Default: there is none.
+ */
+export function ownTools(options: WorkspaceToolsOptions, web?: WebFetchOptions, agent?: Tool): Tool[] {
+  const all = [...workspaceTools(options), waitTool(), todosTool(), webFetchTool(web)];
+  return agent === undefined ? all : [...all, agent];
 }
 
 /** Returns the tools of the assistant, whose turns do not wait. */
 export function assistantTools(options: WorkspaceToolsOptions): Tool[] {
   return ownTools(options).filter((tool) => tool.waitUntil === undefined);
+}
+
+/** Returns the workspace. Output of a command that is not offloaded is cut at once, because the rest could not be read. */
+export function workspaceOf(
+  root: string,
+  { allowGuarded }: RunFlags,
+  { spillAbove }: ContextPlan,
+  sandbox: Sandbox,
+  background: BackgroundCommands | undefined,
+  io: Io,
+): WorkspaceToolsOptions {
+  const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
+  return { root, allowGuarded, environment: io.env, sandbox, ...room, ...defined({ background }) };
 }
 
 /** Returns the tools with these names. @throws UsageError for an unknown name. */

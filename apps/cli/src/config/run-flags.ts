@@ -38,6 +38,10 @@ export interface RunFlags extends Pick<FileConfig, SharedFlags> {
   readonly contextFiles: boolean;
   /** Names of tools; an empty list for no tools. */
   readonly tools?: readonly string[];
+  /** False: no tool `agent`. */
+  readonly agents: boolean;
+  /** Programs that the tool `agent` offers. Absent: those that are installed. */
+  readonly delegate?: readonly string[];
   /** MCP servers in addition to those of the configuration: NAME=COMMAND or URL. */
   readonly mcp: readonly string[];
   readonly mode: PermissionMode;
@@ -109,7 +113,8 @@ export function readRunFlags(raw: RawOptions): RunFlags {
       dir: text(raw['dir']),
       system: text(raw['system']),
       appendSystem: text(raw['appendSystem']),
-      tools: readTools(text(raw['tools'])),
+      tools: readNames(text(raw['tools'])),
+      delegate: readNames(text(raw['delegate'])),
       sandbox: readSandboxMode(raw['sandbox'], '--sandbox'),
       maxTurns: number(raw, 'maxTurns', '--max-turns', parseCount, '50'),
       maxRepeats: number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never'),
@@ -132,6 +137,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     fallback: texts(raw['fallback']),
     attach: texts(raw['attach']),
     contextFiles: raw['contextFiles'] !== false,
+    agents: raw['agents'] !== false,
     mcp: texts(raw['mcp']),
     mode: readMode(raw),
     allowHost: texts(raw['allowHost']).map(readHost),
@@ -211,7 +217,7 @@ function readAddress(value: string | undefined): string | undefined {
   );
 }
 
-function readTools(value: string | undefined): string[] | undefined {
+function readNames(value: string | undefined): string[] | undefined {
   if (value === undefined) return undefined;
   if (value.trim() === 'none') return [];
   return value

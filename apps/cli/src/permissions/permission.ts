@@ -140,6 +140,7 @@ export class Permission {
     if (grant !== undefined) return decision('allow', 'Rules allow it.', [grant.text]);
     if (call.mustAsk !== undefined) return decision('ask', call.mustAsk);
     if (call.effect === 'read') return decision('allow', 'It changes nothing.');
+    if (call.toolName === agentToolName) return agentDecision;
     if (this.#allowsAll(call.toolName)) return decision('allow', `The mode is ${this.mode}.`);
     const asText = this.#isReplay ? this.#allow.filter((rule) => rule.matches(call)) : [];
     const allowing = asText.length > 0 ? asText : allowingRules(this.#allow, call, this.#digestOf);
@@ -163,10 +164,16 @@ function readOnlyDecision(call: Omit<GateCall, 'id'>, mode: PermissionMode): Per
   const plans = `Nothing may change until the user approves a plan. Present one with ${planToolName}.`;
   if (call.mustAsk !== undefined)
     return decision('deny', mode === 'plan' ? plans : `This run is read-only. ${call.mustAsk}`);
+  if (call.toolName === agentToolName) return agentDecision;
   const verdict = readOnly({ ...call, id: '' });
   if (verdict.type !== 'deny') return decision(verdict.type, 'It changes nothing.');
   return decision('deny', mode === 'plan' ? plans : verdict.message);
 }
+
+/** The name of the tool that gives tasks to other agents. */
+export const agentToolName = 'agent';
+
+const agentDecision = decision('allow', 'Each call of the agent is decided.');
 
 function decision(type: Verdict['type'], why: string, rules: readonly string[] = []): PermissionDecision {
   return { type, why, rules };

@@ -147,6 +147,8 @@ export class RunView implements RunDisplay {
         return this.#showResponse(event.content);
       case 'tool_started':
         return calls.start(event);
+      case 'progress':
+        return calls.progress(event);
       case 'tool_result':
         return this.#report(event);
       case 'approval_requested':

@@ -1,9 +1,14 @@
 import type { FilePart, Tool, ToolCallPart } from '@cobbler/agent';
 import type { AssistantEvent, CallPosition, ToolResultEvent } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
+import { agentToolName } from '../permissions/permission.ts';
 import type { DiffSize } from './diff-lines.ts';
 import { diffSize } from './diff-lines.ts';
 import type { ToolReport } from './tool-report.ts';
+
+/** Maximum number of steps of a call that are kept, and of calls with steps. */
+const maxSteps = 500;
+const maxCallsWithSteps = 50;
 
 /**
  * Collects the data about a call from several events until it ends and can be reported: the response contains its
@@ -14,10 +19,13 @@ export class ToolCallList {
   readonly #diffsShown = new Set<string>();
   readonly #changes = new Map<string, DiffSize>();
   readonly #running = new Map<string, string>();
+  readonly #steps: Map<string, string[]>;
   #calls: readonly ToolCallPart[] = [];
 
-  constructor(tools: readonly Tool[]) {
+  /** @param steps receives what calls report of their progress, by the id of the call, also for other lists. */
+  constructor(tools: readonly Tool[], steps: Map<string, string[]> = new Map()) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#steps = steps;
   }
 
   /** Lines added and removed by path, for all changes of the run. */
@@ -42,6 +50,14 @@ export class ToolCallList {
     this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
   }
 
+  /** Processes the progress of a call. */
+  progress({ callId, text }: { readonly callId: string; readonly text: string }): void {
+    const steps = this.#steps.get(callId) ?? [];
+    this.#steps.set(callId, [...steps, text].slice(-maxSteps));
+    const [oldest] = this.#steps.keys();
+    if (oldest !== undefined && this.#steps.size > maxCallsWithSteps) this.#steps.delete(oldest);
+  }
+
   diffShown(place: CallPosition): void {
     this.#diffsShown.add(keyOf(place));
   }
@@ -59,8 +75,11 @@ export class ToolCallList {
       durationMs: event.durationMs,
       text: event.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part))).join('\n'),
       arguments: args,
-      printed: this.#tools.get(event.toolName)?.effect !== 'read' && event.diff === undefined,
-      ...defined({ summary: event.summary }),
+      printed:
+        this.#tools.get(event.toolName)?.effect !== 'read' &&
+        event.diff === undefined &&
+        event.toolName !== agentToolName,
+      ...defined({ summary: event.summary, steps: this.#steps.get(event.callId) }),
       ...(showDiff && { diff: event.diff }),
     };
   }

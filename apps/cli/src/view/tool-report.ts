@@ -13,6 +13,8 @@ export interface ToolReport extends Pick<ToolResultEvent, 'toolName' | 'summary'
   readonly outcome: 'ok' | 'failed' | 'denied' | 'not_run';
   /** The result sent to the model. */
   readonly text: string;
+  /** What it reported of its progress, for verbose output. */
+  readonly steps?: readonly string[];
   /** The diff of its change, if not shown before. */
   readonly diff?: string;
   /** All arguments, for verbose output. */
@@ -110,7 +112,10 @@ function details(report: ToolReport, view: ReportView): string[] {
   const { style } = view;
   const columns = Math.min(view.columns, maxColumns * 2) - detailIndent.length - 1;
   const lines: string[] = [];
-  if (view.verbose) lines.push(style.dim(oneLine(JSON.stringify(report.arguments))));
+  if (view.verbose) {
+    lines.push(style.dim(oneLine(JSON.stringify(report.arguments))));
+    lines.push(...(report.steps ?? []).map((step) => style.dim(`${style.marks.dot} ${oneLine(step)}`)));
+  }
   if (report.diff !== undefined) {
     lines.push(...diffLines(report.diff, style, columns, view.verbose ? undefined : maxDiffLines));
   }

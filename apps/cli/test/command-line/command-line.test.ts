@@ -19,6 +19,7 @@ describe('the command line', () => {
     expect(parseCommandLine(['fix the bug'])).toMatchObject({ command: 'run', operands: ['fix the bug'] });
     expect(parseCommandLine(['run', 'fix', 'the', 'bug']).operands).toEqual(['fix', 'the', 'bug']);
     expect(parseCommandLine(['-m', 'fast', 'hello there']).options).toEqual({
+      agents: true,
       contextFiles: true,
       model: 'fast',
     });

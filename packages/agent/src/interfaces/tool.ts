@@ -8,6 +8,7 @@ import {
   any,
   callable,
   coded,
+  count,
   data,
   flag,
   invalid,
@@ -49,6 +50,12 @@ export interface ToolContext {
   /** Reports progress to users; never reaches the model. */
   progress(text: string): void;
   /**
+   * Asks a user about a step of this call, such as a call of a sub-agent: an approval of the run, like any other. Questions
+   * of one call are asked one after another. Waits until a user decides, also in a run that is not attended, and the time
+   * limit of the tool does not stop meanwhile. Everything except a clear allow, such as the end of the call, is `deny`.
+   */
+  ask?(question: ToolQuestion): Promise<ToolAnswer>;
+  /**
    * A budget for this call, inside that of the run. A tool that sends model requests must charge them to it, or pass it
    * to the runs that it starts: what is charged is recorded in the log of the run. Created when it is first read.
    */
@@ -60,6 +67,23 @@ export interface ToolContext {
    * or throw without changing anything.
    */
   readonly approved?: readonly PlannedChange[] | undefined;
+}
+
+/** A step of a call that a user must decide about. */
+export interface ToolQuestion extends Pick<ToolPreview, 'summary' | 'diff'> {
+  readonly toolName: string;
+  readonly arguments: Record<string, unknown>;
+  /** The one argument that matters. */
+  readonly subject?: string;
+  /** The reason why a user must decide. */
+  readonly mustAsk?: string;
+}
+
+/** The decision of a user about a step of a call. */
+export interface ToolAnswer {
+  readonly decision: 'allow' | 'deny';
+  /** The reason, if it is `deny`. */
+  readonly message?: string;
 }
 
 /** The start of a call that may wait. */
@@ -143,6 +167,11 @@ export interface Tool<Name extends string = string, Input = Record<string, unkno
   readonly untrusted?: boolean;
   /** True if a call can send data to other people or machines. Default false. */
   readonly sends?: boolean;
+  /**
+   * Number of calls of this tool that may run at the same time, and beside calls that only read, whatever its effect is.
+   * Default: the limit of the run for a `read` tool, otherwise 1.
+   */
+  readonly concurrency?: number;
   /** Names of resources that this tool needs exclusively. Tools that share a name never run in parallel. */
   readonly locks?: readonly string[];
   /** Returns the one argument that matters, as one line. Users see it, and permission rules match it. */
@@ -306,6 +335,7 @@ const toolReaders: Readers<ToolFields> = {
   mayRepeat: flag,
   untrusted: flag,
   sends: flag,
+  concurrency: count,
   locks: listOf(text),
   subject: callable,
   mustAsk: callable,

@@ -1,18 +1,22 @@
-import type { ApprovalRequestedEvent, EventBody } from '../events/event.ts';
+import type { ApprovalRequestedEvent, CallPosition, EventBody } from '../events/event.ts';
 import { limitQuestion } from '../events/limit-question.ts';
-import type { Approval } from '../events/state.ts';
+import type { Approval, OpenCall } from '../events/state.ts';
 import { openLimit, openRequests } from '../events/state.ts';
 import type { ReachedLimit } from '../interfaces/limits.ts';
 import { limitDetails } from '../interfaces/limits.ts';
+import type { ToolAnswer, ToolQuestion } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import type { AgentError } from '../values/errors.ts';
-import { maxCalls, maxOutputBytes } from '../values/sizes.ts';
+import { data, read, record, text } from '../values/input.ts';
+import { maxCalls, maxNoteBytes, maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
+import { wellFormedText } from '../values/unicode.ts';
 import type { Job, Plan } from './plan.ts';
 import { refusal, subjectOf } from './plan.ts';
 import type { Proposal } from './proposal.ts';
 import { approvalHash, proposalOf, proposalsOf } from './proposal.ts';
 import type { RunContext } from './run-context.ts';
+import { unasked } from './tool-run.ts';
 
 /** Records approval requests and waits for the decisions. Returns false if no user is present or the run must stop. */
 export async function askUser(run: RunContext, plans: readonly Plan[]): Promise<boolean> {
@@ -141,6 +145,63 @@ function approvalRequest(
   };
 }
 
+const readQuestion = record<ToolQuestion>(
+  {
+    toolName: text,
+    arguments: data<Record<string, unknown>>,
+    subject: text,
+    summary: text,
+    diff: text,
+    mustAsk: text,
+  },
+  ['toolName', 'arguments'],
+);
+
+/** Asks a user about a step of a call that is running. */
+export async function askDuring(
+  run: RunContext,
+  { turn, index, part }: CallPosition & Pick<OpenCall, 'part'>,
+  given: ToolQuestion,
+): Promise<ToolAnswer> {
+  const {
+    toolName,
+    arguments: args,
+    subject,
+    summary,
+    diff,
+    mustAsk,
+  } = read(given, readQuestion, 'question');
+  const [hash, approvalId] = [await approvalHash(run, toolName, args, {}), run.config.runtime.id()];
+  const short = (words: string | undefined, limit: number) => words && cap(wellFormedText(words), limit);
+  const request: ApprovalRequestedEvent = {
+    ...{
+      type: 'approval_requested',
+      approvalId,
+      turn,
+      index,
+      callId: part.id,
+      toolName,
+      arguments: args,
+      hash,
+    },
+    ...expiry(run),
+    ...defined({ subject: short(subject, maxOutputBytes), diff: short(diff, maxOutputBytes) }),
+    ...defined({ summary: short(summary, maxNoteBytes), mustAsk: short(mustAsk, maxNoteBytes) }),
+  };
+  if (run.isStopping || !(await run.log.record([request]))) return unasked;
+  await decisions(run, [request]);
+  const approval = run.state.calls.find((open) => open.turn === turn && open.index === index)?.approval;
+  if (run.isStopping || approval?.request.approvalId !== approvalId) return unasked;
+  if (approval.decision === 'allow') return { decision: 'allow' };
+  return { decision: 'deny', message: approval.message ?? reasons[approval.decision ?? 'expired'] };
+}
+
+const reasons = {
+  deny: 'A person denied this call.',
+  expired: 'No decision was made in time.',
+  superseded: 'A new message came first.',
+};
+
 /** Plans a call as the user decided. The hash binds the approval to what was shown. */
 export async function planDecided(run: RunContext, job: Job, approval: Approval): Promise<Plan> {
   const { call } = job;
@@ -151,10 +212,5 @@ export async function planDecided(run: RunContext, job: Job, approval: Approval)
     const message = 'The call was not run: its arguments differ from those that were approved.';
     return refusal(call, message, { denied: true });
   }
-  const reasons = {
-    deny: 'A person denied this call.',
-    expired: 'No decision was made in time.',
-    superseded: 'A new message came first.',
-  };
   return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });
 }

@@ -1,11 +1,11 @@
 import type { EventBody, ToolResultEvent } from '../events/event.ts';
 import type { OpenCall } from '../events/state.ts';
-import type { ToolWait } from '../interfaces/tool.ts';
+import type { Tool, ToolWait } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
 import { shown } from '../values/invalid-value.ts';
 import { maxOutputBytes } from '../values/sizes.ts';
 import { cap } from '../values/truncate.ts';
-import { askUser, confirmedPlan } from './ask-user.ts';
+import { askDuring, askUser, confirmedPlan } from './ask-user.ts';
 import { changedOutput } from './hooks.ts';
 import type { Job, Plan } from './plan.ts';
 import { mustAskOf, refusal } from './plan.ts';
@@ -52,8 +52,8 @@ async function callDecided(run: RunContext, planning: readonly (Plan | Promise<P
 }
 
 /**
- * Performs the calls from an index on, in at most so many groups. Consecutive `read` tools are a group, unless they share
- * a lock or wait. Every other call is a group of its own.
+ * Performs the calls from an index on, in at most so many groups. Consecutive tools that may run in parallel are a group,
+ * unless they share a lock or wait. Every other call is a group of its own.
  */
 function callGroups(
   run: RunContext,
@@ -83,7 +83,7 @@ function callGroup(
   first: number,
   end: number,
 ): boolean | Promise<boolean> {
-  const maxRunning = run.config.toolConcurrency || 1;
+  const maxRunning = end === first + 1 ? 1 : maxRunningOf(run, plans.slice(first, end));
   const group: Plan[] = [];
   const waiting: Plan[] = [];
   for (let at = first; at < end; at += 1) {
@@ -105,6 +105,12 @@ function callGroup(
   const started = start(run, group);
   if (started instanceof Promise) return started.then((isFine) => isFine && settleAll(run, group, waiting));
   return started && settleAll(run, group, waiting);
+}
+
+/** Returns how many of these calls can run at the same time. */
+function maxRunningOf({ config }: RunContext, plans: readonly Plan[]): number {
+  const limits = plans.map((plan) => (plan.type === 'run' ? plan.tool.concurrency : undefined));
+  return Math.min(config.toolConcurrency || 1, ...limits.filter((limit) => limit !== undefined)) || 1;
 }
 
 /** Performs a call that a user allowed, if it still does what was shown. Returns false if the batch ends here. */
@@ -155,13 +161,17 @@ function joins(run: RunContext, plans: readonly Plan[], first: number, next: num
 
 function runBeside(one: Plan, other: Plan): boolean {
   if (one.type !== 'run' || other.type !== 'run') return false;
-  if (one.tool.effect !== 'read' || other.tool.effect !== 'read') return false;
+  if (!isParallel(one.tool) || !isParallel(other.tool)) return false;
   // A model that waits and then looks means this order.
   if (one.tool.waitUntil !== undefined || other.tool.waitUntil !== undefined) return false;
   // Whether the change is still the one that the user allowed is checked immediately before the call.
   if ((one.call.approval ?? other.call.approval)?.request.changes !== undefined) return false;
   const locks = one.tool.locks ?? [];
   return !(other.tool.locks ?? []).some((lock) => locks.includes(lock));
+}
+
+function isParallel({ effect, concurrency = 1 }: Tool): boolean {
+  return effect === 'read' || concurrency > 1;
 }
 
 /** Records that tools are about to run. Returns false if that failed; the tools must then not run. */
@@ -240,7 +250,13 @@ function resultOf(run: RunContext, plan: Plan, wait?: ToolWait): Result | Promis
     if (plan.waitUntil !== undefined) return resultAt(run, plan, plan.waitUntil);
   }
   const began = config.runtime.monotonic();
-  const ran = runTool(run, plan, usefulBytes(run, plan.tool), wait);
+  const ran = runTool(
+    run,
+    plan,
+    usefulBytes(run, plan.tool),
+    (question) => askDuring(run, plan.call, question),
+    wait,
+  );
   return ran instanceof Promise || config.hooks.length > 0 || config.context?.offload !== undefined
     ? resultLater(run, plan, began, ran)
     : ran && eventOf(run, plan, began, ran);

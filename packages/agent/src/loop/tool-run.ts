@@ -1,7 +1,14 @@
 import type { CallPosition, ToolResultEvent } from '../events/event.ts';
 import { Budget, readHoldRequest } from '../interfaces/budget.ts';
 import type { HoldListener, HoldRequest, PendingHold } from '../interfaces/reservation.ts';
-import type { PlannedChange, Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
+import type {
+  PlannedChange,
+  Tool,
+  ToolAnswer,
+  ToolContext,
+  ToolQuestion,
+  ToolWait,
+} from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, readOutput } from '../interfaces/tool-output.ts';
 import { defined } from '../values/defined.ts';
@@ -42,6 +49,9 @@ export interface ToolJob {
   readonly approved: readonly PlannedChange[] | undefined;
 }
 
+/** The answer to a question that no user can be asked any more. */
+export const unasked: ToolAnswer = { decision: 'deny', message: 'No user could be asked.' };
+
 /** The end of a tool: its context and the wait for it share it. */
 interface ToolStop {
   /** True if the run no longer waits for the tool; its progress is then dropped. */
@@ -59,11 +69,13 @@ interface ToolStop {
  * Runs a tool within its time limit. Never throws or rejects: whatever the tool does becomes a result, at once unless the
  * tool returns a promise. The result is undefined if the run stopped and the tool did not return in time.
  * @param maxBytes the maximum number of bytes kept of its text output.
+ * @param ask asks a user about a step of the call.
  */
 export function runTool(
   run: RunContext,
   job: ToolJob,
   maxBytes: number,
+  ask: (question: ToolQuestion) => Promise<ToolAnswer>,
   wait?: ToolWait,
 ): ToolOutcome | undefined | Promise<ToolOutcome | undefined> {
   if (run.isStopping) return undefined;
@@ -77,7 +89,7 @@ export function runTool(
   let returned: unknown;
   try {
     // Starts immediately, because a parallel tool may stop the run a moment later.
-    returned = job.tool.execute(job.valid, contextOf(run, job, stop, wait));
+    returned = job.tool.execute(job.valid, contextOf(run, job, stop, { ask, wait }));
     if (typeof returned !== 'string' && isThenable(returned))
       return inTime(run, job.tool, maxBytes, { stop, pending: returned });
   } catch (thrown) {
@@ -187,10 +199,11 @@ function contextOf(
   run: RunContext,
   { call, tool, approved }: ToolJob,
   stop: ToolStop,
-  wait: ToolWait | undefined,
+  { ask, wait }: { ask: (question: ToolQuestion) => Promise<ToolAnswer>; wait: ToolWait | undefined },
 ): ToolContext {
   const { sessionId } = run.config;
   const callId = call.part.id;
+  let asked: Promise<unknown> = Promise.resolve();
   const context: Omit<ToolContext, 'signal' | 'budget'> & { [stopKey]?: ToolStop } = {
     wait,
     approved,
@@ -201,6 +214,11 @@ function contextOf(
     progress(text) {
       if (stop.isOver || stop.reason !== undefined) return;
       run.emit({ type: 'progress', callId, toolName: tool.name, text: cap(asText(text), maxProgressBytes) });
+    },
+    ask(question) {
+      const answer = asked.then(() => (stop.isOver ? unasked : ask(question)));
+      asked = answer.catch(() => undefined);
+      return answer;
     },
   };
   context[stopKey] = stop;

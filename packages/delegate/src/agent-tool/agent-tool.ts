@@ -23,6 +23,7 @@ import type { ProgramOptions } from '../cli/program-options.ts';
 import { defaultTimeoutMs } from '../cli/program-options.ts';
 import { readProgramSandbox } from '../cli/program-sandbox.ts';
 import { codex } from '../codex/codex.ts';
+import type { RegisteredSession } from './session-registry.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { refusal, Sessions } from './sessions.ts';
 
@@ -44,9 +45,14 @@ export interface AgentToolOptions
   readonly permission?: DelegatePermission;
   /**
    * With permission `gate`: decides on each call of the programs. A verdict that would ask the user denies the
-   * call.
+   * call, unless the tool `asks`.
    */
   readonly gate?: Gate;
+  /**
+   * True if users can decide on calls during the run: what the gate wants to ask is then a question of the tool call.
+   * A task in the background cannot ask. Default false.
+   */
+  readonly asks?: boolean;
   /**
    * Names of tools of the programs, such as `WebSearch`, that can send data, and whose output is trusted. Default: none.
    */
@@ -69,7 +75,7 @@ export interface AgentTool extends Tool {
 }
 
 interface AgentArgs {
-  readonly action: 'create' | 'send' | 'status' | 'list' | 'destroy';
+  readonly action: 'create' | 'send' | 'status' | 'wait' | 'list' | 'destroy';
   readonly backend?: string;
   readonly prompt?: string;
   readonly working_dir?: string;
@@ -91,6 +97,7 @@ const readOptions = record<AgentToolOptions>(
     sessionLimits: record<Pick<Limits, 'usd' | 'tokens'>>({ usd: amount, tokens: amount }),
     permission: readPermission,
     gate: callable,
+    asks: flag,
     trusted: listOf(text),
     sandbox: readProgramSandbox,
     sandboxed: flag,
@@ -104,7 +111,7 @@ const readOptions = record<AgentToolOptions>(
 );
 
 /**
- * Creates the tool with which a model gives tasks to Claude Code or Codex: create, send, status, list and destroy.
+ * Creates the tool with which a model gives tasks to Claude Code or Codex: create, send, status, wait, list and destroy.
  * The usage of the tasks counts toward the budget of the calling run.
  * @throws AgentError `invalid` for an invalid option, a workspace that is not a directory, or permission `gate` without a gate.
  */
@@ -142,7 +149,8 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
       [action, backend ?? session_id, prompt].filter((word) => word !== undefined).join(' '),
     execute: async (args, context) => {
       try {
-        return await runAction(sessions, workspace, args, context);
+        const { ask: _, ...unattended } = context;
+        return await runAction(sessions, workspace, args, given.asks === true ? context : unattended);
       } finally {
         sessions.recordSpendings(context.budget);
       }
@@ -186,11 +194,17 @@ function runAction(
     case 'send':
       return work(sessions, requiredArgument(args, 'session_id'), args, context);
     case 'status':
-      return answer(sessions.report(sessions.get(requiredArgument(args, 'session_id'))));
+      return answerOf(sessions, sessions.get(requiredArgument(args, 'session_id')));
+    case 'wait':
+      return sessions
+        .ended(requiredArgument(args, 'session_id'))
+        .then((session) => answerOf(sessions, session));
     case 'list':
-      return answer(sessions.all().map((session) => sessions.report(session)));
-    case 'destroy':
-      return sessions.destroy(requiredArgument(args, 'session_id')).then(answer);
+      return answerOf(sessions, sessions.all());
+    case 'destroy': {
+      const session = sessions.get(requiredArgument(args, 'session_id'));
+      return sessions.destroy(session.id).then((report) => answer(report, { untrusted: isMarked(session) }));
+    }
   }
 }
 
@@ -220,7 +234,7 @@ async function work(
   sessions: Sessions,
   id: string,
   args: AgentArgs,
-  { signal, budget, progress }: ToolContext,
+  { signal, budget, user, ask, progress }: ToolContext,
 ): Promise<ToolOutput> {
   const prompt = requiredArgument(args, 'prompt');
   const inBackground = args.async === true;
@@ -228,12 +242,13 @@ async function work(
     budget,
     inBackground,
     progress: inBackground ? () => {} : progress,
-    ...(!inBackground && { signal }),
+    ...defined({ user }),
+    ...(!inBackground && { signal, ...defined({ ask }) }),
   };
   const job = await sessions.begin(id, prompt, jobContext);
-  if (inBackground) return answer(sessions.report(sessions.get(id)));
+  if (inBackground) return answerOf(sessions, sessions.get(id));
   const result = await job.over;
-  return answer(sessions.report(sessions.get(id)), {
+  return answerOf(sessions, sessions.get(id), {
     isError: result.status !== 'completed',
     summary: summaryOf(result),
   });
@@ -246,14 +261,34 @@ function requiredArgument(args: AgentArgs, name: 'prompt' | 'backend' | 'session
   return value;
 }
 
-function answer(report: object, rest: { isError?: boolean; summary?: string } = {}): ToolOutput {
-  return toolOutput({ content: JSON.stringify(report, undefined, 2), ...rest });
+type OutputDetails = Pick<ToolOutput, 'isError' | 'summary' | 'untrusted'>;
+
+function answerOf(
+  sessions: Sessions,
+  given: RegisteredSession | readonly RegisteredSession[],
+  rest?: OutputDetails,
+): ToolOutput {
+  const isOne = 'id' in given;
+  const report = isOne ? sessions.report(given) : given.map((session) => sessions.report(session));
+  return answer(report, { untrusted: isOne ? isMarked(given) : given.some(isMarked), ...rest });
 }
 
-function summaryOf({ status, turns, usage, usd }: BackendResult): string {
-  const tokens = usage.inputTokens + usage.outputTokens;
-  const cost = usd === undefined ? '' : `, $${usd.toFixed(4)}`;
-  return `${status}: ${turns} turn${turns === 1 ? '' : 's'}, ${tokens} tokens${cost}`;
+function answer(report: object, { untrusted, ...rest }: OutputDetails): ToolOutput {
+  const content = JSON.stringify(report, undefined, 2);
+  return toolOutput({ content, ...rest, ...(untrusted === true && { untrusted }) });
+}
+
+function isMarked({ untrusted }: RegisteredSession): boolean {
+  return untrusted !== undefined;
+}
+
+function summaryOf({ status, toolCalls, usd = 0 }: BackendResult): string {
+  const facts = [
+    ...(status === 'completed' ? [] : [status]),
+    `${toolCalls} call${toolCalls === 1 ? '' : 's'}`,
+    ...(usd > 0 ? [`$${usd.toFixed(usd < 0.01 ? 4 : 2)}`] : []),
+  ];
+  return facts.join(', ');
 }
 
 function descriptionOf(
@@ -270,8 +305,8 @@ function descriptionOf(
   }[permission];
   return (
     `Gives a whole task to another coding agent (${names}) with its own tools, and returns the result. ${may} ` +
-    '"create" starts a session with a task; "send" sends the session another message; "status" returns the status of a session; "list" lists all sessions; ' +
-    '"destroy" stops and deletes a session. With async, the call returns at once: get the result with status. ' +
+    '"create" starts a session with a task; "send" sends the session another message; "status" returns the status of a session; "wait" waits until its task has ended; "list" lists all sessions; ' +
+    '"destroy" stops and deletes a session. With async, the call returns at once: get the result with wait or status. ' +
     `The time limit of a task is ${timeoutMs / 1000} s.`
   );
 }
@@ -281,7 +316,7 @@ function parametersOf(backends: readonly Backend[]) {
   return {
     type: 'object',
     properties: {
-      action: { type: 'string', enum: ['create', 'send', 'status', 'list', 'destroy'] },
+      action: { type: 'string', enum: ['create', 'send', 'status', 'wait', 'list', 'destroy'] },
       backend: {
         type: 'string',
         enum: backends.map(({ name }) => name),
@@ -296,7 +331,7 @@ function parametersOf(backends: readonly Backend[]) {
         description: 'For create: maximum number of model responses.',
       },
       async: { type: 'boolean', description: 'For create and send: return at once. Default false.' },
-      session_id: string('For send, status and destroy: the id of the session, for example as-1.'),
+      session_id: string('For send, status, wait and destroy: the id of the session, for example as-1.'),
     },
     required: ['action'],
     additionalProperties: false,

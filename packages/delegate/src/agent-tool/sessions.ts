@@ -1,5 +1,5 @@
-import type { Budget, Limits, Pricing, Spending } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
+import type { Limits, Pricing, Spending, ToolContext } from '@cobbler/agent';
+import { AgentError, Budget } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
@@ -19,7 +19,7 @@ export interface SessionReport {
 }
 
 /** The context of the tool call that starts a task. */
-export interface JobContext {
+export interface JobContext extends Pick<ToolContext, 'user' | 'ask'> {
   /** Ends the task. A task in the background is ended only by `destroy` and `close`. */
   readonly signal?: AbortSignal;
   readonly budget: Budget;
@@ -41,6 +41,16 @@ export interface SessionsOptions extends CallPolicy {
 
 /** Maximum number of lines shown of a running task. */
 const linesShown = 8;
+
+/** What a task may use of the budget, and how its usage is charged. */
+interface Share {
+  readonly budget: Budget;
+  readonly usd: number | undefined;
+  readonly tokens: number | undefined;
+  readonly turns: number;
+  settle(result: BackendResult): RegisteredSession['spent'];
+  recordTry(event: Extract<BackendEvent, { type: 'withdrawn' }>): void;
+}
 
 /** A task of this process. */
 interface LiveJob {
@@ -99,7 +109,8 @@ export class Sessions {
     const session = this.get(id);
     if (session.state === 'running') throw refusal('busy', `session ${id} is still running`);
     const backend = this.#backend(session.backend);
-    const share = this.#share(session, backend, context);
+    const share =
+      backend.chargesCall === true ? this.#ownShare(context) : this.#share(session, backend, context);
     const { cliSessionId, systemPrompt, maxTurns, workingDir, totals } = session;
     const turns = Math.min(maxTurns ?? Number.POSITIVE_INFINITY, share.turns);
     const request: BackendRequest = {
@@ -111,8 +122,9 @@ export class Sessions {
       ...(cliSessionId !== undefined && { resumeId: cliSessionId, before: totals }),
     };
     const lines: string[] = [];
-    const calls = new TaskCalls(id, workingDir, this.#options);
+    const calls = new TaskCalls(session, this.#options, context.ask);
     const process: BackendProcess = backend.start(request, {
+      call: { budget: share.budget, ...defined({ user: context.user, ask: context.ask }) },
       ...defined({ signal: context.signal }),
       onEvent: (event) => {
         this.#note(lines, event, context);
@@ -155,6 +167,12 @@ export class Sessions {
       result:
         session.state === 'running' ? (this.#live.get(session.id)?.lines ?? []).join('\n') : session.result,
     };
+  }
+
+  /** Resolves with the session once its task has ended. @throws AgentError for an unknown id. */
+  async ended(id: string): Promise<RegisteredSession> {
+    await this.#live.get(id)?.over;
+    return this.get(id);
   }
 
   /** Records what tasks in the background have cost in the log of the run that makes the current call. */
@@ -228,7 +246,7 @@ export class Sessions {
   }
 
   /** Reserves the task's share of the budget; the actual cost is charged when the task ends. */
-  #share({ spent }: RegisteredSession, backend: Backend, { budget, inBackground }: JobContext) {
+  #share({ spent }: RegisteredSession, backend: Backend, { budget, inBackground }: JobContext): Share {
     const { pricing, allowUnpriced, limits } = this.#options;
     const price = pricing?.(backend.name, backend.name);
     if (
@@ -273,7 +291,24 @@ export class Sessions {
       settleTurns?.(Math.min(result.turns, turns));
       return used;
     };
-    return { usd, tokens, turns, settle, recordTry };
+    return { budget, usd, tokens, turns, settle, recordTry };
+  }
+
+  /**
+   * Reserves nothing for a task that charges each request. The run that started one in the background may have ended, so
+   * that a later call records its cost.
+   */
+  #ownShare({ budget, inBackground }: JobContext): Share {
+    const keep = (spending: Spending): boolean => {
+      this.#options.registry.keepSpending(spending);
+      return true;
+    };
+    return {
+      budget: inBackground ? new Budget({}, budget, keep) : budget,
+      ...{ usd: undefined, tokens: undefined, turns: Number.POSITIVE_INFINITY },
+      settle: ({ usage, usd = 0 }) => ({ tokens: tokensOf(usage), usd }),
+      recordTry: () => {},
+    };
   }
 }
 

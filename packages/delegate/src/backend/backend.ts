@@ -1,7 +1,7 @@
-import type { AgentError, StopReason, Usage } from '@cobbler/agent';
+import type { AgentError, StopReason, ToolContext, Usage } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { Reader } from '@cobbler/agent/input';
-import { amount, callable, flag, oneOf, readUsage, record, signal, text } from '@cobbler/agent/input';
+import { amount, any, callable, flag, oneOf, readUsage, record, signal, text } from '@cobbler/agent/input';
 import type { BackendEvent, Totals } from '../events/backend-event.ts';
 
 /**
@@ -72,6 +72,8 @@ export interface BackendContext {
   readonly signal?: AbortSignal;
   /** Receives the events, synchronously and in order. Its errors are ignored. */
   readonly onEvent?: (event: BackendEvent) => void;
+  /** What a task in this process needs of the tool call that starts it. Programs have no use for it. */
+  readonly call?: Pick<ToolContext, 'budget' | 'user' | 'ask'>;
 }
 
 /** A decision about a call that the program has asked about. */
@@ -100,6 +102,8 @@ export interface Backend {
   readonly capabilities: HarnessCapabilities;
   /** True if it reports the cost of its tasks. */
   readonly tellsCost: boolean;
+  /** True if it charges each request to the budget of the call, instead of reporting its usage at the end. Default false. */
+  readonly chargesCall?: boolean;
   /** Returns why no task can start, such as a missing program. */
   problem(): AgentError | undefined;
   /** Performs a task and returns its outcome. */
@@ -124,7 +128,11 @@ export const readRequest: Reader<BackendRequest> = record<BackendRequest>(
 );
 
 /** Reads the other options of a task. */
-export const readContext: Reader<BackendContext> = record<BackendContext>({ signal, onEvent: callable });
+export const readContext: Reader<BackendContext> = record<BackendContext>({
+  signal,
+  onEvent: callable,
+  call: any,
+});
 
 /** Reads a backend. */
 export const readBackend: Reader<Backend> = record<Backend>(
@@ -135,6 +143,7 @@ export const readBackend: Reader<Backend> = record<Backend>(
       ['tools', 'gate', 'steer', 'fork', 'deltas'],
     ),
     tellsCost: flag,
+    chargesCall: flag,
     problem: callable,
     run: callable,
     start: callable,

@@ -17,7 +17,14 @@ export type BackendEvent =
       readonly toolName: string;
       readonly arguments: Record<string, unknown>;
     }
-  | { readonly type: 'result'; readonly callId: string; readonly text: string; readonly isError: boolean }
+  | {
+      readonly type: 'result';
+      readonly callId: string;
+      readonly text: string;
+      readonly isError: boolean;
+      /** The tool, if it returned what other people wrote, otherwise null. Absent: the name of the tool decides. */
+      readonly untrusted?: string | null;
+    }
   /** Everything since the last complete response is withdrawn. */
   | {
       readonly type: 'withdrawn';

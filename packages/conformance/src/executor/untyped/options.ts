@@ -50,7 +50,7 @@ const asToolFields: Fields<AsToolOptions> = {
 const toolFields: Fields<Omit<Tool, '~calls'>> = {
   ...{ name: true, description: true, parameters: true, execute: true, effect: true, timeoutMs: true },
   ...{ maxOutputBytes: true, mayRepeat: true, locks: true, subject: true, mustAsk: true, preview: true },
-  ...{ validate: true, waitUntil: true, untrusted: true, sends: true },
+  ...{ validate: true, waitUntil: true, untrusted: true, sends: true, concurrency: true },
 };
 
 /** The fields of options within options, by their path. */

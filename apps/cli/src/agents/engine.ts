@@ -1,0 +1,65 @@
+import type { Tool } from '@cobbler/agent';
+import { Executor, memoryStore } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
+import { claudeCode, codex } from '@cobbler/delegate';
+import type { AgentTool } from '@cobbler/delegate/agent-tool';
+import { createAgentTool, subAgent } from '@cobbler/delegate/agent-tool';
+import { readsOnly } from '../session/audit.ts';
+import type { AgentPlan, ProgramName } from './agent-plan.ts';
+import type { SubAgent } from './definitions.ts';
+import { toolsOf } from './definitions.ts';
+
+/** Maximum number of agents of a conversation that were started and not ended by the model. */
+const maxSessions = 64;
+
+/** Creates what does the tasks of one conversation. Nothing of it outlives this process. */
+export async function openEngine(plan: AgentPlan, tools: readonly Tool[]): Promise<AgentTool> {
+  const { folder, env, definitions, programs } = plan;
+  const store = plan.audit.watch(
+    memoryStore({ keepLast: maxSessions }),
+    readsOnly(() => tools),
+  );
+  const own = definitions.map((definition) =>
+    subAgent({
+      name: definition.name,
+      executor: () => executorFor(plan, definition, tools, store),
+    }),
+  );
+  return createAgentTool({
+    workspace: folder,
+    backends: [...own, ...(await Promise.all(programs.map((name) => programOf(name, plan))))],
+    maxSessions,
+    permission: 'gate',
+    gate: (call, context) => plan.permission().gate(call, context),
+    asks: plan.asks,
+    sessionsFile: null,
+    allowUnpriced: plan.allowUnpriced,
+    env,
+  });
+}
+
+async function executorFor(
+  plan: AgentPlan,
+  definition: SubAgent,
+  tools: readonly Tool[],
+  store: ReturnType<typeof memoryStore>,
+): Promise<Executor> {
+  const { limits, context, allowUnpriced } = plan;
+  const { agent, pricing } = await plan.model(definition.model);
+  return new Executor({
+    ...{ agent, pricing, allowUnpriced, store, limits },
+    ...defined({ context }),
+    tools: toolsOf(definition, tools),
+    system: [definition.instructions, ...plan.system().slice(1)],
+    gate: (call, at) => plan.permission().gate(call, at),
+    attended: true,
+  });
+}
+
+async function programOf(name: ProgramName, plan: AgentPlan) {
+  const { env } = plan;
+  const sandbox = await plan.sandboxOf(name);
+  const permission = plan.permission().mode === 'read-only' ? 'read-only' : 'gate';
+  const options = { permission, env, ...defined({ sandbox }) } as const;
+  return name === 'claude' ? claudeCode(options) : codex(options);
+}
