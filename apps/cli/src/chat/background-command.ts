@@ -5,6 +5,8 @@ import { oneLine } from '../terminal/one-line.ts';
 import { clip } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { moreLines } from '../view/diff-lines.ts';
+import { runningCommands } from './facts.ts';
+import type { ChatHost } from './host.ts';
 import { localParts } from './host.ts';
 import type { CommandContext } from './slash-command.ts';
 
@@ -44,4 +46,16 @@ export async function background(context: CommandContext, operand: string): Prom
     ...(left > 0 ? [style.dim(`    ${moreLines(left)}`)] : []),
     ...lines.slice(-maxLines).map((one) => `    ${one}`),
   ]);
+}
+
+/** Calls `onChange` when a command in the background has started or ended. Returns a function that stops this. */
+export function watchCommands(host: ChatHost, sessionId: () => string, onChange: () => void): () => void {
+  let shown = runningCommands(host, sessionId());
+  const stop = host.local?.background?.watch(() => {
+    const count = runningCommands(host, sessionId());
+    if (count === shown) return;
+    shown = count;
+    onChange();
+  });
+  return stop ?? (() => {});
 }

@@ -7,16 +7,17 @@ import type { RawKeyboard } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
 import type { Notify } from './attention.ts';
 import { Attention } from './attention.ts';
+import { watchCommands } from './background-command.ts';
 import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
-import { complaintLines, headerLines, resultLines, runningCommands, statusFacts } from './facts.ts';
+import { complaintLines, headerLines, resultLines, statusFacts } from './facts.ts';
 import type { ChatListener } from './host.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
-import { inputView, placeholderOf } from './input-view.ts';
+import { inputView, noteLines, placeholderOf } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { PromptNotes } from './prompt-notes.ts';
 import { Prompter } from './prompter.ts';
@@ -88,7 +89,11 @@ export class InteractiveChat {
       // Ctrl-C arrives as a key; this signal means that the process must end.
       io.onInterrupt(() => this.#leave(130)),
       io.onBrokenPipe(() => this.#leave()),
-      ...this.#watchCommands(),
+      watchCommands(
+        this.#parts.host,
+        () => this.#conversation.harness.sessionId,
+        () => this.#draw(),
+      ),
     ];
     io.stdout.write(reports.on);
     this.#page.lines(this.#header());
@@ -99,19 +104,6 @@ export class InteractiveChat {
     const code = await this.#done.promise;
     for (const stop of stops) stop();
     return code;
-  }
-
-  /** Redraws the status line when a command in the background has started or ended. */
-  #watchCommands(): (() => void)[] {
-    const { host } = this.#parts;
-    const count = () => runningCommands(host, this.#conversation.harness.sessionId);
-    let shown = count();
-    const stop = host.local?.background?.watch(() => {
-      if (count() === shown) return;
-      shown = count();
-      this.#draw();
-    });
-    return stop === undefined ? [] : [stop];
   }
 
   #header(): string[] {
@@ -128,12 +120,8 @@ export class InteractiveChat {
     }
   }
 
+  /** Opens a conversation. It ignores later events of the previous one. */
   #openConversation(sessionId: string | undefined): Conversation {
-    return this.#create((conversation) => this.#parts.host.open(sessionId, this.#listenerOf(conversation)));
-  }
-
-  /** Opens a conversation over a harness. It ignores later events of the previous one. */
-  #create(open: (conversation: Conversation) => Harness): Conversation {
     const { io, host, screen, style } = this.#parts;
     return new Conversation(
       {
@@ -148,7 +136,7 @@ export class InteractiveChat {
           this.#prompter.isEmpty ? this.#prompter.draft(text) : this.#next.push({ text, named: '' }),
         onQuestion: () => this.#attention.call('is waiting for you'),
       },
-      open,
+      (conversation) => host.open(sessionId, this.#listenerOf(conversation)),
     );
   }
 
@@ -374,37 +362,24 @@ export class InteractiveChat {
 
   #draw(): void {
     if (this.#isOver) return;
-    const { screen, style } = this.#parts;
+    const { screen, style, host } = this.#parts;
     const { above, dialog, isRunning } = this.#conversation;
     if (dialog === undefined) this.#prompter.giveBack();
     const view = this.#prompter.view;
     const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
-    const hint = isBlocked ? [style.yellow('    Tab sets your draft aside')] : [];
-    const shell = this.#shell.isRunning ? [style.dim('a shell command is running · Ctrl-C stops it')] : [];
-    const question = view.question === undefined ? [] : [style.yellow(`  ${view.question}?   y yes   n no`)];
     this.#page.live(
       inputView(
         {
           editor: view.editor,
-          above: [...above, ...hint, ...shell, ...question],
+          above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
-          status: this.#status(),
-          hint: 'Alt-Enter new line',
+          status: statusFacts(host, this.#conversation, [this.#notice, this.#link ?? ''], style),
           placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,
         screen.columns(),
       ),
     );
-  }
-
-  #status(): string[] {
-    const { host, style } = this.#parts;
-    return [
-      ...(this.#notice === '' ? [] : [style.yellow(this.#notice)]),
-      ...(this.#link === undefined ? [] : [style.yellow(this.#link)]),
-      ...statusFacts(host, this.#conversation.harness.sessionId, this.#conversation.ledger, style),
-    ];
   }
 
   #leave(code = 0): void {

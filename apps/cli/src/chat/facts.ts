@@ -10,8 +10,8 @@ import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, flow, wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { Ledger } from '../view/ledger.ts';
 import { fileLabel } from '../view/tool-calls.ts';
+import type { Conversation } from './conversation.ts';
 import { windowFact } from './figures-view.ts';
 import type { ChatHost } from './host.ts';
 
@@ -25,11 +25,17 @@ export function headerLines(host: ChatHost, sessionId: string, style: Style, col
 }
 
 /** Returns the facts of the status line: model, permissions, context usage, cost and directory. */
-export function statusFacts(host: ChatHost, sessionId: string, ledger: Ledger, style: Style): string[] {
+export function statusFacts(
+  host: ChatHost,
+  { ledger, harness }: Pick<Conversation, 'ledger' | 'harness'>,
+  notices: readonly string[],
+  style: Style,
+): string[] {
   const { usd } = ledger;
-  const count = runningCommands(host, sessionId);
+  const count = runningCommands(host, harness.sessionId);
   const branch = gitBranch(host.folder);
   return [
+    ...notices.filter((notice) => notice !== '').map(style.yellow),
     [visible(host.model.name), host.model.effort ?? ''].join(' ').trim(),
     host.permissionWord,
     windowFact(ledger, host, style),

@@ -10,9 +10,8 @@ import type { PrompterView } from './prompter.ts';
 export interface InputView extends Omit<PrompterView, 'question'> {
   /** The activity or the question: lines above the input. */
   readonly above: readonly string[];
-  /** Facts on the left, and a hint on the right if there is room. */
+  /** Facts on the left; a hint is on the right if there is room. */
   readonly status: readonly string[];
-  readonly hint: string;
   /** Shown while nothing is typed. */
   readonly placeholder: string;
 }
@@ -38,11 +37,23 @@ export function inputView(view: InputView, style: Style, columns: number): LiveF
   );
   const isEmpty = view.editor.text === '' && view.search === undefined;
   if (isEmpty) input[0] = `${mark}${style.dim(clip(view.placeholder, width - 2, style.marks.ellipsis))}`;
-  const status = statusLine(view.status, view.hint, style, width);
+  const status = statusLine(view.status, 'Alt-Enter new line', style, width);
   const lines = [...above, ...menu, ...input, ...(status === '' ? [] : [status])];
   const row = above.length + menu.length + cursor.row - first;
   const indent = cursor.row === first ? markWidth : 2;
   return { lines, cursor: { row, column: Math.min(width, cursor.column + indent) } };
+}
+
+/** Returns the lines directly above the input: what the keys do at the moment. */
+export function noteLines(
+  { isBlocked, isShell, question }: { isBlocked: boolean; isShell: boolean } & Pick<PrompterView, 'question'>,
+  style: Style,
+): string[] {
+  return [
+    ...(isBlocked ? [style.yellow('    Tab sets your draft aside')] : []),
+    ...(isShell ? [style.dim('a shell command is running · Ctrl-C stops it')] : []),
+    ...(question === undefined ? [] : [style.yellow(`  ${question}?   y yes   n no`)]),
+  ];
 }
 
 /** Returns the text that is shown while nothing is typed. */

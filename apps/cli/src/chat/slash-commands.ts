@@ -1,31 +1,21 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { Event } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
-import { readFailure } from '../config/attachment.ts';
 import { readProjectRules, trustRules } from '../config/project-rules.ts';
-import { efforts, readEffort } from '../config/run-flags.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
-import { shortId } from '../session/find-session.ts';
-import { ageOf, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
-import { oneOf, optionValue } from '../terminal/option-value.ts';
-import { styleFor, themes } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
-import { pastLines } from '../view/history-lines.ts';
-import { ToolCallList } from '../view/tool-calls.ts';
 import { background } from './background-command.ts';
 import { contextLines, costLines } from './figures-view.ts';
-import type { ChatHost, LocalParts, ModelChange } from './host.ts';
 import { localParts } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
+import { effort, model, theme, thinking } from './model-commands.ts';
 import { plan, todo } from './planning-commands.ts';
+import { copy, fork, resume, save, sessions } from './session-commands.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
 
 /** Every command, in the order of the list. */
@@ -207,69 +197,6 @@ function help({ host, say, style, columns }: CommandContext): void {
   say([...lines(rows), '', ...lines(keys)]);
 }
 
-async function changeModel(commandContext: CommandContext, change: ModelChange): Promise<void> {
-  const { host, conversation, open, say, style } = commandContext;
-  await modelParts(host).setModel(change);
-  await open(conversation.harness.sessionId);
-  const { name, effort = 'default' } = host.model;
-  say([style.dim('effort' in change ? `effort: ${effort}` : `switched to ${visible(name)}`)]);
-}
-
-function modelParts(host: ChatHost): LocalParts {
-  return localParts(host, 'chooses the model', 'another one: cobbler serve -m MODEL --effort LEVEL');
-}
-
-async function model(commandContext: CommandContext, name: string): Promise<void> {
-  const { host, pick } = commandContext;
-  const local = modelParts(host);
-  const change = (model: string) => changeModel(commandContext, { model });
-  if (name !== '') return await change(name);
-  pick(
-    `current: ${host.model.name}; to switch: /model NAME; prices are per million tokens`,
-    local.models(),
-    change,
-  );
-}
-
-async function effort(commandContext: CommandContext, level: string): Promise<void> {
-  const { host, pick } = commandContext;
-  modelParts(host);
-  const change = (name: string) =>
-    changeModel(commandContext, { effort: name === 'default' ? undefined : readEffort(name, '/effort') });
-  if (level !== '') return await change(level);
-  const items = [...efforts, 'default'].map((name) => ({ name }));
-  pick(`effort of ${host.model.name}: ${host.model.effort ?? 'default'}`, items, change);
-}
-
-function thinking({ conversation, say, style }: CommandContext): void {
-  const thoughts = conversation.ledger.runs.at(-1)?.thoughts ?? [];
-  if (thoughts.length === 0)
-    return say([style.dim('The model has shown no thinking since the last prompt.')]);
-  say(
-    thoughts.flatMap((text) => [
-      '',
-      ...visible(text.trim())
-        .split('\n')
-        .map((line) => style.dim(`  ${line}`)),
-    ]),
-  );
-}
-
-function theme({ pick, say, style, setTheme }: CommandContext, given: string): void {
-  const change = (name: string) => {
-    setTheme(optionValue(name, '/theme', oneOf(themes), `Themes: ${themes.join(', ')}`) ?? 'dark');
-    const note = style.color || name === 'none' ? '' : '; this terminal or NO_COLOR turns colors off';
-    say([`${style.green('+ added')} ${style.red('- removed')} ${style.yellow('asks')}${note}`]);
-    say([style.dim(`for this chat; to keep it: cobbler config set theme ${name}`)]);
-  };
-  if (given !== '') return change(given);
-  pick(
-    'theme',
-    themes.map((name) => ({ name })),
-    change,
-  );
-}
-
 function tools({ host, say, style }: CommandContext): void {
   const local = localParts(host, 'chooses the tools', 'other tools: cobbler serve --tools NAMES');
   const word = { read: 'reads', idempotent: 'changes', once: 'changes' } as const;
@@ -304,71 +231,6 @@ function diff({ conversation, say, style, columns }: CommandContext): void {
       ...diffLines(diff, style, columns() - 7).map((line) => `      ${line}`),
     ]);
   }
-}
-
-async function fork({ conversation, adopt, say, style }: CommandContext, at: string): Promise<void> {
-  const upToSeq = at === '' ? undefined : Number(at);
-  if (upToSeq !== undefined && !Number.isInteger(upToSeq)) {
-    throw new UsageError(`/fork needs an event number, not ${JSON.stringify(at)}.`, 'For example: /fork 12');
-  }
-  if (conversation.ledger.seq === 0) throw new UsageError('There are no messages to copy yet.');
-  const from = conversation.harness.sessionId;
-  const harness = await conversation.harness.fork(upToSeq === undefined ? {} : { upToSeq });
-  await adopt(harness);
-  say([style.dim(`session ${shortId(harness.sessionId)} is a copy of ${shortId(from)}, which is unchanged`)]);
-}
-
-async function sessions({ host, say, style, columns }: CommandContext): Promise<void> {
-  const rows = await host.sessions();
-  if (rows.length === 0) return say([style.dim('No sessions are saved.')]);
-  say(sessionTable(rows.slice(0, 20), Date.now(), style, columns() - 2).map((line) => `  ${line}`));
-}
-
-async function resume({ host, pick, open, conversation }: CommandContext, given: string): Promise<void> {
-  const all = await host.sessions();
-  const rows = all.filter(({ info }) => info.id !== conversation.harness.sessionId);
-  if (given !== '') {
-    const found = rows.filter(({ info }) => info.id.startsWith(given));
-    const [one] = found;
-    if (one === undefined)
-      throw new UsageError(
-        `No other session has an id that starts with ${JSON.stringify(given)}.`,
-        'See: /sessions',
-      );
-    if (found.length > 1)
-      throw new UsageError(
-        `The ids of ${found.length} sessions start with ${JSON.stringify(given)}.`,
-        'Use more characters of the id. To list the sessions: /sessions',
-      );
-    await open(one.info.id);
-    return;
-  }
-  if (rows.length === 0) throw new UsageError('There is no other session.');
-  const items = rows.map(({ info, folder = '' }) => ({
-    name: shortId(info.id),
-    text: [ageOf(info.updatedAt, Date.now()), info.status, oneLine(info.title), oneLine(folder)].join(' · '),
-    fills: info.id,
-  }));
-  pick('continue', items, open);
-}
-
-async function save({ host, conversation, say, style }: CommandContext, given: string): Promise<void> {
-  const { sessionId } = conversation.harness;
-  const file = given || `session-${shortId(sessionId)}.md`;
-  const events = await host.past(sessionId);
-  saveConversation(resolve(host.folder, file), events, new ToolCallList(host.known));
-  say([style.dim(`${plural(events.length, 'event')} written to ${visible(file)}`)]);
-}
-
-function copy({ conversation, copy, say, style }: CommandContext): void {
-  const { lastAnswer } = conversation.ledger;
-  if (lastAnswer === '') throw new UsageError('There is no response yet.');
-  copy(lastAnswer);
-  say([
-    style.dim(
-      `asked the terminal to copy ${plural(lastAnswer.length, 'character')} to the clipboard; some terminals ignore this`,
-    ),
-  ]);
 }
 
 const modes = Object.keys(permissionWords) as readonly PermissionMode[];
@@ -412,29 +274,4 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
         ]),
     style.dim(`  change the mode: /permissions ${modes.join('|')}`),
   ]);
-}
-
-/**
- * Writes a conversation to a new file that only its owner can read: the events as JSON Lines if the name ends in
- * `.jsonl`, otherwise the messages and calls as Markdown.
- * @throws UsageError if the file exists or cannot be written.
- */
-function saveConversation(path: string, events: readonly Event[], calls: ToolCallList): void {
-  const text = path.endsWith('.jsonl')
-    ? events.map((event) => `${JSON.stringify(event)}\n`).join('')
-    : markdownOf(events, calls);
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const why = isThere ? 'already exists' : readFailure(error).replace('read', 'written');
-    throw new UsageError(`${path} ${why}.`, 'Choose another name: /save FILE');
-  }
-}
-
-function markdownOf(events: readonly Event[], calls: ToolCallList): string {
-  const plain = styleFor({ color: false, unicode: true, tty: false });
-  const style = { ...plain, marks: { ...plain.marks, prompt: '>' } };
-  const view = { style, columns: 200, tty: false, verbose: false };
-  return `${pastLines(events, calls, view).join('\n').trim()}\n`;
 }

@@ -1,4 +1,5 @@
 import type { Tool } from '@cobbler/agent';
+import type { DelegatedLoop } from '@cobbler/delegate';
 import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
 import type { AgentContext } from '../agents/open-agents.ts';
@@ -23,8 +24,7 @@ export interface OwnParts extends Pick<Definitions, 'commands'> {
   close(): Promise<void>;
 }
 
-/** The parts of a run whose work another program does. */
-export const noParts: OwnParts = { tools: [], commands: [], hosts: [], close: async () => {} };
+const noParts: OwnParts = { tools: [], commands: [], hosts: [], close: async () => {} };
 
 interface PartsOrder {
   readonly flags: RunFlags;
@@ -32,6 +32,8 @@ interface PartsOrder {
   readonly audit: Audit;
   /** The tools of MCP servers. */
   readonly mcp: readonly Tool[];
+  /** The program that does the work instead of a model. It has its own tools and skills. */
+  readonly delegate?: DelegatedLoop;
 }
 
 /**
@@ -39,10 +41,11 @@ interface PartsOrder {
  * @throws UsageError for an unknown tool or program.
  */
 export async function ownParts(
-  { flags, recordReplay, audit, mcp }: PartsOrder,
+  { flags, recordReplay, audit, mcp, delegate }: PartsOrder,
   about: Omit<AgentContext, 'definitions' | 'permission'> & { readonly permission: () => Permission },
   io: Io,
 ): Promise<OwnParts> {
+  if (delegate !== undefined) return { ...noParts, tools: delegate.tools };
   const { folder, context, permission } = about;
   const sandbox = await runSandbox({ flags, recordReplay, audit }, folder, io);
   // Older cassettes have requests without them.

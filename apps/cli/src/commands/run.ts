@@ -44,7 +44,7 @@ import { ownName } from '../terminal/program-name.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { OwnParts } from './own-parts.ts';
-import { noParts, ownParts } from './own-parts.ts';
+import { ownParts } from './own-parts.ts';
 
 const defaultTurns = 100;
 
@@ -120,21 +120,17 @@ async function work(
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, recordReplay));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = recordReplay.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  // A backend has its own tools and skills.
-  const own: OwnParts =
-    delegate === undefined
-      ? await ownParts(
-          { flags, recordReplay, audit, mcp: mcp?.tools() ?? [] },
-          {
-            ...{ folder, limits, context, audit, asks: true },
-            model: () => ({ agent, pricing }),
-            system: (): readonly string[] => system,
-            permission: (): Permission => permission,
-          },
-          io,
-        )
-      : noParts;
-  const tools = delegate?.tools ?? own.tools;
+  const own: OwnParts = await ownParts(
+    { flags, recordReplay, audit, mcp: mcp?.tools() ?? [], ...defined({ delegate }) },
+    {
+      ...{ folder, limits, context, audit, asks: true },
+      model: () => ({ agent, pricing }),
+      system: (): readonly string[] => system,
+      permission: (): Permission => permission,
+    },
+    io,
+  );
+  const { tools } = own;
   if (!recordReplay.isReplay) checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.
   const instructions = flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : [];
@@ -180,10 +176,7 @@ async function work(
         ...recordReplay.note,
       ],
       folder: shortPath(folder, io.env),
-      failure:
-        delegate === undefined
-          ? failureContext(settings, agent, io)
-          : { host: agent.provider, model: agent.model, provider: agent.provider },
+      failure: failureContext(delegate === undefined ? settings : undefined, agent, io),
       ...defined({ keyboard, budget, recording: recordReplay.recording }),
       ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
     },
@@ -327,15 +320,16 @@ export function systemOf(
   });
 }
 
-export function failureContext(settings: Settings, agent: Agent, io: Io): Omit<FailureContext, 'verbose'> {
-  const key = keyOf(settings, agent.provider, io.env);
-  return {
-    host: hostOf(settings),
-    model: agent.model,
-    provider: agent.provider,
-    name: ownName(io.env),
-    ...defined({ keySource: key?.source }),
-  };
+/** Returns what an error message says about the model. Without settings, another program uses it. */
+export function failureContext(
+  settings: Settings | undefined,
+  { model, provider }: Agent,
+  io: Io,
+): Omit<FailureContext, 'verbose'> {
+  if (settings === undefined) return { host: provider, model, provider };
+  const key = keyOf(settings, provider, io.env);
+  const name = ownName(io.env);
+  return { host: hostOf(settings), model, provider, name, ...defined({ keySource: key?.source }) };
 }
 
 function writeAnswer(path: string, text: string, exitCode: number, io: Io): number {
