@@ -118,8 +118,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/config/instructions.ts',
-    find: 'repositoryOf(folder) ?? folder;',
-    replace: "'/';",
+    find: 'const root = projectRoot(folder);',
+    replace: "const root = '/';",
     why: 'instructions that link outside the project are read',
     breaks: ['P21'],
     by: 'test/config/prompt-input.test.ts',

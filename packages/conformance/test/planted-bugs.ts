@@ -151,9 +151,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'tool started after a stop',
     file: toolRun,
-    find: 'returned = job.tool.execute(job.valid, contextOf(run, job, stop, wait));',
+    find: 'returned = job.tool.execute(job.valid, contextOf(run, job, stop, { ask, wait }));',
     replace:
-      'returned = Promise.resolve().then(() => job.tool.execute(job.valid, contextOf(run, job, stop, wait)));',
+      'returned = Promise.resolve().then(() => job.tool.execute(job.valid, contextOf(run, job, stop, { ask, wait })));',
     why: 'after a tool stops its run, parallel tools still start',
   },
   {

@@ -203,7 +203,7 @@ function contextOf(
 ): ToolContext {
   const { sessionId } = run.config;
   const callId = call.part.id;
-  let asked: Promise<unknown> = Promise.resolve();
+  let asked: Promise<unknown> | undefined;
   const context: Omit<ToolContext, 'signal' | 'budget'> & { [stopKey]?: ToolStop } = {
     wait,
     approved,
@@ -216,7 +216,7 @@ function contextOf(
       run.emit({ type: 'progress', callId, toolName: tool.name, text: cap(asText(text), maxProgressBytes) });
     },
     ask(question) {
-      const answer = asked.then(() => (stop.isOver ? unasked : ask(question)));
+      const answer = (asked ?? Promise.resolve()).then(() => (stop.isOver ? unasked : ask(question)));
       asked = answer.catch(() => undefined);
       return answer;
     },

@@ -24,8 +24,8 @@ export const keepingMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/call-tools.ts',
-    find: 'const maxRunning = run.config.toolConcurrency || 1;',
-    replace: 'const maxRunning = 9999;',
+    find: 'config.toolConcurrency || 1, ...limits',
+    replace: '9999, ...limits',
     why: 'any number of `read` tools run at the same time',
     breaks: ['P29'],
     by: 'executor: scheduling',

@@ -117,7 +117,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: call,
-    find: "if (one.tool.effect !== 'read' || other.tool.effect !== 'read') return false;",
+    find: 'if (!isParallel(one.tool) || !isParallel(other.tool)) return false;',
     replace: '',
     why: 'tools with side effects run in parallel',
     breaks: [],

@@ -246,5 +246,5 @@ function isRunning({ endedAt }: Entry): boolean {
 }
 
 function refusal(message: string): AgentError {
-  return new AgentError({ kind: 'tool', code: 'background', message });
+  return new AgentError({ kind: 'tool', code: 'background_command', message });
 }

@@ -68,7 +68,7 @@ async function act(
   if (id === undefined)
     throw new AgentError({
       kind: 'tool',
-      code: 'bad_arguments',
+      code: 'missing_argument',
       message: `The call was not run: "${action}" needs an id.`,
     });
   if (action === 'stop') await commands.stop(sessionId, id);

@@ -42,7 +42,7 @@ export const CallCard: FunctionComponent<CallProps> = memoize(({ call, progress,
       {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
       {!isOpen && phase === 'failed' && <Reason call={call} />}
       {!isOpen && phase === 'done' && part.toolName === 'update_todos' && (
-        <pre class="todos">{resultText(call)}</pre>
+        <pre class="thoughts">{resultText(call)}</pre>
       )}
       {isOpen && <CallDetails call={call} />}
     </div>
@@ -114,7 +114,7 @@ function CallDetails({ call }: { readonly call: CallItem }): VNode {
       <Attachments parts={files} />
       {report?.blobs?.map(({ id, bytes }) => (
         <p key={id} class="muted">
-          The full output ({size(bytes)}) is stored as blob {id}
+          Stored in full ({size(bytes)}) as blob {id}
         </p>
       ))}
     </div>
