@@ -20,6 +20,7 @@ export const groups: readonly Group[] = [
       'README.md',
       'docs/first-agent.md',
       'examples/README.md',
+      'docs/compare.md',
       'docs/coming-from.md',
       'docs/promises.md',
       'docs/vocabulary.md',
