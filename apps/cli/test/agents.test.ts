@@ -96,6 +96,38 @@ describe('the tool agent', () => {
     expect(last?.results[0]).toContain(isWritten ? 'new.txt' : mode === '--ask' ? 'no user' : 'read-only');
   });
 
+  test('gives the conversation the commands that a sub-agent leaves running', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (!isMain(one))
+        return one.results.length === 0
+          ? [['run_command', { command: 'echo up; sleep 60', background: true }]]
+          : 'It is up.';
+      const steps: readonly Call[] = [
+        ['agent', { agent: 'general', task: 'Start the server.' }],
+        ['background_command', { action: 'stop', id: 'bg1' }],
+      ];
+      const step = steps[one.results.length];
+      return step === undefined ? 'Done.' : [step];
+    });
+    await invoke(['--yes', '--no-sandbox', 'Test it.'], { cwd: folder, env });
+    expect(seen.at(-1)?.results.at(-1)).toMatch(/^\[bg1: cancelled, .*\n.*up/s);
+  });
+
+  test('does not let a sub-agent present a plan or change the to-do list, which belong to the conversation', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (isMain(one))
+        return one.results.length === 0 ? [['agent', { agent: 'general', task: 'Plan.' }]] : 'Done.';
+      return one.results.length === 0 ? [['present_plan', { plan: 'Delete all.' }]] : 'Presented.';
+    });
+    const { stderr } = await invoke(['--plan', 'Do it.'], { cwd: folder, env, keys: ['y'] });
+    expect(stderr).not.toContain('Delete all.');
+    const [main, child] = seen;
+    for (const name of ['present_plan', 'update_todos']) {
+      expect(main?.tools).toContain(name);
+      expect(child?.tools).not.toContain(name);
+    }
+  });
+
   test('continues an agent, waits for one in the background, and lists and stops agents', async () => {
     const steps: readonly (readonly Call[])[] = [
       [['agent', { agent: 'explore', task: 'First.' }]],

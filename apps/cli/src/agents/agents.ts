@@ -85,7 +85,7 @@ export class Agents {
   #engineOf(session: string, tools: readonly Tool[]): Promise<AgentTool> {
     const known = this.#engines.get(session);
     if (known !== undefined) return known;
-    const opened = import('./engine.ts').then(({ openEngine }) => openEngine(this.#plan, tools));
+    const opened = import('./engine.ts').then(({ openEngine }) => openEngine(this.#plan, session, tools));
     this.#engines.set(session, opened);
     const [oldest] = this.#engines;
     if (oldest !== undefined && this.#engines.size > maxConversations) {

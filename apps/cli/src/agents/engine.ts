@@ -13,7 +13,12 @@ import { toolsOf } from './definitions.ts';
 const maxSessions = 64;
 
 /** Creates what does the tasks of one conversation. Nothing of it outlives this process. */
-export async function openEngine(plan: AgentPlan, tools: readonly Tool[]): Promise<AgentTool> {
+export async function openEngine(
+  plan: AgentPlan,
+  session: string,
+  given: readonly Tool[],
+): Promise<AgentTool> {
+  const tools = given.map((tool) => inSession(tool, session));
   const { folder, env, definitions, programs } = plan;
   const store = plan.audit.watch(
     memoryStore({ keepLast: maxSessions }),
@@ -36,6 +41,11 @@ export async function openEngine(plan: AgentPlan, tools: readonly Tool[]): Promi
     allowUnpriced: plan.allowUnpriced,
     env,
   });
+}
+
+/** Returns a tool whose calls count as those of the conversation, which then has the commands that a sub-agent starts. */
+function inSession(tool: Tool, sessionId: string): Tool {
+  return { ...tool, execute: (args, context) => tool.execute(args, { ...context, sessionId }) };
 }
 
 async function executorFor(
