@@ -128,6 +128,53 @@ describe('the tool agent', () => {
     }
   });
 
+  test('does not tell a sub-agent about plan mode after the user has approved a plan', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (!isMain(one)) return 'Done.';
+      const steps: readonly Call[] = [
+        ['present_plan', { plan: 'Write.' }],
+        ['agent', { agent: 'general', task: 'Write.' }],
+      ];
+      const step = steps[one.results.length];
+      return step === undefined ? 'Done.' : [step];
+    });
+    await invoke(['--plan', 'Do it.'], { cwd: folder, env, keys: ['y'] });
+    const [child] = seen.filter((one) => !isMain(one));
+    expect(JSON.stringify(child?.body['system'])).toContain('You are Cobbler');
+    expect(JSON.stringify(child?.body['system'])).not.toContain('Plan mode');
+  });
+
+  test('offers agents whose names are those of programs or of properties of every object', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (!isMain(one)) return `I am ${one.task}.`;
+      const names = ['constructor', 'claude', 'codex'];
+      return one.results.length === 0
+        ? names.map((name): Call => ['agent', { agent: name, task: name }])
+        : one.results.join(' ');
+    });
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    for (const name of ['claude', 'codex']) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
+    mkdirSync(join(folder, '.claude', 'agents'), { recursive: true });
+    for (const name of ['constructor', 'claude', 'codex'])
+      writeFileSync(
+        join(folder, '.claude', 'agents', `${name}.md`),
+        '---\ndescription: One.\ntools: [toString]\nmodel: constructor\n---\nYou are one.',
+      );
+    const { stdout } = await invoke(['Do it.'], {
+      cwd: folder,
+      env: { ...env, PATH: `${bin}:${process.env['PATH']}` },
+    });
+    const tool = (seen[0]?.body['tools'] as { name: string; input_schema: never }[]).find(
+      ({ name }) => name === 'agent',
+    );
+    expect(JSON.stringify(tool?.input_schema)).toContain(
+      '["general","explore","claude","codex","constructor"]',
+    );
+    expect(stdout).toContain('[claude as-');
+    expect(stdout).toContain('[constructor as-');
+  });
+
   test('continues an agent, waits for one in the background, and lists and stops agents', async () => {
     const steps: readonly (readonly Call[])[] = [
       [['agent', { agent: 'explore', task: 'First.' }]],

@@ -72,7 +72,7 @@ export class Agents {
       timeoutMs,
       execute: async (call, context) => {
         const engine = await this.#engineOf(context.sessionId ?? '', tools);
-        return readable(await engine.execute(orderOf(call), context), installed);
+        return readable(await engine.execute(orderOf(call, installed), context), installed);
       },
     });
   }
@@ -97,13 +97,16 @@ export class Agents {
 }
 
 /** Returns the arguments of the delegating tool for a call. @throws AgentError for arguments without a meaning. */
-function orderOf({ agent, task, background, id, action }: AgentCall): Record<string, unknown> {
+function orderOf(
+  { agent, task, background, id, action }: AgentCall,
+  installed: readonly ProgramName[],
+): Record<string, unknown> {
   const work = { prompt: task, ...(background === true && { async: true }) };
   if (id === undefined && action === undefined) {
     if (agent === undefined && task === undefined) return { action: 'list' };
     if (agent === undefined || task === undefined)
       throw refusal('To start an agent, pass `agent` and `task`.');
-    return { action: 'create', backend: backendOf(agent), ...work };
+    return { action: 'create', backend: backendOf(agent, installed), ...work };
   }
   if (id === undefined) throw refusal(`To ${action} an agent, pass its id.`);
   if (task !== undefined) return { action: 'send', session_id: id, ...work };
@@ -115,8 +118,9 @@ function refusal(message: string): AgentError {
   return new AgentError({ kind: 'tool', code: 'missing_argument', message });
 }
 
-function backendOf(name: string): string {
-  return name in programs ? programs[name as ProgramName] : name;
+function backendOf(name: string, installed: readonly ProgramName[]): string {
+  const program = installed.find((one) => one === name);
+  return program === undefined ? name : programs[program];
 }
 
 interface Report {
@@ -131,7 +135,7 @@ function readable(output: unknown, installed: readonly ProgramName[]): unknown {
   const { content, ...rest } = output as { readonly content: string; readonly untrusted?: true };
   const given = JSON.parse(content) as Report | readonly Report[];
   const reports = 'session_id' in given ? [given] : given;
-  const names = installed.map(backendOf);
+  const names: readonly string[] = installed.map((name) => programs[name]);
   const isForeign = reports.some(({ backend }) => names.includes(backend));
   const text = reports.map(({ session_id: id, backend, status, result }) => {
     return `[${backend} ${id}: ${status}]\n${result}`.trim();

@@ -39,12 +39,16 @@ export const builtInAgents: readonly SubAgent[] = [
 ];
 
 /** Our names of the tools and models that the files of other programs name. */
-const ourTools: Readonly<Record<string, string>> = {
-  ...{ Read: 'read_file', Write: 'write_file', Edit: 'edit_file', MultiEdit: 'edit_file' },
-  ...{ Glob: 'list_files', LS: 'list_files', Grep: 'search_files', Bash: 'run_command' },
-  ...{ WebFetch: 'web_fetch', TodoWrite: 'update_todos', Skill: 'skill' },
-};
-const ourModels: Readonly<Record<string, string>> = { haiku: 'fast', sonnet: 'balanced', opus: 'best' };
+const ourTools: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ Read: 'read_file', Write: 'write_file', Edit: 'edit_file', MultiEdit: 'edit_file' },
+    ...{ Glob: 'list_files', LS: 'list_files', Grep: 'search_files', Bash: 'run_command' },
+    ...{ WebFetch: 'web_fetch', Skill: 'skill' },
+  }),
+);
+const ourModels: ReadonlyMap<string, string> = new Map(
+  Object.entries({ haiku: 'fast', sonnet: 'balanced', opus: 'best' }),
+);
 
 /** Returns the sub-agent that a file defines. */
 export function subAgent({ instructions, tools, model, ...rest }: AgentDefinition): SubAgent {
@@ -52,8 +56,8 @@ export function subAgent({ instructions, tools, model, ...rest }: AgentDefinitio
     ...rest,
     instructions: `${instructions}\n\n${report}`,
     ...defined({
-      tools: tools?.map((name) => ourTools[name.replace(/\(.*$/, '')] ?? name),
-      model: model === undefined ? undefined : (ourModels[model] ?? model),
+      tools: tools?.map((name) => ourTools.get(name.replace(/\(.*$/, '')) ?? name),
+      model: model === undefined ? undefined : (ourModels.get(model) ?? model),
     }),
   };
 }

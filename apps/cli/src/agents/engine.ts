@@ -4,6 +4,7 @@ import { defined } from '@cobbler/agent/values';
 import { claudeCode, codex } from '@cobbler/delegate';
 import type { AgentTool } from '@cobbler/delegate/agent-tool';
 import { createAgentTool, subAgent } from '@cobbler/delegate/agent-tool';
+import { planWords } from '../config/system-prompt.ts';
 import { readsOnly } from '../session/audit.ts';
 import type { AgentPlan, ProgramName } from './agent-plan.ts';
 import type { SubAgent } from './definitions.ts';
@@ -56,12 +57,16 @@ async function executorFor(
 ): Promise<Executor> {
   const { limits, context, allowUnpriced } = plan;
   const { agent, pricing } = await plan.model(definition.model);
+  const { gate, mode } = plan.permission();
+  const system = plan
+    .system()
+    .filter((words, index) => index > 0 && (words !== planWords || mode === 'plan'));
   return new Executor({
     ...{ agent, pricing, allowUnpriced, store, limits },
     ...defined({ context }),
     tools: toolsOf(definition, tools),
-    system: [definition.instructions, ...plan.system().slice(1)],
-    gate: (call, at) => plan.permission().gate(call, at),
+    system: [definition.instructions, ...system],
+    gate,
     attended: true,
   });
 }
