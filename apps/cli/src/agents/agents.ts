@@ -77,21 +77,27 @@ export class Agents {
     });
   }
 
+  /** Stops and forgets the agents of a conversation. */
+  async forget(session: string): Promise<void> {
+    const engine = this.#engines.get(session);
+    this.#engines.delete(session);
+    await (await engine)?.close();
+  }
+
   /** Stops everything that the agents still do. */
   async close(): Promise<void> {
     await Promise.all([...this.#engines.values()].map(async (engine) => (await engine).close()));
   }
 
   #engineOf(session: string, tools: readonly Tool[]): Promise<AgentTool> {
-    const known = this.#engines.get(session);
-    if (known !== undefined) return known;
-    const opened = import('./engine.ts').then(({ openEngine }) => openEngine(this.#plan, session, tools));
+    const opened =
+      this.#engines.get(session) ??
+      import('./engine.ts').then(({ openEngine }) => openEngine(this.#plan, session, tools));
+    // The one that was used last is the last.
+    this.#engines.delete(session);
     this.#engines.set(session, opened);
-    const [oldest] = this.#engines;
-    if (oldest !== undefined && this.#engines.size > maxConversations) {
-      this.#engines.delete(oldest[0]);
-      void oldest[1].then((engine) => engine.close());
-    }
+    const [oldest = ''] = this.#engines.keys();
+    if (this.#engines.size > maxConversations) void this.forget(oldest);
     return opened;
   }
 }
