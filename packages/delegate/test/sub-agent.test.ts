@@ -102,7 +102,10 @@ describe('a sub-agent as a backend of the agent tool', () => {
 
   it('denies a call if the question about it fails', async () => {
     ran.length = 0;
-    const tool = toolWith([call('inner'), 'Fine.'], { gate: () => 'ask' as const, tools: [toolNamed('inner')] });
+    const tool = toolWith([call('inner'), 'Fine.'], {
+      gate: () => 'ask' as const,
+      tools: [toolNamed('inner')],
+    });
     const ask = () => Promise.reject(new Error('no line'));
     const context = { ask, budget: new Budget({}), signal: new AbortController().signal, progress: () => {} };
     const given = { action: 'create', backend: 'helper', prompt: 'Go.' };
