@@ -99,6 +99,10 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
     'packages/delegate/src/events/final-text.ts',
     'maxOutput',
   ],
+  'running background commands of all sessions': [
+    'packages/tools/src/background/background-commands.ts',
+    'mostInAll',
+  ],
   'running background commands of a session': [
     'packages/tools/src/background/background-commands.ts',
     'mostRunning',

@@ -96,6 +96,85 @@ describe('the tool agent', () => {
     expect(last?.results[0]).toContain(isWritten ? 'new.txt' : mode === '--ask' ? 'no user' : 'read-only');
   });
 
+  test('gives the conversation the commands that a sub-agent leaves running', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (!isMain(one))
+        return one.results.length === 0
+          ? [['run_command', { command: 'echo up; sleep 60', background: true }]]
+          : 'It is up.';
+      const steps: readonly Call[] = [
+        ['agent', { agent: 'general', task: 'Start the server.' }],
+        ['background_command', { action: 'stop', id: 'bg1' }],
+      ];
+      const step = steps[one.results.length];
+      return step === undefined ? 'Done.' : [step];
+    });
+    await invoke(['--yes', '--no-sandbox', 'Test it.'], { cwd: folder, env });
+    expect(seen.at(-1)?.results.at(-1)).toMatch(/^\[bg1: cancelled, .*\n.*up/s);
+  });
+
+  test('does not let a sub-agent present a plan or change the to-do list, which belong to the conversation', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (isMain(one))
+        return one.results.length === 0 ? [['agent', { agent: 'general', task: 'Plan.' }]] : 'Done.';
+      return one.results.length === 0 ? [['present_plan', { plan: 'Delete all.' }]] : 'Presented.';
+    });
+    const { stderr } = await invoke(['--plan', 'Do it.'], { cwd: folder, env, keys: ['y'] });
+    expect(stderr).not.toContain('Delete all.');
+    const [main, child] = seen;
+    for (const name of ['present_plan', 'update_todos']) {
+      expect(main?.tools).toContain(name);
+      expect(child?.tools).not.toContain(name);
+    }
+  });
+
+  test('does not tell a sub-agent about plan mode after the user has approved a plan', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (!isMain(one)) return 'Done.';
+      const steps: readonly Call[] = [
+        ['present_plan', { plan: 'Write.' }],
+        ['agent', { agent: 'general', task: 'Write.' }],
+      ];
+      const step = steps[one.results.length];
+      return step === undefined ? 'Done.' : [step];
+    });
+    await invoke(['--plan', 'Do it.'], { cwd: folder, env, keys: ['y'] });
+    const [child] = seen.filter((one) => !isMain(one));
+    expect(JSON.stringify(child?.body['system'])).toContain('You are Cobbler');
+    expect(JSON.stringify(child?.body['system'])).not.toContain('Plan mode');
+  });
+
+  test('offers agents whose names are those of programs or of properties of every object', async () => {
+    const { seen, folder, env } = await stage((one) => {
+      if (!isMain(one)) return `I am ${one.task}.`;
+      const names = ['constructor', 'claude', 'codex'];
+      return one.results.length === 0
+        ? names.map((name): Call => ['agent', { agent: name, task: name }])
+        : one.results.join(' ');
+    });
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    for (const name of ['claude', 'codex']) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
+    mkdirSync(join(folder, '.claude', 'agents'), { recursive: true });
+    for (const name of ['constructor', 'claude', 'codex'])
+      writeFileSync(
+        join(folder, '.claude', 'agents', `${name}.md`),
+        '---\ndescription: One.\ntools: [toString]\nmodel: constructor\n---\nYou are one.',
+      );
+    const { stdout } = await invoke(['Do it.'], {
+      cwd: folder,
+      env: { ...env, PATH: `${bin}:${process.env['PATH']}` },
+    });
+    const tool = (seen[0]?.body['tools'] as { name: string; input_schema: never }[]).find(
+      ({ name }) => name === 'agent',
+    );
+    expect(JSON.stringify(tool?.input_schema)).toContain(
+      '["general","explore","claude","codex","constructor"]',
+    );
+    expect(stdout).toContain('[claude as-');
+    expect(stdout).toContain('[constructor as-');
+  });
+
   test('continues an agent, waits for one in the background, and lists and stops agents', async () => {
     const steps: readonly (readonly Call[])[] = [
       [['agent', { agent: 'explore', task: 'First.' }]],

@@ -1,5 +1,5 @@
 import type { Runtime, Store } from '@cobbler/agent';
-import { AgentError, Executor, memoryStore, systemRuntime } from '@cobbler/agent';
+import { AgentError, Executor, memoryStore, openSession, systemRuntime } from '@cobbler/agent';
 import { memoryRunner, sessionWorkflow } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
 import { describe, expect, it } from 'vitest';
@@ -31,6 +31,20 @@ describe('two harnesses of one session with a runner', () => {
     expect(second.cancel()).toBe(true);
     expect((await run.result).status).toBe('cancelled');
     expect((await joined?.run.result)?.status).toBe('cancelled');
+    await runner.close();
+  });
+});
+
+describe('a compaction that is asked for', () => {
+  it('is refused instead of continuing the work', async () => {
+    const store = memoryStore();
+    const executor = new Executor({ ...harnessFixture(), store });
+    const runner = memoryRunner({ workflow: sessionWorkflow({ store, executor: () => executor }) });
+    const harness = runnerHarness({ runner, store, executor, sessionId: 'one', pollMs: 1 });
+    await harness.prompt('say Hi.').result;
+    const { seq } = await openSession(store, 'one');
+    const { error } = await harness.resume({ compact: {} }).result;
+    expect([error?.code, (await openSession(store, 'one')).seq]).toEqual(['unsupported', seq]);
     await runner.close();
   });
 });

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import type { Event, ExecutorOptions, RunEvent, Tool } from '@cobbler/agent';
-import { defineTool, Executor, memoryStore } from '@cobbler/agent';
+import { Budget, defineTool, Executor, memoryStore } from '@cobbler/agent';
 import type { ScriptStep } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import type { Backend } from '@cobbler/delegate';
@@ -76,6 +76,42 @@ describe('a sub-agent as a backend of the agent tool', () => {
       });
     },
   );
+
+  it('takes what the model sets for the session: the maximum number of responses, and instructions', async () => {
+    const events: RunEvent[] = [];
+    const more = { max_turns: 1, system_prompt: 'Be brief.' };
+    const tool = toolWith([call('inner'), 'Fine.'], { tools: [toolNamed('inner')] });
+    const run = runOf({
+      ...{ tool, args: [{ action: 'create', backend: 'helper', prompt: 'Go.', ...more }] },
+      onEvent: (event) => events.push(event),
+    });
+    expect((await ended(run, events)).report.status).not.toBe('completed');
+    const prompts: unknown[] = [];
+    const agent = scriptedAgent([
+      ({ messages }) => {
+        prompts.push(messages[0]?.content);
+        return 'Fine.';
+      },
+    ]);
+    await runOf({
+      tool: toolWith([], { agent }),
+      args: [{ action: 'create', backend: 'helper', prompt: 'Go.', ...more }],
+    }).result;
+    expect(prompts).toEqual([[{ type: 'text', text: 'Be brief.\n\nGo.' }]]);
+  });
+
+  it('denies a call if the question about it fails', async () => {
+    ran.length = 0;
+    const tool = toolWith([call('inner'), 'Fine.'], {
+      gate: () => 'ask' as const,
+      tools: [toolNamed('inner')],
+    });
+    const ask = () => Promise.reject(new Error('no line'));
+    const context = { ask, budget: new Budget({}), signal: new AbortController().signal, progress: () => {} };
+    const given = { action: 'create', backend: 'helper', prompt: 'Go.' };
+    expect(JSON.stringify(await tool.execute(given, context as never))).toContain('Fine.');
+    expect(ran).toEqual([]);
+  });
 
   it('denies what would need a user if none can be asked', async () => {
     ran.length = 0;

@@ -36,6 +36,7 @@ const samples: Readonly<Record<string, () => readonly unknown[]>> = {
   'new Workspace': () => [folder, { anchor: 'path', env: {} }],
   'new Workspace().write': () => ['a', 'text', {}],
   'new BackgroundCommands': () => [{ maxRunning: 2, maxMs: 1000, maxOutputBytes: 100 }],
+  'new BackgroundCommands().forget': () => ['s'],
   'new BackgroundCommands().list': () => ['s'],
   'new BackgroundCommands().move': () => ['s', 't'],
   'new BackgroundCommands().start': () => [

@@ -114,6 +114,7 @@ export class AcpSession {
 
   async close(): Promise<void> {
     await this.#harness.close();
+    await this.#parts.host.close();
   }
 
   #stopReason(result: RunResult): PromptResponse['stopReason'] {

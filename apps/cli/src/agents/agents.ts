@@ -72,9 +72,16 @@ export class Agents {
       timeoutMs,
       execute: async (call, context) => {
         const engine = await this.#engineOf(context.sessionId ?? '', tools);
-        return readable(await engine.execute(orderOf(call), context), installed);
+        return readable(await engine.execute(orderOf(call, installed), context), installed);
       },
     });
+  }
+
+  /** Stops and forgets the agents of a conversation. */
+  async forget(session: string): Promise<void> {
+    const engine = this.#engines.get(session);
+    this.#engines.delete(session);
+    await (await engine)?.close();
   }
 
   /** Stops everything that the agents still do. */
@@ -83,27 +90,29 @@ export class Agents {
   }
 
   #engineOf(session: string, tools: readonly Tool[]): Promise<AgentTool> {
-    const known = this.#engines.get(session);
-    if (known !== undefined) return known;
-    const opened = import('./engine.ts').then(({ openEngine }) => openEngine(this.#plan, tools));
+    const opened =
+      this.#engines.get(session) ??
+      import('./engine.ts').then(({ openEngine }) => openEngine(this.#plan, session, tools));
+    // The one that was used last is the last.
+    this.#engines.delete(session);
     this.#engines.set(session, opened);
-    const [oldest] = this.#engines;
-    if (oldest !== undefined && this.#engines.size > maxConversations) {
-      this.#engines.delete(oldest[0]);
-      void oldest[1].then((engine) => engine.close());
-    }
+    const [oldest = ''] = this.#engines.keys();
+    if (this.#engines.size > maxConversations) void this.forget(oldest);
     return opened;
   }
 }
 
 /** Returns the arguments of the delegating tool for a call. @throws AgentError for arguments without a meaning. */
-function orderOf({ agent, task, background, id, action }: AgentCall): Record<string, unknown> {
+function orderOf(
+  { agent, task, background, id, action }: AgentCall,
+  installed: readonly ProgramName[],
+): Record<string, unknown> {
   const work = { prompt: task, ...(background === true && { async: true }) };
   if (id === undefined && action === undefined) {
     if (agent === undefined && task === undefined) return { action: 'list' };
     if (agent === undefined || task === undefined)
       throw refusal('To start an agent, pass `agent` and `task`.');
-    return { action: 'create', backend: backendOf(agent), ...work };
+    return { action: 'create', backend: backendOf(agent, installed), ...work };
   }
   if (id === undefined) throw refusal(`To ${action} an agent, pass its id.`);
   if (task !== undefined) return { action: 'send', session_id: id, ...work };
@@ -115,8 +124,9 @@ function refusal(message: string): AgentError {
   return new AgentError({ kind: 'tool', code: 'missing_argument', message });
 }
 
-function backendOf(name: string): string {
-  return name in programs ? programs[name as ProgramName] : name;
+function backendOf(name: string, installed: readonly ProgramName[]): string {
+  const program = installed.find((one) => one === name);
+  return program === undefined ? name : programs[program];
 }
 
 interface Report {
@@ -131,7 +141,7 @@ function readable(output: unknown, installed: readonly ProgramName[]): unknown {
   const { content, ...rest } = output as { readonly content: string; readonly untrusted?: true };
   const given = JSON.parse(content) as Report | readonly Report[];
   const reports = 'session_id' in given ? [given] : given;
-  const names = installed.map(backendOf);
+  const names: readonly string[] = installed.map((name) => programs[name]);
   const isForeign = reports.some(({ backend }) => names.includes(backend));
   const text = reports.map(({ session_id: id, backend, status, result }) => {
     return `[${backend} ${id}: ${status}]\n${result}`.trim();

@@ -2,6 +2,7 @@ import type { Tool } from '@cobbler/agent';
 import type { AgentDefinition } from '@cobbler/agent/definitions';
 import { defined } from '@cobbler/agent/values';
 import { pickTools } from '../config/choose-tools.ts';
+import { planToolName } from '../permissions/permission.ts';
 
 /** A sub-agent. */
 export interface SubAgent {
@@ -38,12 +39,16 @@ export const builtInAgents: readonly SubAgent[] = [
 ];
 
 /** Our names of the tools and models that the files of other programs name. */
-const ourTools: Readonly<Record<string, string>> = {
-  ...{ Read: 'read_file', Write: 'write_file', Edit: 'edit_file', MultiEdit: 'edit_file' },
-  ...{ Glob: 'list_files', LS: 'list_files', Grep: 'search_files', Bash: 'run_command' },
-  ...{ WebFetch: 'web_fetch', TodoWrite: 'update_todos', Skill: 'skill' },
-};
-const ourModels: Readonly<Record<string, string>> = { haiku: 'fast', sonnet: 'balanced', opus: 'best' };
+const ourTools: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ Read: 'read_file', Write: 'write_file', Edit: 'edit_file', MultiEdit: 'edit_file' },
+    ...{ Glob: 'list_files', LS: 'list_files', Grep: 'search_files', Bash: 'run_command' },
+    ...{ WebFetch: 'web_fetch', Skill: 'skill' },
+  }),
+);
+const ourModels: ReadonlyMap<string, string> = new Map(
+  Object.entries({ haiku: 'fast', sonnet: 'balanced', opus: 'best' }),
+);
 
 /** Returns the sub-agent that a file defines. */
 export function subAgent({ instructions, tools, model, ...rest }: AgentDefinition): SubAgent {
@@ -51,13 +56,18 @@ export function subAgent({ instructions, tools, model, ...rest }: AgentDefinitio
     ...rest,
     instructions: `${instructions}\n\n${report}`,
     ...defined({
-      tools: tools?.map((name) => ourTools[name.replace(/\(.*$/, '')] ?? name),
-      model: model === undefined ? undefined : (ourModels[model] ?? model),
+      tools: tools?.map((name) => ourTools.get(name.replace(/\(.*$/, '')) ?? name),
+      model: model === undefined ? undefined : (ourModels.get(model) ?? model),
     }),
   };
 }
 
+/** The plan and the to-do list of a conversation are those of its own model. */
+const notShared: ReadonlySet<string> = new Set([planToolName, 'update_todos']);
+
 /** Returns the tools of a sub-agent: a part of those of the run. */
 export function toolsOf({ tools: names, readOnly = false }: SubAgent, tools: readonly Tool[]): Tool[] {
-  return pickTools(tools, names).filter(({ effect }) => !readOnly || effect === 'read');
+  return pickTools(tools, names).filter(
+    ({ name, effect }) => !notShared.has(name) && (!readOnly || effect === 'read'),
+  );
 }

@@ -4,6 +4,7 @@ import { defined } from '@cobbler/agent/values';
 import { claudeCode, codex } from '@cobbler/delegate';
 import type { AgentTool } from '@cobbler/delegate/agent-tool';
 import { createAgentTool, subAgent } from '@cobbler/delegate/agent-tool';
+import { planWords } from '../config/system-prompt.ts';
 import { readsOnly } from '../session/audit.ts';
 import type { AgentPlan, ProgramName } from './agent-plan.ts';
 import type { SubAgent } from './definitions.ts';
@@ -13,7 +14,12 @@ import { toolsOf } from './definitions.ts';
 const maxSessions = 64;
 
 /** Creates what does the tasks of one conversation. Nothing of it outlives this process. */
-export async function openEngine(plan: AgentPlan, tools: readonly Tool[]): Promise<AgentTool> {
+export async function openEngine(
+  plan: AgentPlan,
+  session: string,
+  given: readonly Tool[],
+): Promise<AgentTool> {
+  const tools = given.map((tool) => inSession(tool, session));
   const { folder, env, definitions, programs } = plan;
   const store = plan.audit.watch(
     memoryStore({ keepLast: maxSessions }),
@@ -38,6 +44,11 @@ export async function openEngine(plan: AgentPlan, tools: readonly Tool[]): Promi
   });
 }
 
+/** Returns a tool whose calls count as those of the conversation, which then has the commands that a sub-agent starts. */
+function inSession(tool: Tool, sessionId: string): Tool {
+  return { ...tool, execute: (args, context) => tool.execute(args, { ...context, sessionId }) };
+}
+
 async function executorFor(
   plan: AgentPlan,
   definition: SubAgent,
@@ -46,12 +57,16 @@ async function executorFor(
 ): Promise<Executor> {
   const { limits, context, allowUnpriced } = plan;
   const { agent, pricing } = await plan.model(definition.model);
+  const { gate, mode } = plan.permission();
+  const system = plan
+    .system()
+    .filter((words, index) => index > 0 && (words !== planWords || mode === 'plan'));
   return new Executor({
     ...{ agent, pricing, allowUnpriced, store, limits },
     ...defined({ context }),
     tools: toolsOf(definition, tools),
-    system: [definition.instructions, ...plan.system().slice(1)],
-    gate: (call, at) => plan.permission().gate(call, at),
+    system: [definition.instructions, ...system],
+    gate,
     attended: true,
   });
 }

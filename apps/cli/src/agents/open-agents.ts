@@ -11,6 +11,7 @@ import { backendSandbox } from '../config/sandbox.ts';
 import { readSettings } from '../config/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import type { AgentPlan } from './agent-plan.ts';
+import { programs } from './agent-plan.ts';
 import { Agents, programsFor } from './agents.ts';
 import { builtInAgents, subAgent } from './definitions.ts';
 
@@ -37,10 +38,11 @@ export function openAgents(
 ): Agents | undefined {
   if (!flags.agents) return undefined;
   const own = definitions.map(subAgent);
+  const isOwn = (name: string) => own.some((one) => one.name === name);
   return new Agents({
     ...parts,
-    definitions: [...builtInAgents.filter(({ name }) => !own.some((one) => one.name === name)), ...own],
-    programs: programsFor(flags.delegate, io.env),
+    definitions: [...builtInAgents.filter(({ name }) => !isOwn(name)), ...own],
+    programs: programsFor(flags.delegate, io.env).filter((name) => !isOwn(name) && !isOwn(programs[name])),
     allowUnpriced: flags.allowUnpriced,
     context: contextPolicy(context, memoryBlobs()),
     env: io.env,

@@ -4,6 +4,7 @@ import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { RawKeyboard } from '../terminal/io.ts';
+import { reactionMs } from '../terminal/keyboard.ts';
 import { styleFor } from '../terminal/style.ts';
 import type { Notify } from './attention.ts';
 import { Attention } from './attention.ts';
@@ -37,8 +38,6 @@ export interface ChatParts extends Pick<ConversationPorts, 'io' | 'host' | 'scre
   readonly prompt?: readonly UserPart[];
 }
 
-/** Time in milliseconds after a question appears during which keys are ignored: they were meant for something else. */
-const reactionMs = 500;
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;
 

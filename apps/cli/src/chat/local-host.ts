@@ -193,9 +193,9 @@ export class LocalHost implements ChatHost {
     return sessions === undefined ? undefined : `${ownName(io.env)} chat -s ${shortId(sessionId)}`;
   }
 
+  /** Ends what the tools have started. The stored sessions stay open. */
   async close(): Promise<void> {
     await this.#plan.close?.();
-    await this.#plan.sessions?.store.close();
   }
 
   /** Records a session with its first event: a session without messages does not exist. */

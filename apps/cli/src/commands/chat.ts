@@ -115,7 +115,16 @@ async function localHost(given: RunFlags, io: Io): Promise<PreparedChat & { clos
   const chosen = await chooseSession(given, isKept, here, io);
   try {
     const flags = flagsWithNote(given, chosen?.note);
-    const { host, close } = await hostWithServers(flags, first.file.values, chosen?.sessions, io);
+    const { host, close: closeServers } = await hostWithServers(
+      flags,
+      first.file.values,
+      chosen?.sessions,
+      io,
+    );
+    const close = async () => {
+      await closeServers();
+      await chosen?.sessions.store.close();
+    };
     const sessionId = chosen?.status === undefined ? {} : { sessionId: chosen.id };
     return { host, close, look: first.file.values, isFleeting: chosen === undefined, ...sessionId };
   } catch (error) {

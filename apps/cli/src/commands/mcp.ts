@@ -48,6 +48,7 @@ export async function mcp(options: RawOptions, io: Io): Promise<number> {
     });
     await waitForHangUp(controller.server, io);
     await controller.close();
+    await host.close();
   } finally {
     await audit.close();
     await budgets.close();

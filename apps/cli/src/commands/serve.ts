@@ -18,7 +18,7 @@ import { Budgets } from '../run/budgets/budgets.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
 import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
-import { servePlaces } from '../server/serve-places.ts';
+import { beforeDelete, servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
 import type { Audit } from '../session/audit.ts';
@@ -73,7 +73,7 @@ async function serveFrom(
   io: Io,
 ): Promise<number> {
   const all = await sessionSettings(flags, folder, { mcp, audit }, io);
-  const { settings, tools, values, sandbox, permission, close } = all;
+  const { settings, tools, values, sandbox, permission, forget: forgetSession, close } = all;
   audit.note({ kind: 'sandbox', sandbox });
   watchRules(audit, permission);
   const tokens = new TokenStore(tokenFile(home.tokens));
@@ -82,7 +82,7 @@ async function serveFrom(
   );
   tokens.onRemove((id) => audit.note({ kind: 'token', change: 'removed', token: id }));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
-  const watch: StoreWatch = (store) => audit.watch(store, readsOnly(tools));
+  const watch: StoreWatch = (store) => audit.watch(beforeDelete(store, forgetSession), readsOnly(tools));
   const places = await servePlaces(flags, home.store, io, watch);
   const { budget: chosen } = flags.work;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
@@ -137,6 +137,7 @@ async function sessionSettings(
   values: FileConfig;
   sandbox: Workplace['sandbox'];
   permission: Workplace['permission'];
+  forget: Workplace['forget'];
   close: Workplace['close'];
 }> {
   const settings = await readSettings(io.env, work);
@@ -145,7 +146,7 @@ async function sessionSettings(
   // A runner executes a call in another process than the one that receives a decision.
   const asks = runner === undefined;
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
-  const { tools, context, system, limits, permission, sandbox, close } = workplace;
+  const { tools, context, system, limits, permission, sandbox, forget, close } = workplace;
   const common = {
     agent,
     system,
@@ -157,7 +158,7 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission, close };
+  return { settings: common, tools, values: settings.file.values, sandbox, permission, forget, close };
 }
 
 interface ServeParts {

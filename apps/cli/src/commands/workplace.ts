@@ -34,6 +34,8 @@ export interface Workplace extends PermissionPlan {
   readonly background: BackgroundCommands;
   readonly agents: Agents | undefined;
   readonly limits: Limits & { readonly turns: number };
+  /** Ends what the tools have started in a session that is deleted: another user can then use its id. */
+  forget(sessionId: string): Promise<void>;
   /** Ends what the tools have started. */
   close(): Promise<void>;
 }
@@ -80,6 +82,10 @@ export async function openWorkplace(
     ...{ background, agents, context, instructions, commands: found.commands, system, limits },
     tools: () => agents?.over(current()) ?? current(),
     sandbox: sandbox.kind,
+    forget: async (sessionId) => {
+      await agents?.forget(sessionId);
+      await background.forget(sessionId);
+    },
     close: async () => {
       await agents?.close();
       await background.close();

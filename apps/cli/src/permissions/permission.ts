@@ -26,7 +26,7 @@ export const permissionWords: Readonly<Record<PermissionMode, string>> = {
 };
 
 /** The name of the tool with which the model asks the user to approve a plan. */
-const planToolName = 'present_plan';
+export const planToolName = 'present_plan';
 
 /** What happens with a call, and why. */
 export interface PermissionDecision {

@@ -12,6 +12,7 @@ import { shortPath } from '../config/directory.ts';
 import { projectRoot } from '../config/instructions.ts';
 import { acceptedRules, trustRules } from '../config/project-rules.ts';
 import type { Environment, Io, Key } from '../terminal/io.ts';
+import { reactionMs } from '../terminal/keyboard.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { ownCommands } from './own-commands.ts';
 import { placesFor } from './places.ts';
@@ -110,9 +111,14 @@ export async function loadDefinitions(
   const more = pending.length > maxListed ? [`  and ${pending.length - maxListed} more: cobbler skills`] : [];
   const lines = [title, ...definitionLines(found, pending.slice(0, maxListed), io.env), ...more];
   io.stderr.write(`${lines.join('\n')}\nUse them? y yes, n no `);
+  let keyAt = io.clock.now();
   const answer = await new Promise<Key>((resolve) =>
     keyboard.listen((key) => {
-      if (key.type === 'interrupt' || (key.type === 'text' && /^[yn]$/i.test(key.text))) resolve(key);
+      // A letter of a message that is being typed is no answer.
+      const isEarly = io.clock.now() - keyAt < reactionMs;
+      keyAt = io.clock.now();
+      const isAnswer = key.type === 'text' && !isEarly && /^[yn]$/i.test(key.text);
+      if (key.type === 'interrupt' || isAnswer) resolve(key);
     }),
   );
   keyboard.close();

@@ -8,6 +8,7 @@ import { visible } from '../terminal/escape.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { homeToKeep } from './session-home.ts';
+import { withMethod } from './with-method.ts';
 
 /** The audit log of a command. */
 export interface Audit {
@@ -93,19 +94,13 @@ class CommandAudit implements Audit {
       if (events.some(({ type }) => audited.has(type)))
         this.#with((log) => log.record(sessionId, events, isRead));
     };
-    const append = (sessionId: string, events: readonly Event[], writer: Writer) => {
+    const append: Watched['append'] = (sessionId: string, events: readonly Event[], writer: Writer) => {
       const pending = store.append(sessionId, events, writer);
       if (pending !== undefined) return pending.then(() => record(sessionId, events));
       record(sessionId, events);
       return undefined;
     };
-    return new Proxy(store, {
-      get(target, name) {
-        if (name === 'append') return append;
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
+    return withMethod(store, 'append', append);
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,9 @@ import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import type { Key, Keyboard, RawKeyboard } from './io.ts';
 
+/** Time in milliseconds after a question appears during which keys are ignored: they were meant for something else. */
+export const reactionMs = 500;
+
 /** Decodes a chunk of raw terminal input. An escape sequence is one key, regardless of its length. */
 export function keysOf(chunk: string): Key[] {
   if (chunk === '\x1b') return [{ type: 'escape' }];

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Budget } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { expect, test } from 'vitest';
@@ -50,5 +51,34 @@ test('a sub-agent is one line with what it does now, its calls and its cost, and
   stage.type('\x0f');
   await stage.until('The needle is in notes.txt.');
   expect(stage.text()).toMatch(/agent\n {2}· read_file notes\.txt\n[\s\S]*\[explore as-1: completed\]/);
+  await agents.close();
+});
+
+test('the agents of a conversation end when it is forgotten, or when many others have been used since', async () => {
+  const agents = new Agents({
+    ...{ folder: temporaryFolder(), env: {}, audit: noAudit, limits: {}, allowUnpriced: true, asks: true },
+    ...{ definitions: builtInAgents, programs: [], system: () => [], sandboxOf: async () => undefined },
+    model: async () => ({ agent: scriptedAgent(['Done.']), pricing: () => undefined }),
+    permission: () => new Permission('ask', [], true),
+  });
+  const tool = agents.tool([]);
+  const context = (sessionId: string) =>
+    ({
+      sessionId,
+      budget: new Budget({}),
+      signal: new AbortController().signal,
+      progress: () => {},
+    }) as never;
+  const use = async (session: string, args: object) =>
+    JSON.stringify(await tool.execute(args as never, context(session)));
+  for (const session of ['used', 'unused', 'forgotten'])
+    await use(session, { agent: 'explore', task: 'Look.' });
+  await agents.forget('forgotten');
+  expect(await use('forgotten', {})).toContain('No agent was started.');
+  for (let count = 0; count < 47; count += 1) await use(`other${count}`, {});
+  expect(await use('used', {})).toContain('[explore as-1: completed]');
+  await use('one more', {});
+  expect(await use('used', {})).toContain('[explore as-1: completed]');
+  expect(await use('unused', {})).toContain('No agent was started.');
   await agents.close();
 });

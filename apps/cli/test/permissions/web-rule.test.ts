@@ -56,6 +56,14 @@ describe('rules for web pages', () => {
     expect([decide(url, ['web_fetch'], [rule]), decide(url, [], [rule], 'yes')]).toEqual(['deny', 'deny']);
   });
 
+  test.each(['https://evil.example../', 'https://evil.example%2e%2e/', 'https://EVIL.example\u3002\u3002/'])(
+    'deny %s, which is the same host',
+    (url) => {
+      const subject = webFetchTool().subject?.({ url }) ?? '';
+      expect(decide(subject, ['web_fetch'], ['web_fetch(evil.example)'], 'yes')).toBe('deny');
+    },
+  );
+
   test('are offered for the host of a name', () => {
     const offers = (url: string) => new Permission('ask', [], true).offers(call(url));
     expect(offers('https://example.com/a?b')).toEqual(['web_fetch(example.com)']);

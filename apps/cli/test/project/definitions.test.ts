@@ -39,7 +39,11 @@ function terminal(answer?: string | Key): FakeIo {
   const { write } = io.stderr;
   io.stderr.write = (text) => {
     write(text);
-    if (text.includes('Use them?') && answer !== undefined) setImmediate(() => keyboard.press(answer));
+    if (!text.includes('Use them?') || answer === undefined) return;
+    setImmediate(() => {
+      io.clock.advance(1000);
+      keyboard.press(answer);
+    });
   };
   return io;
 }
@@ -73,6 +77,21 @@ describe('definitions of a project', () => {
     const again = terminal();
     expect(names((await load(again)).commands)).toEqual(['fix', 'pdf', ...own]);
     expect(again.stderr.text()).toBe('');
+  });
+
+  test('are not trusted by keys that belong to a message', async () => {
+    put(root, '.claude/commands/fix.md', 'Fix $1.');
+    const keyboard = fakeKeyboard();
+    const io = fakeIo({ env, keyboard });
+    const loading = load(io);
+    await expect.poll(() => io.stderr.text()).toContain('Use them?');
+    for (const key of 'y why do you say y') {
+      keyboard.press(key);
+      io.clock.advance(400);
+    }
+    io.clock.advance(200);
+    keyboard.press('n');
+    expect(names((await loading).commands)).toEqual(own);
   });
 
   test('are asked about again when a file of a skill changed; the others stay trusted', async () => {

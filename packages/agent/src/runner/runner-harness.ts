@@ -125,11 +125,14 @@ class FollowingHarness implements RunnerHarness {
   }
 
   resume(options: HarnessResumeOptions = {}): Run {
-    const { answers } = read(options, resumeOptions);
-    return this.#take(options, () => ({
-      sessionId: this.sessionId,
-      ...(answers !== undefined && { answers: readDecisions(answers) }),
-    }));
+    const { answers, compact } = read(options, resumeOptions);
+    return this.#take(options, () => {
+      if (compact !== undefined) throw cannotCompact();
+      return {
+        sessionId: this.sessionId,
+        ...(answers !== undefined && { answers: readDecisions(answers) }),
+      };
+    });
   }
 
   /** Returns false: runs execute elsewhere and cannot receive messages. */
@@ -363,4 +366,10 @@ function notSeenTo(runId: string, ending: object): AgentError {
   if ('error' in ending) return new AgentError(ending.error as ConstructorParameters<typeof AgentError>[0]);
   const message = `The runner ended run ${runId} without recording its end.`;
   return new AgentError({ kind: 'agent', code: 'no_ending', message });
+}
+
+function cannotCompact(): AgentError {
+  const message =
+    'A session with a runner cannot be shortened on request. It is shortened when it becomes too long.';
+  return new AgentError({ kind: 'invalid', code: 'unsupported', message });
 }

@@ -1,5 +1,5 @@
 import type { Executor, RunEvent, RunResult, ToolQuestion } from '@cobbler/agent';
-import { AgentError, noUsage, systemRuntime } from '@cobbler/agent';
+import { AgentError, Budget, noUsage, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { callable, read, record, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
@@ -56,22 +56,26 @@ type Outcome = Omit<BackendResult, 'durationMs'>;
 async function performed(
   executor: Executor,
   name: string,
-  { prompt, resumeId }: BackendRequest,
+  { prompt, resumeId, systemPrompt, maxTurns: turns }: BackendRequest,
   { signal, onEvent, call }: BackendContext,
 ): Promise<Outcome> {
   const ask = async (request: ApprovalRequestedEvent) => {
     const { toolName, arguments: given, subject, summary, diff, mustAsk } = request;
     const words = [`for ${name}`, summary].filter((part) => part !== undefined).join(', ');
     const question: ToolQuestion = { toolName, arguments: given, summary: words };
-    const answer = await call?.ask?.({ ...question, ...defined({ subject, diff, mustAsk }) });
+    const asked = call?.ask?.({ ...question, ...defined({ subject, diff, mustAsk }) });
+    const answer = await asked?.catch(() => undefined);
     run.decide(request.approvalId, answer ?? { decision: 'deny', message: 'No user can be asked.' });
   };
-  const run = executor.run(prompt, {
+  // The executor has its own instructions, and the later tasks of the session contain the first one.
+  const instructions = resumeId === undefined && systemPrompt !== undefined ? `${systemPrompt}\n\n` : '';
+  const budget = turns === undefined ? call?.budget : new Budget({ turns }, call?.budget);
+  const run = executor.run(instructions + prompt, {
     onEvent: (event) => {
       if (event.type === 'approval_requested') void ask(event);
       else report(event, onEvent);
     },
-    ...defined({ signal, budget: call?.budget, user: call?.user, sessionId: resumeId }),
+    ...defined({ signal, budget, user: call?.user, sessionId: resumeId }),
   });
   return outcomeOf(await run.result);
 }

@@ -69,6 +69,12 @@ interface Entry extends Omit<BackgroundCommand, 'durationMs' | 'output'> {
 /** Running commands of an owner by default. */
 const mostRunning = 8;
 
+/** Running commands of all owners together. */
+const mostInAll = 64;
+
+/** Owners whose commands are kept. Those with a running command are kept in any case. */
+const maxOwners = 100;
+
 /** Ended commands of an owner that are kept, so that their output can still be read. */
 const maxEnded = 20;
 
@@ -114,10 +120,9 @@ export class BackgroundCommands {
     const { maxRunning, maxMs, maxOutputBytes, runtime } = this.#options;
     const entries = this.#entries(owner);
     if (this.#isClosed) throw refusal('The program is ending, so no command can be started.');
-    if (entries.filter(isRunning).length >= maxRunning)
-      throw refusal(
-        `${maxRunning} background commands are running, which is the maximum. Stop one of them first.`,
-      );
+    if (entries.filter(isRunning).length >= maxRunning) throw tooMany(maxRunning, 'Stop one of them first.');
+    if (this.#all.filter(isRunning).length >= mostInAll)
+      throw tooMany(mostInAll, 'Wait until a command of another conversation ends.');
     const number = (this.#started.get(owner) ?? 0) + 1;
     this.#started.set(owner, number);
     const captured = new OutputCapture(maxOutputBytes);
@@ -144,6 +149,8 @@ export class BackgroundCommands {
       owner,
       entries.filter((one) => !over.includes(one)),
     );
+    for (const [name, theirs] of this.#owners)
+      if (this.#owners.size > maxOwners && !theirs.some(isRunning)) this.#remove(name);
     this.#changed();
     return this.#seen(entry);
   }
@@ -208,12 +215,26 @@ export class BackgroundCommands {
     return () => void this.#watchers.delete(own);
   }
 
+  /** Stops the commands of an owner that no longer exists and waits for their ends. Nothing of them is kept. */
+  async forget(owner: string): Promise<void> {
+    const entries = this.#entries(owner);
+    this.#remove(owner);
+    await endAll(entries);
+  }
+
   /** Stops all commands and waits for their ends. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const all = [...this.#owners.values()].flat();
-    for (const { stopper } of all) stopper.abort();
-    await Promise.all(all.map(({ ended }) => ended));
+    await endAll(this.#all);
+  }
+
+  get #all(): Entry[] {
+    return [...this.#owners.values()].flat();
+  }
+
+  #remove(owner: string): void {
+    this.#owners.delete(owner);
+    this.#started.delete(owner);
   }
 
   #changed(): void {
@@ -239,6 +260,15 @@ export class BackgroundCommands {
     const durationMs = (endedAt ?? this.#options.runtime.monotonic()) - startedAt;
     return { id, command, untrusted, status, durationMs, output: captured.text() };
   }
+}
+
+async function endAll(entries: readonly Entry[]): Promise<void> {
+  for (const { stopper } of entries) stopper.abort();
+  await Promise.all(entries.map(({ ended }) => ended));
+}
+
+function tooMany(max: number, advice: string): AgentError {
+  return refusal(`${max} background commands are running, which is the maximum. ${advice}`);
 }
 
 function isRunning({ endedAt }: Entry): boolean {

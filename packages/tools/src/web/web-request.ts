@@ -43,12 +43,12 @@ export type WebAnswer =
 /** Maximum number of redirects of one call. */
 const maxRedirects = 5;
 
-/** Reads a URL as it is shown and sent: without a fragment, with the host in ASCII, without a dot at its end. @throws AgentError `tool`. */
+/** Reads a URL as it is shown and sent: without a fragment, with the host in ASCII, without dots at its end. @throws AgentError `tool`. */
 export function readUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base);
   if (url === null) throw notFetched(`${JSON.stringify(text)} is not a URL.`);
   url.hash = '';
-  url.hostname = url.hostname.replace(/\.$/, '');
+  url.hostname = url.hostname.replace(/\.+$/, '');
   return url;
 }
 

@@ -71,6 +71,39 @@ describe('background commands', () => {
     expect(() => commands.start('c', scripted().start)).toThrow('The program is ending');
   });
 
+  it('are limited in number over all owners, and only the latest owners are remembered', async () => {
+    const commands = new BackgroundCommands();
+    for (let count = 0; count < 150; count += 1) {
+      const { start, exit } = scripted();
+      commands.start(`ended${count}`, start);
+      exit('exit 0');
+      await commands.wait(`ended${count}`, 'bg1', 1000);
+    }
+    expect(commands.list('ended0')).toEqual([]);
+    expect(commands.list('ended149')).toHaveLength(1);
+    for (let count = 0; count < 64; count += 1) commands.start(`a${count}`, scripted().start);
+    expect(() => commands.start('b', scripted().start)).toThrow('64 background commands are running');
+    expect(commands.list('a0')).toHaveLength(1);
+    await commands.close();
+  });
+
+  it('end when their owner is forgotten, whose name then has none of them', async () => {
+    const commands = new BackgroundCommands();
+    const { start } = scripted();
+    let isStopped = false;
+    commands.start('a', {
+      ...start,
+      run: async (ports) => {
+        const status = await start.run(ports);
+        isStopped = true;
+        return status;
+      },
+    });
+    await commands.forget('a');
+    expect([isStopped, commands.list('a')]).toEqual([true, []]);
+    await commands.forget('never');
+  });
+
   it('forget the oldest of those that ended', async () => {
     const commands = new BackgroundCommands();
     for (let count = 0; count < 30; count += 1) {
