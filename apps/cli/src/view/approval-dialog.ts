@@ -223,14 +223,14 @@ export class ApprovalDialog {
         index === 0 ? `  ${style.marks.ask} ${line}` : `    ${line}`,
       );
     const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
-    const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
+    const summary = request.summary?.replace(/\bin the workspace$/, inFolder) ?? inFolder;
     const call = {
       toolName: visibleText(request.toolName, 'name'),
       subject: clip(visibleText(subjectOf(request), 'name'), this.#subjectWidth, style.marks.ellipsis),
     };
     const view = { style, columns, verbose: false };
     const line = askLine({ ...call, summary }, view);
-    const why = request.mustAsk === undefined ? [] : [`      ${style.yellow(oneLine(request.mustAsk))}`];
+    const why = wrap(oneLine(request.mustAsk ?? ''), columns - 7).map((row) => `      ${style.yellow(row)}`);
     if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line, ...why];
     return [askLine(call, view), `      ${style.dim(oneLine(summary))}`, ...why];
   }
