@@ -162,6 +162,8 @@ describe('an approval', () => {
     );
     expect(shown.at(-1)).toBe('      + 24 lines');
     expect(dialog.footer()).toEqual(['    d show all of it, then allow   n deny   e deny with a reason']);
+    // Otherwise, the key would begin a message.
+    expect(dialog.accepts('y')).toBe(true);
     press('y', 'a');
     expect([answers, rules]).toEqual([[], []]);
     press('d');
