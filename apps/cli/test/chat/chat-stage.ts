@@ -96,7 +96,7 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
     allowUnpriced: false,
     facts: [],
     ...(sessions !== undefined && { sessions }),
-    ...(background !== undefined && { background }),
+    ...(background !== undefined && { background, close: () => background.close() }),
   });
 }
 
