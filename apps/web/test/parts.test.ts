@@ -1,3 +1,4 @@
+import type { EventBody } from '@cobbler/agent/events';
 import { itemsOf } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test, vi } from 'vitest';
@@ -12,7 +13,7 @@ import { addressOf, parseRoute, tokenIn } from '../src/app/session/route.ts';
 import { transcriptOf } from '../src/app/session/transcript-text.ts';
 import { totalsOf, turnsIn } from '../src/app/session/turns.ts';
 import { stableLength } from '../src/app/transcript/prose.tsx';
-import { answered, call, gave, log, placed, said, text } from './story.ts';
+import { answered, asked, call, gave, log, placed, said, text } from './story.ts';
 
 describe('the event stream', () => {
   test('yields the same frames however its bytes are split', () => {
@@ -155,6 +156,15 @@ describe('text and numbers', () => {
       'first',
       '',
     ]);
+    expect(of({ agent: 'explore', task: 'find it' })).toBe('explore: find it');
+  });
+
+  test('a call is not named by what a sub-agent asks about', () => {
+    const part = { type: 'tool_call', id: 'a', toolName: 'agent', arguments: { id: 'as-1' } } as const;
+    const answer = itemsOf(
+      log(said('go'), answered(part), { ...asked(1), toolName: 'write_file', subject: 'a.js' } as EventBody),
+    ).items[1];
+    expect(answer?.kind === 'response' && answer.calls.map(subjectOf)).toEqual(['as-1']);
   });
 
   test('the outcome of a call is the summary of its result', () => {

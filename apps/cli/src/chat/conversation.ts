@@ -182,17 +182,19 @@ export class Conversation {
     if (request !== undefined) this.#ask(request);
   }
 
-  cancel(): void {
+  /** Stops the run. Returns the messages that it has not received. */
+  cancel(): string {
     this.#dialog.close();
-    this.#held.length = 0;
+    const unsent = this.#held.splice(0).join('\n');
     this.#view?.stopping();
-    if (this.harness.cancel()) return;
+    if (this.harness.cancel()) return unsent;
     // The run belongs to another client, or its end was never received: only the view can stop.
     this.#view?.end('connection closed');
     this.#view = undefined;
     this.#run = undefined;
     this.#activity = [];
     this.#ports.onRunEnd('cancelled');
+    return unsent;
   }
 
   /** Closes the view and cancels the active run. Resolves when no run is active. */

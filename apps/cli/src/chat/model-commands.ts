@@ -24,11 +24,7 @@ export async function model(commandContext: CommandContext, name: string): Promi
   const local = modelParts(host);
   const change = (model: string) => changeModel(commandContext, { model });
   if (name !== '') return await change(name);
-  pick(
-    `current: ${host.model.name}; to switch: /model NAME; prices are per million tokens`,
-    local.models(),
-    change,
-  );
+  pick(`current: ${host.model.name}; prices are per million tokens`, local.models(), change);
 }
 
 /** Sets how much the model reasons. */

@@ -6,7 +6,7 @@ import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
-import { wrap } from '../terminal/text-width.ts';
+import { clip, wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
 import { background } from './background-command.ts';
@@ -197,13 +197,15 @@ function help({ host, say, style, columns }: CommandContext): void {
   say([...lines(rows), '', ...lines(keys)]);
 }
 
-function tools({ host, say, style }: CommandContext): void {
+function tools({ host, say, style, columns }: CommandContext): void {
   const local = localParts(host, 'chooses the tools', 'other tools: cobbler serve --tools NAMES');
   const word = { read: 'reads', idempotent: 'changes', once: 'changes' } as const;
+  const width = Math.max(...local.tools.map(({ name }) => name.length));
   say(
     local.tools.map(({ name, description, effect = 'once' }) => {
       const [first = ''] = oneLine(description).split('. ');
-      return `  ${style.bold(name.padEnd(14))} ${style.dim(word[effect].padEnd(8))} ${first}`;
+      const text = clip(first, columns() - width - 13, style.marks.ellipsis);
+      return `  ${style.bold(name.padEnd(width))} ${style.dim(word[effect].padEnd(8))} ${text}`;
     }),
   );
 }

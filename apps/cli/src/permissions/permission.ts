@@ -161,7 +161,7 @@ export class Permission {
 }
 
 function readOnlyDecision(call: Omit<GateCall, 'id'>, mode: PermissionMode): PermissionDecision {
-  const plans = `Nothing may change until the user approves a plan. Present one with ${planToolName}.`;
+  const plans = `Nothing may change until the user approves a plan. Present one with ${planToolName}. Without that tool, end with the plan as your answer.`;
   if (call.mustAsk !== undefined)
     return decision('deny', mode === 'plan' ? plans : `This run is read-only. ${call.mustAsk}`);
   if (call.toolName === agentToolName) return agentDecision;

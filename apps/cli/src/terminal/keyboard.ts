@@ -76,6 +76,8 @@ export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undef
   };
   terminal.setEncoding('utf8');
   terminal.on('data', onData);
+  // A terminal that was read and closed before is paused, and another listener does not end that.
+  terminal.resume();
   terminal.on('error', onError);
   setRaw(true);
   process.once('exit', restore);

@@ -140,20 +140,21 @@ export class ApprovalDialog {
     else if (key.type === 'text') this.#choose(request, key.text.toLowerCase());
   }
 
-  /** True if the letter has a meaning now. */
+  /** True if the letter has a meaning now. `y` always belongs to the question, so that it never begins a message. */
   accepts(letter: string): boolean {
     const [request] = this.#waiting;
     if (request === undefined) return false;
-    const deciding = this.#next === undefined ? ['y', ...this.#offers(request).map(({ key }) => key)] : ['d'];
+    const deciding = this.#next === undefined ? this.#offers(request).map(({ key }) => key) : ['d'];
     const reason = request.limit === undefined ? ['e'] : [];
-    return ['n', ...reason, ...deciding].includes(letter.toLowerCase());
+    return ['y', 'n', ...reason, ...deciding].includes(letter.toLowerCase());
   }
 
   #choose(request: ApprovalRequestedEvent, letter: string): void {
     if (!this.accepts(letter)) return;
     const offer = this.#offers(request).find(({ key }) => key === letter);
-    if (letter === 'y') this.#decide(request, { decision: 'allow' });
-    else if (letter === 'n') this.#decide(request, { decision: 'deny' });
+    if (letter === 'y') {
+      if (this.#next === undefined) this.#decide(request, { decision: 'allow' });
+    } else if (letter === 'n') this.#decide(request, { decision: 'deny' });
     else if (offer !== undefined) {
       this.#always.add(offer.rule);
       this.#ports.allowAlways(offer.rule);
@@ -223,14 +224,14 @@ export class ApprovalDialog {
         index === 0 ? `  ${style.marks.ask} ${line}` : `    ${line}`,
       );
     const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
-    const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
+    const summary = request.summary?.replace(/\bin the workspace$/, inFolder) ?? inFolder;
     const call = {
       toolName: visibleText(request.toolName, 'name'),
       subject: clip(visibleText(subjectOf(request), 'name'), this.#subjectWidth, style.marks.ellipsis),
     };
     const view = { style, columns, verbose: false };
     const line = askLine({ ...call, summary }, view);
-    const why = request.mustAsk === undefined ? [] : [`      ${style.yellow(oneLine(request.mustAsk))}`];
+    const why = wrap(oneLine(request.mustAsk ?? ''), columns - 7).map((row) => `      ${style.yellow(row)}`);
     if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line, ...why];
     return [askLine(call, view), `      ${style.dim(oneLine(summary))}`, ...why];
   }

@@ -74,6 +74,10 @@ export class Ledger {
       case 'approval_decided':
         this.openApprovals.delete(event.approvalId);
         break;
+      case 'stop_requested':
+        // The calls of a run that is being cancelled never start, whatever a user decides.
+        if (event.reason !== 'limit') this.openApprovals.clear();
+        break;
       case 'compacted':
         if (event.upTo === 0) break;
         this.compactions += 1;

@@ -50,6 +50,18 @@ describe('commands', () => {
     expect(stage.text()).toMatch(/wasted {2}0 in failed requests\n {2}turns {3}█/);
   });
 
+  test('/tools has one line for each tool', async () => {
+    const stage = await chatStage({
+      agent: scriptedAgent([]),
+      tools: [todosTool(), planTool(() => undefined)],
+    });
+    stage.type('/tools', '\r');
+    await stage.until('present_plan');
+    expect(stage.text()).toMatch(
+      /\n {2}update_todos reads {4}Replaces .{0,55}\n {2}present_plan reads {4}Shows/,
+    );
+  });
+
   test('/cost counts a cancelled request', async () => {
     const wasted = { inputTokens: 40_000, outputTokens: 500 };
     const asked = Promise.withResolvers<void>();

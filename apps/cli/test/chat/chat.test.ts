@@ -111,6 +111,15 @@ describe('during a run', () => {
     expect(said).not.toMatch(/be long|never mind/);
   });
 
+  test('Ctrl-C returns queued messages to the input', async () => {
+    const stage = await chatStage({ agent: slowModel('Looking.').agent });
+    stage.type('go', '\r');
+    await stage.until('waiting for');
+    stage.type('be brief', '\r', 'be long', '\r', '\x03');
+    await stage.until('■ cancelled');
+    expect(stage.foot(3)).toMatch(/› be brief\n {2}be long/);
+  });
+
   test('Ctrl-C stops the run immediately, and the next prompt works [P3]', async () => {
     const { agent, release } = slowModel('Hello.', 'Hello.');
     const stage = await chatStage({ agent });
@@ -222,6 +231,23 @@ describe('an approval', () => {
       'permissions:\n  allow:\n    - run_command(echo one)\n    - run_command(ls [-1 -a -l -la -al -lh])\n',
     );
     expect(statSync(join(home, 'trusted-rules.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('asks nothing about the calls of a cancelled run when its session is opened again', async () => {
+    const { folder, tools } = project();
+    const env = { COBBLER_HOME: temporaryFolder() };
+    const sessions = await openSessions(env);
+    onTestFinished(() => sessions.store.close());
+    const options = { agent: scriptedAgent([edits]), folder, tools, sessions, env };
+    const stage = await chatStage(options);
+    stage.type('go', '\r');
+    await stage.until('deny with a reason');
+    stage.type('\x03');
+    await stage.until('■ cancelled');
+    const [session] = await stage.host.sessions();
+    const again = await chatStage({ ...options, sessionId: session?.info.id ?? '' });
+    await again.until('cancelled');
+    expect(again.foot(3)).not.toContain('allow');
   });
 
   test.each(['rm -r build', 'true && false', 'echo $(id)', 'git push origin', 'ls | wc'])(

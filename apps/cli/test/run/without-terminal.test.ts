@@ -60,8 +60,9 @@ describe('a run without a terminal', () => {
     const end = await cobbler(['--plan', 'write a file'], { env: claudeAt(service), cwd });
     expect(end).toMatchObject({ code: 0, stdout: '1. Write a.txt.\n' });
     expect(readdirSync(cwd)).toEqual([]);
-    const [first] = service.server.exchanges;
+    const [first, second] = service.server.exchanges;
     expect(JSON.stringify(first?.request)).toContain('Plan mode: until the user approves a plan');
+    expect(JSON.stringify(second?.request)).toContain('Present one with present_plan. Without that tool');
     expect(JSON.stringify(first?.request)).not.toContain('"present_plan"');
   });
 

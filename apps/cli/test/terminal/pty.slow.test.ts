@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -98,6 +98,19 @@ describe.skipIf(!hasScript)('at a terminal (needs script from util-linux)', () =
       expect(end.stdout).toContain('\\x9b2J');
     },
   );
+
+  test('the chat reads keys after the question about the skills of a project', patience, async () => {
+    const cwd = temporaryFolder();
+    mkdirSync(join(cwd, '.claude/commands'), { recursive: true });
+    writeFileSync(join(cwd, '.claude/commands/fix.md'), 'Fix it.');
+    const typing = [
+      ['y yes, n no', 'y'],
+      ['describe a task', '/exit\r'],
+    ] as const;
+    const end = await atTerminal(['chat'], { env: claudeAt(await mockService([])), cwd, typing });
+    expect(end.code, end.stdout).toBe(0);
+    expect(end.stdout).not.toContain('Warning');
+  });
 
   test('shows marks without colors for NO_COLOR', patience, async () => {
     const service = await mockService([says('', ['list_files', {}]), says('**Done.**')]);

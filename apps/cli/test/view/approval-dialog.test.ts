@@ -68,6 +68,9 @@ describe('an approval', () => {
     expect(dialog.footer()).toEqual([
       '    y allow   a always run_command(npm test) in this run   n deny   e deny with a reason',
     ]);
+    const other = dialogOf();
+    other.dialog.ask(request('1', { summary: 'for general, in the workspace' }));
+    expect(other.shown[0]).toMatch(/for general, in ~\/demo$/);
   });
 
   test('shows where a diff was shortened, and what follows', () => {
@@ -88,6 +91,9 @@ describe('an approval', () => {
     expect(dialog.footer()).toEqual(['    y allow   n deny   e deny with a reason']);
     press('a');
     expect([rules, answers]).toEqual([[], []]);
+    const narrow = dialogOf(30);
+    narrow.dialog.ask(request('1', { ...write, mustAsk: 'This command wants to use the network.' }));
+    expect(narrow.shown.slice(1, 3)).toEqual(['      This command wants to', '      use the network.']);
   });
 
   test('allows with key y and denies with key n, one call per key press', () => {
@@ -156,6 +162,8 @@ describe('an approval', () => {
     );
     expect(shown.at(-1)).toBe('      + 24 lines');
     expect(dialog.footer()).toEqual(['    d show all of it, then allow   n deny   e deny with a reason']);
+    // Otherwise, the key would begin a message.
+    expect(dialog.accepts('y')).toBe(true);
     press('y', 'a');
     expect([answers, rules]).toEqual([[], []]);
     press('d');

@@ -13,11 +13,14 @@ export function subjectOf(call: CallItem): string {
 
 function tellingValue({ part, approval }: CallItem): string {
   const given = part.arguments ?? {};
+  const { agent, task } = given;
+  if (typeof agent === 'string' && typeof task === 'string') return `${agent}: ${task}`;
   for (const name of telling) {
     const value = given[name];
     if (typeof value === 'string' && value !== '') return value;
   }
-  if (approval?.subject !== undefined) return approval.subject;
+  // While a sub-agent asks, the approval is about one of its own calls.
+  if (approval?.subject !== undefined && approval.toolName === part.toolName) return approval.subject;
   const first = Object.values(given).find((value) => typeof value === 'string' && value !== '');
   return typeof first === 'string' ? first : '';
 }

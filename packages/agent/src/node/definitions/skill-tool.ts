@@ -41,6 +41,7 @@ export function skillTool(skills: readonly SkillDefinition[]): Tool {
       required: ['name'],
       additionalProperties: false,
     },
+    subject: ({ name, file }) => (file === undefined ? String(name) : `${String(name)}/${String(file)}`),
     execute: async ({ name, file }) => await load(known.get(String(name)), String(name), file),
   };
 }

@@ -243,6 +243,10 @@ describe('skillTool', () => {
       `Step 1\n\nFolder of the skill: ${join(root, 'home/skills/a')}\nFiles, which this tool can read:\nref/more.md`,
     );
     expect(await call(tool, { name: 'a', file: 'ref/more.md' })).toBe('more');
+    expect([tool.subject?.({ name: 'a' }), tool.subject?.({ name: 'a', file: 'x.md' })]).toEqual([
+      'a',
+      'a/x.md',
+    ]);
     for (const file of ['../../secret', '/etc/passwd', 'link', '.'])
       await expect(call(tool, { name: 'a', file })).rejects.toMatchObject({ code: 'not_found' });
     await expect(call(tool, { name: 'b' })).rejects.toThrow('There is no skill "b".');
