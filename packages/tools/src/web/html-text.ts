@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { notFetched } from './web-request.ts';
+import { notFetched } from './url.ts';
 
 /** Maximum depth of elements. The parser's time for a tag grows with it. */
 const maxDepth = 256;

@@ -4,11 +4,9 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ToolResultPart } from '@cobbler/agent';
 import { AgentError, sniffMediaType } from '@cobbler/agent';
 import { htmlText } from './html-text.ts';
+import { notFetched } from './url.ts';
+import { maxPageBytes } from './web-fetch-options.ts';
 import type { WebResponse } from './web-request.ts';
-import { notFetched } from './web-request.ts';
-
-/** Maximum number of bytes that are read, after decompression. */
-export const maxPageBytes = 5_000_000;
 
 /** Maximum size of an image. Base64 has four bytes for three, and services accept images of up to 5 MB in base64. */
 const maxImageBytes = 3_750_000;

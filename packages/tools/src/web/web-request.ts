@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { addAbortSignal } from 'node:stream';
 import { AgentError } from '@cobbler/agent';
 import { allowsUrl } from '@cobbler/agent/sandbox';
+import { notFetched, readUrl } from './url.ts';
 
 /** The start of a response. */
 export interface WebResponse {
@@ -42,15 +43,6 @@ export type WebAnswer =
 
 /** Maximum number of redirects of one call. */
 const maxRedirects = 5;
-
-/** Reads a URL as it is shown and sent: without a fragment, with the host in ASCII, without dots at its end. @throws AgentError `tool`. */
-export function readUrl(text: string, base?: URL): URL {
-  const url = URL.parse(text, base);
-  if (url === null) throw notFetched(`${JSON.stringify(text)} is not a URL.`);
-  url.hash = '';
-  url.hostname = url.hostname.replace(/\.+$/, '');
-  return url;
-}
 
 /** Sends a request and follows redirects. Every URL on the way is checked. @throws AgentError `tool`. */
 export async function openUrl(first: URL, access: WebAccess, signal: AbortSignal): Promise<WebAnswer> {
@@ -121,8 +113,3 @@ export const nodeRequest: WebRequest = async (url, addresses, signal) => {
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 };
-
-/** Returns an error that tells the model why a page is not fetched. */
-export function notFetched(message: string): AgentError {
-  return new AgentError({ kind: 'tool', code: 'not_fetched', message });
-}
