@@ -15,7 +15,9 @@ test('ACP: a session that is closed ends what its tools have started', async () 
     ...{ io: fakeIo({}), folder, selected, models: [], choose: async () => selected },
     ...{ tools: () => [], system: [], context: {}, limits: { turns: 1 }, allowUnpriced: true, facts: [] },
     permission: new Permission('ask', [], true),
-    close: async () => void (closed += 1),
+    close: async () => {
+      closed += 1;
+    },
   });
   const session = new AcpSession({ host, client: {} as never, report: () => {} });
   await session.close();
