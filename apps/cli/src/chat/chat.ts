@@ -234,7 +234,6 @@ export class InteractiveChat {
     const { clock } = this.#parts.io;
     if (this.#shell.stop()) return;
     if (this.#conversation.isRunning) {
-      // Stopping the run also withdraws the queued messages. They return to the input, if it is empty.
       this.#next.length = 0;
       const unsent = this.#conversation.cancel();
       if (unsent !== '' && this.#prompter.isEmpty) this.#prompter.draft(unsent);

@@ -182,7 +182,7 @@ export class Conversation {
     if (request !== undefined) this.#ask(request);
   }
 
-  /** Stops the run. Returns the messages that it has not received. */
+  /** Stops the run and withdraws the queued messages, which it returns. */
   cancel(): string {
     this.#dialog.close();
     const unsent = this.#held.splice(0).join('\n');
