@@ -10,7 +10,7 @@ import type {
   Transport,
   Wire,
 } from '@cobbler/agent/provider';
-import { cleanKey, configReaders, createAgent } from '@cobbler/agent/provider';
+import { cleanKey, configReaders, createAgent, maxSearches } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { Thinking } from './envelope.ts';
 import { claudeCache, defaultMaxTokens, writeEnvelope } from './envelope.ts';
@@ -50,8 +50,9 @@ export function createClaude(options: FactoryConfig & ClaudeOptions = {}): Agent
   refuseTemperature(config.temperature);
   const model = modelId(config.model ?? defaultModel);
   const thinking = config.thinking ?? 'summarized';
+  const searches = maxSearches(config);
   const contextTokens = claudeModel(model)?.contextTokens;
-  return createAgent(claudeWire({ endpoint: () => askClient({ apiKey, baseURL }), thinking }), {
+  return createAgent(claudeWire({ endpoint: () => askClient({ apiKey, baseURL }), thinking, searches }), {
     model,
     capabilities: {
       files: acceptedFiles,
@@ -127,6 +128,8 @@ function processEnvironment(): Environment {
 interface ClaudeWireSettings {
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
   readonly thinking: Thinking;
+  /** Maximum number of web searches in one request. Default 0. */
+  readonly searches?: number;
 }
 
 /** Creates the wire of Anthropic's Messages API, always streaming. */
@@ -135,7 +138,7 @@ export function claudeWire(settings: ClaudeWireSettings): Wire {
     provider: 'claude',
     framing: 'sse',
     endpoint: settings.endpoint,
-    envelope: (request) => writeEnvelope(request, settings.thinking),
+    envelope: (request) => writeEnvelope(request, settings.thinking, settings.searches),
     turn: writeTurn,
     read: readUsual,
     event: readEvent,

@@ -32,6 +32,9 @@ export const claudePrices: readonly ClaudeListPrice[] = [
   listed('claude-haiku-4-5', '2026-10-24', [1, 5, 0.1]),
 ];
 
+/** Price of one web search: $10 for 1,000. Source: the page about the web search tool. */
+const searchPrice = 0.01;
+
 /**
  * Returns the entry of a model. Rules of the same page: cache writes cost 1.25 or 2 times as much as input, a long prompt
  * multiplies all prices by 5, and the Batch API halves them.
@@ -49,6 +52,7 @@ function listed(
     cacheRead: times * cacheRead,
     cacheWrite: 1.25 * times * input,
     cacheWriteLong: 2 * times * input,
+    search: searchPrice,
   });
   return {
     model,
@@ -87,6 +91,6 @@ export const claudePricing: Pricing = (provider, model, inputTokens) => {
 
 function multiplied(price: Price, factor: number): Price {
   return Object.fromEntries(
-    Object.entries(price).map(([kind, usd]) => [kind, usd * factor]),
+    Object.entries(price).map(([kind, usd]) => [kind, kind === 'search' ? usd : usd * factor]),
   ) as unknown as Price;
 }

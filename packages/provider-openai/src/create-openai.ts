@@ -2,13 +2,13 @@ import type { Agent, Capabilities } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { configReaders, createAgent } from '@cobbler/agent/provider';
+import { configReaders, createAgent, maxSearches, refuseSearch } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
 import type { OpenAIApi } from './endpoint.ts';
 import { addressOf } from './endpoint.ts';
 import { acceptedFiles } from './media.ts';
-import { contextTokens, defaultModel, reasons, resolveModel } from './models.ts';
+import { contextTokens, defaultModel, providerName, reasons, resolveModel } from './models.ts';
 import type { ResponsesOptions } from './responses/wire.ts';
 import { responsesWire } from './responses/wire.ts';
 
@@ -38,7 +38,11 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
   const address = addressOf(config);
   const model = resolveModel(config.model ?? defaultModel);
   const api = config.api ?? (address.official ? 'responses' : 'chat');
-  const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address, model);
+  const { reasoningSummary } = config;
+  if (api === 'chat')
+    refuseSearch(config, providerName, 'Chat Completions has no web search: use the Responses API.');
+  const settings = { searches: maxSearches(config), ...defined({ reasoningSummary }) };
+  const wire = api === 'responses' ? responsesWire(address, model, settings) : chatWire(address, model);
   return createAgent(wire, {
     model,
     capabilities: {

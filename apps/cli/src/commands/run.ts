@@ -211,10 +211,16 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
 
 /** @throws UsageError if an option would have no effect on a backend. */
 function checkBackendFlags(
-  { fallback, mcp, tools = [], allowHost, mode, effort }: RunFlags,
+  { fallback, mcp, tools = [], allowHost, mode, effort, search }: RunFlags,
   name: BackendName,
 ): void {
-  const refused = fallback.length > 0 ? '--fallback' : mode === 'plan' ? '--plan' : effort && '--effort';
+  const given = [
+    [fallback.length > 0, '--fallback'],
+    [mode === 'plan', '--plan'],
+    [effort, '--effort'],
+    [search, '--search'],
+  ] as const;
+  const refused = given.find(([isGiven]) => isGiven)?.[1];
   if (refused !== undefined)
     throw new UsageError(`${refused} cannot be used with --backend.`, 'Remove one of them.');
   const owned = [

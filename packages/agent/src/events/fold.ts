@@ -206,6 +206,9 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
   const content = wellFormedAnswer(given);
   if (content.length === 0) return;
   state.messages.push(owned({ role: 'assistant', content }));
+  // The model has read the results when it writes the rest of the same response.
+  if (content.some((part) => part.type === 'opaque' && part.searched !== undefined))
+    state.untrusted ??= { toolName: 'web_search', turn: state.answers - 1 };
   state.calls = [];
   for (const part of content) {
     if (part.type !== 'tool_call') continue;

@@ -14,6 +14,11 @@ export interface AgentConfig {
   readonly temperature?: number;
   /** Reasoning effort. Absent: the provider's default. Models that do not support it are rejected. */
   readonly effort?: Effort;
+  /**
+   * Lets the model search the web with the provider's own search, which costs money for each search. `maxUses` is the
+   * number of searches in one request, default 10. Providers and APIs without one are rejected with `unsupported`.
+   */
+  readonly search?: boolean | { readonly maxUses?: number };
   /** Time limit of one model request in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
   /**

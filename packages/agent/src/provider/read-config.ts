@@ -1,7 +1,8 @@
 import { readEffort } from '../interfaces/agent.ts';
-import type { Environment, FactoryConfig } from '../interfaces/config.ts';
+import type { AgentConfig, Environment, FactoryConfig } from '../interfaces/config.ts';
+import { AgentError } from '../values/errors.ts';
 import type { Readers } from '../values/input.ts';
-import { amount, callable, text, when, withMethods } from '../values/input.ts';
+import { amount, callable, record, text, when, withMethods } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { readTimeouts } from './http/timeouts.ts';
@@ -17,6 +18,26 @@ export interface ServiceConfig extends FactoryConfig {
   readonly transport?: Transport;
 }
 
+const readSearch = record<{ readonly maxUses?: number }>({
+  maxUses: when(isCount, 'a positive whole number'),
+});
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > 0;
+}
+
+/** Returns the maximum number of web searches in one request; 0 without the `search` option. */
+export function maxSearches({ search = false }: Pick<AgentConfig, 'search'>): number {
+  return search === false ? 0 : ((search === true ? undefined : search.maxUses) ?? 10);
+}
+
+/** Rejects the `search` option. @throws AgentError `invalid` with code `unsupported` */
+export function refuseSearch(config: Pick<AgentConfig, 'search'>, provider: string, advice: string): void {
+  if (maxSearches(config) === 0) return;
+  const message = `The search option does not work here. ${advice}`;
+  throw new AgentError({ kind: 'invalid', code: 'unsupported', provider, message });
+}
+
 const environment = when<Environment>(isObject, 'an object');
 
 /** The readers of {@link ServiceConfig}: a provider adds those of its own options. */
@@ -27,6 +48,7 @@ export const configReaders: Readers<ServiceConfig> = {
   // -1 is the default of the provider.
   temperature: when((value) => Number.isFinite(value), 'a number'),
   effort: readEffort,
+  search: (value) => (typeof value === 'boolean' ? value : readSearch(value)),
   requestTimeout: amount,
   retryFor: amount,
   apiKey: text,

@@ -1,7 +1,14 @@
 import type { OutputShape, RequestConfig, StopReason } from '../../interfaces/agent.ts';
 import type { ErrorKind } from '../../values/errors.ts';
 import type { Json, JsonObject } from '../../values/json.ts';
-import type { AssistantPart, FilePart, Seal, ToolResultPart, UserPart } from '../../values/message.ts';
+import type {
+  AssistantPart,
+  FilePart,
+  ProviderDataPart,
+  Seal,
+  ToolResultPart,
+  UserPart,
+} from '../../values/message.ts';
 import type { Usage } from '../../values/usage.ts';
 import type { RawResponse } from './transport.ts';
 
@@ -64,7 +71,12 @@ export interface ResultPart {
  */
 export type Turn =
   | { readonly side: 'user'; readonly parts: readonly (ResultPart | UserPart)[] }
-  | { readonly side: 'assistant'; readonly parts: readonly AssistantPart[] };
+  | {
+      readonly side: 'assistant';
+      readonly parts: readonly AssistantPart[];
+      /** True for the last turn of a request, which the model continues. */
+      readonly continues?: true;
+    };
 
 /**
  * Identifies a block while its response streams. A number is the position of the block: blocks start in the order 0, 1,
@@ -92,6 +104,9 @@ export interface Fault {
   readonly retryAfterMs?: number | undefined;
 }
 
+/** What users see of data that only the provider reads: a web search, or the sources of the text before it. */
+export type Shown = Pick<ProviderDataPart, 'searched' | 'problem' | 'sources'>;
+
 /**
  * Receives the content of a response from a wire. Every call except `ignore` counts as progress. An event without calls
  * makes the response invalid if it holds data other than its type, ids, numbers and flags. Only `end` is success, and
@@ -105,8 +120,11 @@ export interface ResponseSink {
   begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call' | 'opaque'): void;
   text(at: BlockKey, delta: string): void;
   reasoning(at: BlockKey, delta: string): void;
-  /** Attaches data that must be sent back unchanged: to the block at this key, or as a separate block. */
-  seal(at: BlockKey, data: Seal['data']): void;
+  /**
+   * Attaches data that must be sent back unchanged: to the block at this key, or as a separate block. `shown` is what
+   * users see of a separate block.
+   */
+  seal(at: BlockKey, data: Seal['data'], shown?: Shown): void;
   call(at: BlockKey, id: string, name: string): void;
   /** Adds a fragment of the JSON of a call's arguments. */
   input(at: BlockKey, fragment: string): void;
