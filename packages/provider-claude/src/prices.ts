@@ -15,6 +15,9 @@ export interface ClaudeListPrice {
   readonly source: { readonly from: string; readonly on: string };
 }
 
+/** Price of one web search: $10 for 1,000. Source: the page about the web search tool. */
+const searchPrice = 0.01;
+
 /**
  * List prices of Anthropic. Stored copies of the page and of the model pages (opus-5, opus-5-5 and sonnet-5-5 under
  * platform.claude.com/docs/en/models) show these figures, except for changes after they were stored. Those, and the
@@ -31,9 +34,6 @@ export const claudePrices: readonly ClaudeListPrice[] = [
   listed('claude-sonnet-5', '2026-10-24', [2, 10, 0.2]),
   listed('claude-haiku-4-5', '2026-10-24', [1, 5, 0.1]),
 ];
-
-/** Price of one web search: $10 for 1,000. Source: the page about the web search tool. */
-const searchPrice = 0.01;
 
 /**
  * Returns the entry of a model. Rules of the same page: cache writes cost 1.25 or 2 times as much as input, a long prompt

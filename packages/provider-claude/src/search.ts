@@ -1,6 +1,6 @@
 import type { TextCitationParam } from '@anthropic-ai/sdk/resources/messages';
 import type { Json } from '@cobbler/agent';
-import type { ResponseSink, Shown } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from './fields.ts';
 import { fieldsOf, isFields, listOf, textOf } from './fields.ts';
 
@@ -74,20 +74,23 @@ export function endBlock(held: HeldBlocks, at: number, out: ResponseSink): void 
 }
 
 function sealCall(at: number, call: Fields, json: string, out: ResponseSink): void {
-  let { input } = call;
+  let input: unknown;
   try {
-    if (json !== '') input = JSON.parse(json);
+    input = json === '' ? call['input'] : JSON.parse(json);
   } catch {}
   // A call that was cut off has not run, and the service would reject it.
   if (!isFields(input)) return out.ignore('server_tool_use that was cut off');
-  const shown = call['name'] === searchTool.name ? { searched: textOf(input['query']) } : undefined;
-  out.seal(at, { ...call, input } as Json, shown);
+  const sealed = { ...call, input } as Json;
+  if (call['name'] === searchTool.name) out.seal(at, sealed, { searched: textOf(input['query']) });
+  else out.seal(at, sealed);
 }
 
-/** Returns what users see of the result of a search: nothing, unless it failed. */
-export function shownResult({ type, content }: Fields): Shown | undefined {
-  const error = fieldsOf(content)['error_code'];
-  return type === 'web_search_tool_result' && typeof error === 'string' ? { problem: error } : undefined;
+/** Stores a block that arrived as a whole. Users see nothing of it, except why a search failed. */
+export function sealBlock(at: number, block: Fields, out: ResponseSink): void {
+  const problem = fieldsOf(block['content'])['error_code'];
+  const isFailed = block['type'] === 'web_search_tool_result' && typeof problem === 'string';
+  if (isFailed) out.seal(at, block as Json, { problem });
+  else out.seal(at, block as Json);
 }
 
 /** Returns the citations in a part that {@link endBlock} has stored. */

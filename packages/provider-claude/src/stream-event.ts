@@ -5,7 +5,7 @@ import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, listOf, textOf } from './fields.ts';
 import type { HeldBlocks } from './search.ts';
-import { addCitation, addServerInput, beginServerCall, endBlock, shownResult } from './search.ts';
+import { addCitation, addServerInput, beginServerCall, endBlock, sealBlock } from './search.ts';
 
 /** Cobbler's stop reason for each of the service's. `stop_sequence` is a normal end, because the request defines where to stop. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
@@ -192,7 +192,7 @@ function readBlock(at: number, block: Fields, held: HeldBlocks, out: ResponseSin
   } else {
     // Redacted thinking, and blocks of later versions, are sent back unchanged.
     out.begin(at, 'opaque');
-    out.seal(at, block as { [key: string]: Json }, shownResult(block));
+    sealBlock(at, block, out);
   }
 }
 

@@ -2,7 +2,7 @@ import { readEffort } from '../interfaces/agent.ts';
 import type { AgentConfig, Environment, FactoryConfig } from '../interfaces/config.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Readers } from '../values/input.ts';
-import { amount, callable, record, text, when, withMethods } from '../values/input.ts';
+import { amount, callable, read, record, text, when, withMethods } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { readTimeouts } from './http/timeouts.ts';
@@ -18,16 +18,20 @@ export interface ServiceConfig extends FactoryConfig {
   readonly transport?: Transport;
 }
 
-const readSearch = record<{ readonly maxUses?: number }>({
+const readMaxUses = record<{ readonly maxUses?: number }>({
   maxUses: when(isCount, 'a positive whole number'),
 });
+const readSearch = (value: unknown): AgentConfig['search'] =>
+  typeof value === 'boolean' ? value : readMaxUses(value);
+const readSearching = when<Pick<AgentConfig, 'search'>>(isObject, 'an object');
 
 function isCount(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0;
 }
 
 /** Returns the maximum number of web searches in one request; 0 without the `search` option. */
-export function maxSearches({ search = false }: Pick<AgentConfig, 'search'>): number {
+export function maxSearches(config: Pick<AgentConfig, 'search'>): number {
+  const { search = false } = read(config, readSearching, 'config');
   return search === false ? 0 : ((search === true ? undefined : search.maxUses) ?? 10);
 }
 
@@ -48,7 +52,7 @@ export const configReaders: Readers<ServiceConfig> = {
   // -1 is the default of the provider.
   temperature: when((value) => Number.isFinite(value), 'a number'),
   effort: readEffort,
-  search: (value) => (typeof value === 'boolean' ? value : readSearch(value)),
+  search: readSearch,
   requestTimeout: amount,
   retryFor: amount,
   apiKey: text,
