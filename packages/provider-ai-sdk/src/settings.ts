@@ -3,7 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
 import { record } from '@cobbler/agent/input';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { cleanKey, configReaders, refuseSearch } from '@cobbler/agent/provider';
+import { cleanKey, configReaders } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 
@@ -43,7 +43,11 @@ const compatibleHeadersMs = 600_000;
 /** Finds the key and the address in the configuration or the environment. */
 export function accountOf(config: FactoryConfig, service: ServiceDescription): ServiceAccount {
   const { prefix, name } = service;
-  refuseSearch(config, 'ai-sdk', 'Use @cobbler/provider-claude or @cobbler/provider-openai.');
+  if (config.search)
+    throw invalid(
+      'unsupported',
+      'The search option does not work through the AI SDK. Use the package provider-claude or provider-openai.',
+    );
   const env = config.env ?? processEnvironment();
   const baseURL = addressOf(config.baseURL ?? env[`${prefix}_BASE_URL`], service);
   const isOfficial = baseURL === service.url;

@@ -10,7 +10,7 @@ import type {
   Transport,
   Wire,
 } from '@cobbler/agent/provider';
-import { cleanKey, configReaders, createAgent, maxSearches } from '@cobbler/agent/provider';
+import { cleanKey, configReaders, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { Thinking } from './envelope.ts';
 import { claudeCache, defaultMaxTokens, writeEnvelope } from './envelope.ts';
@@ -50,9 +50,9 @@ export function createClaude(options: FactoryConfig & ClaudeOptions = {}): Agent
   refuseTemperature(config.temperature);
   const model = modelId(config.model ?? defaultModel);
   const thinking = config.thinking ?? 'summarized';
-  const searches = maxSearches(config);
   const contextTokens = claudeModel(model)?.contextTokens;
-  return createAgent(claudeWire({ endpoint: () => askClient({ apiKey, baseURL }), thinking, searches }), {
+  const endpoint = () => askClient({ apiKey, baseURL });
+  return createAgent(claudeWire({ endpoint, thinking, search: config.search }), {
     model,
     capabilities: {
       files: acceptedFiles,
@@ -128,8 +128,7 @@ function processEnvironment(): Environment {
 interface ClaudeWireSettings {
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
   readonly thinking: Thinking;
-  /** Maximum number of web searches in one request. Default 0. */
-  readonly searches?: number;
+  readonly search?: boolean | undefined;
 }
 
 /** Creates the wire of Anthropic's Messages API, always streaming. */
@@ -138,7 +137,7 @@ export function claudeWire(settings: ClaudeWireSettings): Wire {
     provider: 'claude',
     framing: 'sse',
     endpoint: settings.endpoint,
-    envelope: (request) => writeEnvelope(request, settings.thinking, settings.searches),
+    envelope: (request) => writeEnvelope(request, settings.thinking, settings.search),
     turn: writeTurn,
     read: readUsual,
     event: readEvent,

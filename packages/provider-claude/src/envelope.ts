@@ -58,7 +58,7 @@ const bindingBeta = 'thinking-binding-controls-2026-08-01';
 const drop = { prefix_mismatch_behavior: 'drop_block' } as const;
 
 /** Returns all parts of a request except its turns. */
-export function writeEnvelope(request: WireRequest, thinking: Thinking, searches = 0): Envelope {
+export function writeEnvelope(request: WireRequest, thinking: Thinking, search = false): Envelope {
   const config = thinkingConfig(request.model, thinking);
   const output = outputConfig(request);
   const body: MessagesBody = {
@@ -68,7 +68,7 @@ export function writeEnvelope(request: WireRequest, thinking: Thinking, searches
   };
   if (config !== undefined) body.thinking = config;
   if (output !== undefined) body.output_config = output;
-  const { system, tools } = markedPrefix(request, searches);
+  const { system, tools } = markedPrefix(request, search);
   if (system.length > 0) body.system = system;
   if (tools.length > 0) {
     body.tools = tools;
@@ -111,11 +111,11 @@ function outputConfig(request: WireRequest): MessagesBody['output_config'] {
  */
 function markedPrefix(
   request: WireRequest,
-  searches: number,
+  search: boolean,
 ): { system: BetaTextBlockParam[]; tools: BetaToolUnion[] } {
   const system = request.system.map((text): BetaTextBlockParam => ({ type: 'text', text }));
   const tools: BetaToolUnion[] = request.tools.map(writeTool);
-  if (searches > 0) tools.unshift({ ...searchTool, max_uses: searches });
+  if (search) tools.unshift({ ...searchTool });
   const places = [...tools.slice(-1), ...system];
   const { keepMs = 300_000 } = request;
   const mark = keepMs > 300_000 ? lasting : ephemeral;

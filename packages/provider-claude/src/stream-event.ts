@@ -4,8 +4,8 @@ import { dropUnread } from '@cobbler/agent/provider';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, listOf, textOf } from './fields.ts';
-import type { HeldBlocks } from './search.ts';
-import { addCitation, addServerInput, beginServerCall, endBlock, sealBlock } from './search.ts';
+import type { ServerCalls } from './search.ts';
+import { addServerInput, endBlock, sealBlock, sealCitation } from './search.ts';
 
 /** Cobbler's stop reason for each of the service's. `stop_sequence` is a normal end, because the request defines where to stop. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
@@ -22,9 +22,6 @@ const empty = 'it contains no part of the response';
 
 /** Data of the service that may be dropped, with the reasons. */
 export const ignored: Readonly<Record<string, string>> = {
-  // Stored when the block ends.
-  'input of server_tool_use': 'it is stored with the call',
-  'server_tool_use that was cut off': 'it has not run',
   // Who made the call; no request declares a tool that makes calls.
   'tool_use.caller': empty,
   // What the service removed from the request; no request asks for it.
@@ -76,10 +73,10 @@ export function readUsual(text: string, out: ResponseSink): boolean {
   // Without a list of matches, which costs more than finding them.
   if (!usualDelta.test(text)) {
     const match = text.length <= maxMark ? usualMark.exec(text) : null;
-    const held = match === null ? undefined : started.get(out);
-    if (match === null || held === undefined) return false;
+    const calls = match === null ? undefined : started.get(out);
+    if (match === null || calls === undefined) return false;
     const [, closed, ended] = match;
-    if (closed !== undefined) endBlock(held, Number(closed), out);
+    if (closed !== undefined) endBlock(calls, Number(closed), out);
     else if (ended !== undefined) out.end();
     return true;
   }
@@ -89,11 +86,12 @@ export function readUsual(text: string, out: ResponseSink): boolean {
   return true;
 }
 
-/** The responses whose start has arrived, with their held blocks. */
-const started: WeakMap<ResponseSink, HeldBlocks> = new WeakMap();
+/** The responses whose start has arrived, with their calls of the service's tools. */
+const started: WeakMap<ResponseSink, ServerCalls> = new WeakMap();
 
 function addInput(at: number, json: string, out: ResponseSink): void {
-  if (!addServerInput(started.get(out), at, json, out)) out.input(at, json);
+  const calls = started.get(out);
+  if (calls === undefined || !addServerInput(calls, at, json, out)) out.input(at, json);
 }
 
 /**
@@ -121,7 +119,7 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   else if (kind === 'signature_delta') readSignature(at, onlyText(delta, 'signature', out), out);
   else if (kind === 'citations_delta') {
     dropUnread(kind, delta, ['type', 'citation'], out);
-    addCitation(started.get(out) ?? new Map(), at, delta['citation'], out);
+    sealCitation(at, delta['citation'], out);
   } else out.ignore(String(kind));
 }
 
@@ -129,12 +127,12 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
   if (type === 'error') return readError(fieldsOf(event['error']), out);
   const read = typeof type === 'string' ? fields[type] : undefined;
   if (read === undefined) return;
-  const held = started.get(out);
-  if ((held === undefined) !== (type === 'message_start')) return broken(out);
+  const calls = started.get(out);
+  if ((calls === undefined) !== (type === 'message_start')) return broken(out);
   dropUnread(String(type), event, read, out);
-  if (held === undefined) return readStart(fieldsOf(event['message']), out);
-  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), held, out);
-  if (type === 'content_block_stop') return endBlock(held, at, out);
+  if (calls === undefined) return readStart(fieldsOf(event['message']), out);
+  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), calls, out);
+  if (type === 'content_block_stop') return endBlock(calls, at, out);
   if (type === 'message_stop') return out.end();
   if (type === 'message_delta') {
     readUsage(event['usage'], out);
@@ -166,15 +164,14 @@ function broken(out: ResponseSink): void {
  * arguments of a call follow in deltas after an empty object; a server that sends them in one piece, as an object or as
  * its text, sends no deltas.
  */
-function readBlock(at: number, block: Fields, held: HeldBlocks, out: ResponseSink): void {
+function readBlock(at: number, block: Fields, calls: ServerCalls, out: ResponseSink): void {
   const { type } = block;
   if (type === 'text' || type === 'thinking' || type === 'tool_use')
     dropUnread(type, block, blockFields[type], out);
   if (type === 'text') {
     out.begin(at, 'text');
     if (block['text'] !== '') out.text(at, textIn(block, 'text', out));
-    if (isGiven(block['citations']))
-      for (const citation of listOf(block['citations'])) addCitation(held, at, citation, out);
+    for (const citation of listOf(block['citations'])) sealCitation(at, citation, out);
   } else if (type === 'thinking') {
     out.begin(at, 'reasoning');
     out.reasoning(at, textIn(block, 'thinking', out));
@@ -188,7 +185,8 @@ function readBlock(at: number, block: Fields, held: HeldBlocks, out: ResponseSin
   } else if (typeof type !== 'string') {
     out.ignore('a block without a type');
   } else if (type === 'server_tool_use') {
-    beginServerCall(held, at, block, out);
+    out.begin(at, 'opaque');
+    calls.set(at, { call: block, input: '' });
   } else {
     // Redacted thinking, and blocks of later versions, are sent back unchanged.
     out.begin(at, 'opaque');

@@ -5,6 +5,7 @@ import type {
   ImageBlockParam,
   MessageParam,
   TextBlockParam,
+  TextCitationParam,
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
 import type { FilePart, Json, ProviderDataPart, ReasoningPart, ToolResultPart } from '@cobbler/agent';
@@ -13,7 +14,7 @@ import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import { fileKind, fileText } from '@cobbler/agent/provider';
 import { assertNever, defined } from '@cobbler/agent/values';
 import { fieldsOf, isFields } from './fields.ts';
-import { citationsIn } from './search.ts';
+import { citationIn } from './search.ts';
 
 /** Converts a turn to a message. `content` is last and never empty, so that a cache mark fits into its last block. */
 export function writeTurn(turn: Turn): readonly Json[] {
@@ -25,9 +26,10 @@ export function writeTurn(turn: Turn): readonly Json[] {
     if (part.type === 'text') content.push({ type: 'text', text: part.text });
     else if (part.type === 'tool_call')
       content.push({ type: 'tool_use', id: part.id, name: part.toolName, input: part.arguments });
-    else if (part.type === 'opaque' && citationsIn(part.seal.data) !== undefined) {
+    else if (part.type === 'opaque' && citationIn(part.seal.data) !== undefined) {
       const cited = content.at(-1);
-      if (cited?.type === 'text') cited.citations = citationsIn(part.seal.data) ?? null;
+      const citation = citationIn(part.seal.data) as TextCitationParam;
+      if (cited?.type === 'text') cited.citations = [...(cited.citations ?? []), citation];
     } else {
       const block = part.type === 'tool_result' ? writeResult(part) : writePart(part);
       if (block !== undefined && !(isOver && isUnanswered(block, parts))) content.push(block);

@@ -22,8 +22,8 @@ const wire = 'src/create-claude.ts';
 export const mutants: readonly Mutant[] = [
   {
     file: event,
-    find: "if ((held === undefined) !== (type === 'message_start')) return broken(out);",
-    replace: "if (held === undefined && type !== 'message_start') return broken(out);",
+    find: "if ((calls === undefined) !== (type === 'message_start')) return broken(out);",
+    replace: "if (calls === undefined && type !== 'message_start') return broken(out);",
     why: 'a second start is accepted',
     breaks: ['P27'],
     by: 'claude: losses',
@@ -103,7 +103,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: 'if (closed !== undefined) endBlock(held, Number(closed), out);',
+    find: 'if (closed !== undefined) endBlock(calls, Number(closed), out);',
     replace: "if (closed !== undefined) out.end('complete');",
     why: 'a response cut off after its first block counts as complete',
     breaks: ['P1'],
@@ -167,8 +167,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "if ((held === undefined) !== (type === 'message_start')) return broken(out);",
-    replace: "if (held !== undefined && type === 'message_start') return broken(out);",
+    find: "if ((calls === undefined) !== (type === 'message_start')) return broken(out);",
+    replace: "if (calls !== undefined && type === 'message_start') return broken(out);",
     why: 'a response without its start event is accepted without a model',
     breaks: ['P27'],
     by: 'claude: losses',

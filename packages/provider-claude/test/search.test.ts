@@ -95,7 +95,7 @@ async function serving(...answers: string[]) {
     return new Response(answers[bodies.length - 1], { headers: { 'content-type': 'text/event-stream' } });
   });
   closers.push(close);
-  const agent = createClaude({ apiKey: 'sk-test', baseURL: url, model: 'balanced', search: { maxUses: 3 } });
+  const agent = createClaude({ apiKey: 'sk-test', baseURL: url, model: 'balanced', search: true });
   return { agent, bodies };
 }
 
@@ -129,7 +129,7 @@ describe('a search', () => {
     const first = await executor.run('Where does it rain?', { sessionId: 's', onEvent });
     expect(first).toMatchObject({ status: 'complete', text: 'I will search.It rains in Bonn and in Köln.' });
     expect(bodies[0]?.tools).toEqual([
-      { type: 'web_search_20250305', name: 'web_search', max_uses: 3, cache_control: { type: 'ephemeral' } },
+      { type: 'web_search_20250305', name: 'web_search', max_uses: 10, cache_control: { type: 'ephemeral' } },
     ]);
     const event = events.find(({ type }) => type === 'assistant');
     if (event?.type !== 'assistant') throw new Error('There is no response.');
@@ -140,12 +140,8 @@ describe('a search', () => {
       { searched: 'weather Köln' },
       {},
       'It rains in Bonn',
-      {
-        sources: [
-          { url: 'https://a.example/', title: 'Title of https://a.example/' },
-          { url: 'https://b.example/' },
-        ],
-      },
+      { sources: [{ url: 'https://a.example/', title: 'Title of https://a.example/' }] },
+      { sources: [{ url: 'https://b.example/' }] },
       ' and in Köln.',
       { sources: [{ url: 'https://c.example/', title: 'Title of https://c.example/' }] },
     ]);
@@ -207,12 +203,12 @@ describe('a search', () => {
     expect(bodies.at(-1)?.messages[1]?.content).toEqual([{ type: 'text', text: 'Wait.' }]);
   });
 
-  test('whose query was cut off is dropped', async () => {
+  test('whose query was cut off is not shown', async () => {
     const text = answer([{ text: 'Wait.' }, search('srvtoolu_1', 'news')], 'max_tokens');
     const cut = text.replace(/event: content_block_delta\ndata: [^\n]*news[^\n]*\n\n/, '');
     const { agent } = await serving(cut);
     const { messages } = await new Executor({ agent, limits: { turns: 1 } }).run('What is new?');
-    expect(shown(messages[1]?.content as AssistantPart[])).toEqual(['Wait.']);
+    expect(shown(messages[1]?.content as AssistantPart[])).toEqual(['Wait.', {}]);
   });
 
   test('is only text for another provider', async () => {
@@ -247,10 +243,5 @@ describe('a search', () => {
     };
     await new Executor({ agent, tools: [post], gate, limits: { turns: 1 } }).run('Post the news.');
     expect([reasons, sent]).toEqual([['It can send data, and', 'web_search'], []]);
-  });
-
-  test('is not requested without the option, and only with a positive number', async () => {
-    expect(() => createClaude({ apiKey: 'k', search: { maxUses: 0 } })).toThrow('positive whole number');
-    expect(() => createClaude({ apiKey: 'k', search: 'yes' as never })).toThrow('search');
   });
 });

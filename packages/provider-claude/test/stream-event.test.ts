@@ -183,8 +183,8 @@ describe('nothing is lost silently [P27]', () => {
     expect(calls(delta({ type: 'hologram_delta', depth: 3 }), cited, stop)).toEqual([
       ['ignore', 'hologram_delta'],
       ['text', 0, ''],
+      ['seal', 0, { type: 'citation', citation }, {}],
       ['close', 0],
-      ['seal', 0, { type: 'citations', citations: [citation] }, { sources: [] }],
     ]);
     expect(Object.keys(ignored)).not.toContain('hologram_delta');
   });

@@ -1,8 +1,9 @@
 import type { Agent, Capabilities } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { configReaders, createAgent, maxSearches, refuseSearch } from '@cobbler/agent/provider';
+import { configReaders, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
 import type { OpenAIApi } from './endpoint.ts';
@@ -38,11 +39,8 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
   const address = addressOf(config);
   const model = resolveModel(config.model ?? defaultModel);
   const api = config.api ?? (address.official ? 'responses' : 'chat');
-  const { reasoningSummary } = config;
-  if (api === 'chat')
-    refuseSearch(config, providerName, 'Chat Completions has no web search: use the Responses API.');
-  const settings = { searches: maxSearches(config), ...defined({ reasoningSummary }) };
-  const wire = api === 'responses' ? responsesWire(address, model, settings) : chatWire(address, model);
+  if (config.search && api === 'chat') throw new AgentError(noSearch);
+  const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address, model);
   return createAgent(wire, {
     model,
     capabilities: {
@@ -59,6 +57,11 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
     ...defined({ transport: config.transport, runtime: config.runtime }),
   });
 }
+
+const noSearch = {
+  ...{ kind: 'invalid', code: 'unsupported', provider: providerName },
+  message: 'Chat Completions has no web search. Remove the search option, or use the Responses API.',
+} as const;
 
 /** The readers of the options of {@link createOpenAI}. */
 export const openAIReaders: Readers<FactoryConfig & OpenAIOptions> = {

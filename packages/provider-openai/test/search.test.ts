@@ -105,7 +105,7 @@ test('without a count of the service, the searches in the output are counted', a
   const { url, close } = await serveLoopback(
     () => new Response(answer(items), { headers: { 'content-type': 'text/event-stream' } }),
   );
-  const agent = createOpenAI({ apiKey: 'k', baseURL: url, api: 'responses', search: { maxUses: 2 } });
+  const agent = createOpenAI({ apiKey: 'k', baseURL: url, api: 'responses', search: true });
   const prompt = { role: 'user', content: [{ type: 'text', text: 'Rain?' }] } as const;
   expect((await agent.run({ messages: [prompt], tools: [] })).usage.searches).toBe(1);
   await close();

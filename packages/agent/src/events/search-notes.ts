@@ -1,16 +1,11 @@
 import { withArgumentErrors } from '../values/errors.ts';
 import type { AssistantPart, Source } from '../values/stored-values.ts';
 
-/** What users see of the web searches of a response. */
-export interface SearchNotes {
-  /** One line for each search and each failure. The text is the model's and the provider's. */
-  readonly lines: readonly string[];
-  /** The cited pages without repetitions, only those with an http or https address. */
-  readonly sources: readonly Source[];
-}
-
-/** Returns what users see of the web searches in the parts of a response. */
-export function searchNotes(parts: readonly AssistantPart[]): SearchNotes {
+/**
+ * Returns what users see of the web searches in the parts of a response: a line for each search and each failure, and the
+ * cited pages without repetitions, only those with an http or https address. All texts are those of the service.
+ */
+export function searchNotes(parts: readonly AssistantPart[]): { lines: string[]; sources: Source[] } {
   return withArgumentErrors('searchNotes', () => {
     const lines: string[] = [];
     const sources = new Map<string, Source>();

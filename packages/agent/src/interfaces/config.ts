@@ -15,10 +15,10 @@ export interface AgentConfig {
   /** Reasoning effort. Absent: the provider's default. Models that do not support it are rejected. */
   readonly effort?: Effort;
   /**
-   * Lets the model search the web with the provider's own search, which costs money for each search. `maxUses` is the
-   * number of searches in one request, default 10. Providers and APIs without one are rejected with `unsupported`.
+   * True to let the model search the web with the provider's own search, at most 10 times in a request, at a price for
+   * each search. Providers and APIs without one reject it with `unsupported`. Default false.
    */
-  readonly search?: boolean | { readonly maxUses?: number };
+  readonly search?: boolean;
   /** Time limit of one model request in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
   /**

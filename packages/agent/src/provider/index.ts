@@ -17,7 +17,7 @@ export { type CreateAgentOptions, createAgent, platformTransport } from './creat
 export { fetchTransport } from './http/fetch-transport.ts';
 export { retryAfterOf } from './http/retry-after.ts';
 export { defaultTimeouts, type Timeouts } from './http/timeouts.ts';
-export { configReaders, maxSearches, refuseSearch, type ServiceConfig } from './read-config.ts';
+export { configReaders, type ServiceConfig } from './read-config.ts';
 export { normalizeHistory, type ViewFor } from './request/normalize-history.ts';
 export { defaultRetry, type RetryPolicy } from './retry-policy.ts';
 export { dropUnread } from './wire/payload.ts';

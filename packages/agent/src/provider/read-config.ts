@@ -1,8 +1,7 @@
 import { readEffort } from '../interfaces/agent.ts';
-import type { AgentConfig, Environment, FactoryConfig } from '../interfaces/config.ts';
-import { AgentError } from '../values/errors.ts';
+import type { Environment, FactoryConfig } from '../interfaces/config.ts';
 import type { Readers } from '../values/input.ts';
-import { amount, callable, read, record, text, when, withMethods } from '../values/input.ts';
+import { amount, callable, flag, text, when, withMethods } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { readTimeouts } from './http/timeouts.ts';
@@ -18,30 +17,6 @@ export interface ServiceConfig extends FactoryConfig {
   readonly transport?: Transport;
 }
 
-const readMaxUses = record<{ readonly maxUses?: number }>({
-  maxUses: when(isCount, 'a positive whole number'),
-});
-const readSearch = (value: unknown): AgentConfig['search'] =>
-  typeof value === 'boolean' ? value : readMaxUses(value);
-const readSearching = when<Pick<AgentConfig, 'search'>>(isObject, 'an object');
-
-function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) > 0;
-}
-
-/** Returns the maximum number of web searches in one request; 0 without the `search` option. */
-export function maxSearches(config: Pick<AgentConfig, 'search'>): number {
-  const { search = false } = read(config, readSearching, 'config');
-  return search === false ? 0 : ((search === true ? undefined : search.maxUses) ?? 10);
-}
-
-/** Rejects the `search` option. @throws AgentError `invalid` with code `unsupported` */
-export function refuseSearch(config: Pick<AgentConfig, 'search'>, provider: string, advice: string): void {
-  if (maxSearches(config) === 0) return;
-  const message = `The search option does not work here. ${advice}`;
-  throw new AgentError({ kind: 'invalid', code: 'unsupported', provider, message });
-}
-
 const environment = when<Environment>(isObject, 'an object');
 
 /** The readers of {@link ServiceConfig}: a provider adds those of its own options. */
@@ -52,7 +27,7 @@ export const configReaders: Readers<ServiceConfig> = {
   // -1 is the default of the provider.
   temperature: when((value) => Number.isFinite(value), 'a number'),
   effort: readEffort,
-  search: readSearch,
+  search: flag,
   requestTimeout: amount,
   retryFor: amount,
   apiKey: text,

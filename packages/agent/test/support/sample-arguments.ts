@@ -120,8 +120,6 @@ const samples: Readonly<Record<string, Sample>> = {
   checkSchema: () => [schema, { a: 'b' }],
   cleanKey: () => [' key '],
   hasSearched: () => [[{ type: 'text', text: 'Rain.' }]],
-  maxSearches: () => [{ search: true }],
-  refuseSearch: () => [{ search: false }, 'provider', 'Use another one.'],
   searchNotes: () => [[{ type: 'text', text: 'Rain.' }]],
   fallback: () => [[agent(), agent()], { coolDownMs: 1_000 }],
   'fallback().run': () => [{ messages, tools: [], system: 'Be brief.' }, { mayRetry: () => false }],

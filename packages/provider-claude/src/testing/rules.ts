@@ -335,12 +335,9 @@ function searchResults(request: Fields): string | undefined {
     const results = idsOf(blocks, 'web_search_tool_result', 'tool_use_id');
     const calls = idsOf(blocks, 'server_tool_use', 'id');
     const open = index < messages.length - 1 ? calls.find((id) => !results.includes(id)) : undefined;
-    const stray = results.find((id) => !calls.includes(id));
-    if (open !== undefined)
-      return `messages.${index}: \`web_search\` tool use with id \`${open}\` was found without a corresponding \`web_search_tool_result\` block`;
     return (
-      stray &&
-      `messages.${index}: unexpected \`tool_use_id\` found in \`web_search_tool_result\` blocks: ${stray}`
+      open &&
+      `messages.${index}: \`web_search\` tool use with id \`${open}\` was found without a corresponding \`web_search_tool_result\` block`
     );
   });
 }

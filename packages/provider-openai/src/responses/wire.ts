@@ -1,5 +1,5 @@
 import type { JsonObject } from '@cobbler/agent';
-import type { Wire, WireRequest } from '@cobbler/agent/provider';
+import type { FactoryConfig, Wire, WireRequest } from '@cobbler/agent/provider';
 import type { ResponseCreateParamsStreaming, Tool } from 'openai/resources/responses/responses';
 import type { Reasoning } from 'openai/resources/shared';
 import { cacheFields, takesCacheKey } from '../cache-fields.ts';
@@ -17,10 +17,7 @@ export interface ResponsesOptions {
   readonly reasoningSummary?: 'auto' | 'off';
 }
 
-interface ResponsesSettings extends ResponsesOptions {
-  /** Maximum number of web searches in one request. Default 0. */
-  readonly searches?: number;
-}
+type ResponsesSettings = ResponsesOptions & Pick<FactoryConfig, 'search'>;
 
 /**
  * Creates the wire of the Responses API without state at the service: nothing is stored, and reasoning is received
@@ -56,9 +53,9 @@ function responsesBody(
   if (request.system.length > 0) body.instructions = request.system.join('\n\n');
   // `strict` defaults to true, which would change the schema and its required fields.
   const tools: Tool[] = request.tools.map((tool) => ({ type: 'function', ...tool, strict: false }));
-  if (options.searches) {
+  if (options.search) {
     tools.unshift({ type: 'web_search' });
-    body.max_tool_calls = options.searches;
+    body.max_tool_calls = 10;
   }
   if (tools.length > 0) {
     body.tools = tools;

@@ -1,14 +1,7 @@
 import type { OutputShape, RequestConfig, StopReason } from '../../interfaces/agent.ts';
 import type { ErrorKind } from '../../values/errors.ts';
 import type { Json, JsonObject } from '../../values/json.ts';
-import type {
-  AssistantPart,
-  FilePart,
-  ProviderDataPart,
-  Seal,
-  ToolResultPart,
-  UserPart,
-} from '../../values/message.ts';
+import type { AssistantPart, FilePart, Seal, ToolResultPart, UserPart } from '../../values/message.ts';
 import type { Usage } from '../../values/usage.ts';
 import type { RawResponse } from './transport.ts';
 
@@ -105,7 +98,7 @@ export interface Fault {
 }
 
 /** What users see of data that only the provider reads: a web search, or the sources of the text before it. */
-export type Shown = Pick<ProviderDataPart, 'searched' | 'problem' | 'sources'>;
+export type Shown = Omit<AssistantPart & { type: 'opaque' }, 'type' | 'seal'>;
 
 /**
  * Receives the content of a response from a wire. Every call except `ignore` counts as progress. An event without calls
