@@ -1,4 +1,4 @@
-import type { Json, StopReason, Usage } from '@cobbler/agent';
+import type { StopReason, Usage } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
 import { dropUnread } from '@cobbler/agent/provider';
 import { kindOfError } from './fault.ts';

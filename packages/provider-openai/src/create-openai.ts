@@ -1,4 +1,4 @@
-import type { Agent, Capabilities } from '@cobbler/agent';
+import type { Agent, Capabilities, ErrorData } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
@@ -58,10 +58,10 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
   });
 }
 
-const noSearch = {
+const noSearch: ErrorData = {
   ...{ kind: 'invalid', code: 'unsupported', provider: providerName },
   message: 'Chat Completions has no web search. Remove the search option, or use the Responses API.',
-} as const;
+};
 
 /** The readers of the options of {@link createOpenAI}. */
 export const openAIReaders: Readers<FactoryConfig & OpenAIOptions> = {

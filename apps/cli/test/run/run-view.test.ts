@@ -398,25 +398,3 @@ describe('JSON output', () => {
     expect(JSON.parse(io.stdout.text())).toEqual({ v: 1, type: 'text_delta', index: 0, text: 'x' });
   });
 });
-
-test('shows searches and numbered sources after the text, and nothing of them with --quiet', () => {
-  const seal = { provider: 'p', data: {} };
-  const response = answer('It rains.', []) as Extract<RunEvent, { type: 'assistant' }>;
-  const event: RunEvent = {
-    ...response,
-    content: [
-      { type: 'opaque', seal, searched: 'rain\u001b[2J\nnow' },
-      { type: 'opaque', seal, problem: 'unavailable' },
-      ...response.content,
-      { type: 'opaque', seal, sources: [{ url: 'https://a.example/', title: 'A' }, { url: 'javascript:x' }] },
-    ],
-  };
-  for (const form of ['people', 'quiet'] as const) {
-    const { io, show } = stageOf({}, { form });
-    show(event);
-    const text = io.stderr.text();
-    const lines = ['searched: rain', 'search failed: unavailable', '1. A https://a.example/'];
-    expect(lines.map((line) => text.includes(line))).toEqual(lines.map(() => form === 'people'));
-    expect(text).not.toMatch(/\u001b\[2J|javascript/);
-  }
-});
