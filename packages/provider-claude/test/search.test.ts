@@ -5,7 +5,7 @@ import type {
   WebSearchToolResultBlock,
 } from '@anthropic-ai/sdk/resources/messages';
 import type { AssistantPart, Gate, RunEvent, Tool } from '@cobbler/agent';
-import { defineTool, Executor, memoryStore } from '@cobbler/agent';
+import { defineTool, Executor, memoryStore, userMessage } from '@cobbler/agent';
 import { normalizeHistory } from '@cobbler/agent/provider';
 import { serveLoopback } from '@cobbler/agent/testing';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -201,6 +201,17 @@ describe('a search', () => {
       text: 'Yes.',
     });
     expect(bodies.at(-1)?.messages[1]?.content).toEqual([{ type: 'text', text: 'Wait.' }]);
+  });
+
+  test('that was continued in vain is not sent again after a new message', async () => {
+    const paused = answer([{ text: 'Wait.' }, search('srvtoolu_1', 'news')], 'pause_turn');
+    const { agent, bodies } = await serving(paused, paused, answer([{ text: 'Yes.' }], 'end_turn'));
+    const messages = [userMessage('What is new?')];
+    const { message } = await agent.run({ messages, tools: [] });
+    const open = [...messages, message];
+    await agent.run({ messages: open, tools: [] });
+    await agent.run({ messages: [...open, userMessage('Really?')], tools: [] });
+    expect(bodies.map((body) => body.messages[1]?.content.length)).toEqual([undefined, 2, 1]);
   });
 
   test('whose query was cut off is not shown', async () => {
