@@ -79,6 +79,7 @@ export type {
   Message,
   ProviderDataPart,
   ReasoningPart,
+  Source,
   TextPart,
   ToolCallPart,
   ToolResultMessage,

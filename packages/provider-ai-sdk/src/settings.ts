@@ -43,6 +43,11 @@ const compatibleHeadersMs = 600_000;
 /** Finds the key and the address in the configuration or the environment. */
 export function accountOf(config: FactoryConfig, service: ServiceDescription): ServiceAccount {
   const { prefix, name } = service;
+  if (config.search)
+    throw invalid(
+      'unsupported',
+      'The search option does not work through the AI SDK. Use the package provider-claude or provider-openai.',
+    );
   const env = config.env ?? processEnvironment();
   const baseURL = addressOf(config.baseURL ?? env[`${prefix}_BASE_URL`], service);
   const isOfficial = baseURL === service.url;

@@ -47,6 +47,12 @@ const text: readonly LanguageModelV4StreamPart[] = [
 ];
 
 describe('a model from another package', () => {
+  test('rejects the search of the provider', () => {
+    const refusal = expect.objectContaining({ code: 'unsupported' });
+    expect(() => anthropicModel({ apiKey: 'k', search: true })).toThrow(refusal);
+    expect(() => openaiModel({ apiKey: 'k', search: true })).toThrow(refusal);
+  });
+
   test('becomes an agent with its provider name and model id [S3.7]', async () => {
     const stop: LanguageModelV4StreamPart = {
       type: 'finish',

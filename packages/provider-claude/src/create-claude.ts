@@ -51,7 +51,8 @@ export function createClaude(options: FactoryConfig & ClaudeOptions = {}): Agent
   const model = modelId(config.model ?? defaultModel);
   const thinking = config.thinking ?? 'summarized';
   const contextTokens = claudeModel(model)?.contextTokens;
-  return createAgent(claudeWire({ endpoint: () => askClient({ apiKey, baseURL }), thinking }), {
+  const endpoint = () => askClient({ apiKey, baseURL });
+  return createAgent(claudeWire({ endpoint, thinking, search: config.search }), {
     model,
     capabilities: {
       files: acceptedFiles,
@@ -127,6 +128,7 @@ function processEnvironment(): Environment {
 interface ClaudeWireSettings {
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
   readonly thinking: Thinking;
+  readonly search?: boolean | undefined;
 }
 
 /** Creates the wire of Anthropic's Messages API, always streaming. */
@@ -135,7 +137,7 @@ export function claudeWire(settings: ClaudeWireSettings): Wire {
     provider: 'claude',
     framing: 'sse',
     endpoint: settings.endpoint,
-    envelope: (request) => writeEnvelope(request, settings.thinking),
+    envelope: (request) => writeEnvelope(request, settings.thinking, settings.search),
     turn: writeTurn,
     read: readUsual,
     event: readEvent,

@@ -2,12 +2,14 @@ import type {
   BetaTextBlockParam,
   BetaThinkingConfigParam,
   BetaTool,
+  BetaToolUnion,
   MessageCreateParamsStreaming,
 } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { CacheControlEphemeral } from '@anthropic-ai/sdk/resources/messages';
 import type { Json, JsonObject } from '@cobbler/agent';
 import type { Envelope, PrefixCache, ToolSpec, WireRequest } from '@cobbler/agent/provider';
 import { thinkingTraits } from './models.ts';
+import { searchTool } from './search.ts';
 
 /**
  * Thinking mode: with a summary (the default), without showing it, only between tool calls (Sonnet 5.5), disabled
@@ -56,7 +58,7 @@ const bindingBeta = 'thinking-binding-controls-2026-08-01';
 const drop = { prefix_mismatch_behavior: 'drop_block' } as const;
 
 /** Returns all parts of a request except its turns. */
-export function writeEnvelope(request: WireRequest, thinking: Thinking): Envelope {
+export function writeEnvelope(request: WireRequest, thinking: Thinking, search = false): Envelope {
   const config = thinkingConfig(request.model, thinking);
   const output = outputConfig(request);
   const body: MessagesBody = {
@@ -66,7 +68,7 @@ export function writeEnvelope(request: WireRequest, thinking: Thinking): Envelop
   };
   if (config !== undefined) body.thinking = config;
   if (output !== undefined) body.output_config = output;
-  const { system, tools } = markedPrefix(request);
+  const { system, tools } = markedPrefix(request, search);
   if (system.length > 0) body.system = system;
   if (tools.length > 0) {
     body.tools = tools;
@@ -107,9 +109,13 @@ function outputConfig(request: WireRequest): MessagesBody['output_config'] {
  * as one position: after the tools and the system text, or, with several system texts, before and after the last one,
  * which is the one that changes. Without a lifetime there are no marks.
  */
-function markedPrefix(request: WireRequest): { system: BetaTextBlockParam[]; tools: BetaTool[] } {
+function markedPrefix(
+  request: WireRequest,
+  search: boolean,
+): { system: BetaTextBlockParam[]; tools: BetaToolUnion[] } {
   const system = request.system.map((text): BetaTextBlockParam => ({ type: 'text', text }));
-  const tools = request.tools.map(writeTool);
+  const tools: BetaToolUnion[] = request.tools.map(writeTool);
+  if (search) tools.unshift({ ...searchTool });
   const places = [...tools.slice(-1), ...system];
   const { keepMs = 300_000 } = request;
   const mark = keepMs > 300_000 ? lasting : ephemeral;

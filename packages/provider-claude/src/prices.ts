@@ -15,6 +15,9 @@ export interface ClaudeListPrice {
   readonly source: { readonly from: string; readonly on: string };
 }
 
+/** Price of one web search: $10 for 1,000. Source: the page about the web search tool. */
+const searchPrice = 0.01;
+
 /**
  * List prices of Anthropic. Stored copies of the page and of the model pages (opus-5, opus-5-5 and sonnet-5-5 under
  * platform.claude.com/docs/en/models) show these figures, except for changes after they were stored. Those, and the
@@ -49,6 +52,7 @@ function listed(
     cacheRead: times * cacheRead,
     cacheWrite: 1.25 * times * input,
     cacheWriteLong: 2 * times * input,
+    search: searchPrice,
   });
   return {
     model,
@@ -87,6 +91,6 @@ export const claudePricing: Pricing = (provider, model, inputTokens) => {
 
 function multiplied(price: Price, factor: number): Price {
   return Object.fromEntries(
-    Object.entries(price).map(([kind, usd]) => [kind, usd * factor]),
+    Object.entries(price).map(([kind, usd]) => [kind, kind === 'search' ? usd : usd * factor]),
   ) as unknown as Price;
 }

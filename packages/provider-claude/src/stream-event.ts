@@ -1,9 +1,11 @@
-import type { Json, StopReason, Usage } from '@cobbler/agent';
+import type { StopReason, Usage } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
 import { dropUnread } from '@cobbler/agent/provider';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
-import { fieldsOf, textOf } from './fields.ts';
+import { fieldsOf, listOf, textOf } from './fields.ts';
+import type { ServerCalls } from './search.ts';
+import { addServerInput, endBlock, sealBlock, sealCitation } from './search.ts';
 
 /** Cobbler's stop reason for each of the service's. `stop_sequence` is a normal end, because the request defines where to stop. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
@@ -20,9 +22,6 @@ const empty = 'it contains no part of the response';
 
 /** Data of the service that may be dropped, with the reasons. */
 export const ignored: Readonly<Record<string, string>> = {
-  // The sources of a text, which is complete without them; no request asks for them.
-  citations_delta: empty,
-  'text.citations': empty,
   // Who made the call; no request declares a tool that makes calls.
   'tool_use.caller': empty,
   // What the service removed from the request; no request asks for it.
@@ -46,7 +45,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 
 /** The fields of each block that are read. Blocks of other types are kept as a whole. */
 const blockFields = {
-  text: ['type', 'text'],
+  text: ['type', 'text', 'citations'],
   thinking: ['type', 'thinking', 'signature'],
   tool_use: ['type', 'id', 'name', 'input'],
 } as const;
@@ -74,20 +73,26 @@ export function readUsual(text: string, out: ResponseSink): boolean {
   // Without a list of matches, which costs more than finding them.
   if (!usualDelta.test(text)) {
     const match = text.length <= maxMark ? usualMark.exec(text) : null;
-    if (match === null || !started.has(out)) return false;
+    const calls = match === null ? undefined : started.get(out);
+    if (match === null || calls === undefined) return false;
     const [, closed, ended] = match;
-    if (closed !== undefined) out.close(Number(closed));
+    if (closed !== undefined) endBlock(calls, Number(closed), out);
     else if (ended !== undefined) out.end();
     return true;
   }
   const at = text.charCodeAt(indexAt) - digitZero;
   if (text.charCodeAt(kindAt) === letterT) out.text(at, text.slice(textAt, text.indexOf('"', textAt)));
-  else out.input(at, text.slice(jsonAt, text.indexOf('"', jsonAt)));
+  else addInput(at, text.slice(jsonAt, text.indexOf('"', jsonAt)), out);
   return true;
 }
 
-/** The responses whose start has arrived. */
-const started: WeakSet<ResponseSink> = new WeakSet();
+/** The responses whose start has arrived, with their calls of the service's tools. */
+const started: WeakMap<ResponseSink, ServerCalls> = new WeakMap();
+
+function addInput(at: number, json: string, out: ResponseSink): void {
+  const calls = started.get(out);
+  if (calls === undefined || !addServerInput(calls, at, json, out)) out.input(at, json);
+}
 
 /**
  * Reads one event of a response. Events of unknown types make no calls. A block of an unknown type that arrives as a
@@ -109,20 +114,25 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   const delta = event['delta'] as Fields;
   const kind = delta['type'];
   if (kind === 'text_delta') out.text(at, onlyText(delta, 'text', out));
-  else if (kind === 'input_json_delta') out.input(at, onlyText(delta, 'partial_json', out));
+  else if (kind === 'input_json_delta') addInput(at, onlyText(delta, 'partial_json', out), out);
   else if (kind === 'thinking_delta') out.reasoning(at, onlyText(delta, 'thinking', out));
   else if (kind === 'signature_delta') readSignature(at, onlyText(delta, 'signature', out), out);
-  else out.ignore(String(kind));
+  else if (kind === 'citations_delta') {
+    dropUnread(kind, delta, ['type', 'citation'], out);
+    sealCitation(at, delta['citation'], out);
+  } else out.ignore(String(kind));
 }
 
 function readOther(type: unknown, at: number, event: Fields, out: ResponseSink): void {
   if (type === 'error') return readError(fieldsOf(event['error']), out);
   const read = typeof type === 'string' ? fields[type] : undefined;
   if (read === undefined) return;
-  if (started.has(out) === (type === 'message_start')) return broken(out);
+  const calls = started.get(out);
+  if ((calls === undefined) !== (type === 'message_start')) return broken(out);
   dropUnread(String(type), event, read, out);
-  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), out);
-  if (type === 'content_block_stop') return out.close(at);
+  if (calls === undefined) return readStart(fieldsOf(event['message']), out);
+  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), calls, out);
+  if (type === 'content_block_stop') return endBlock(calls, at, out);
   if (type === 'message_stop') return out.end();
   if (type === 'message_delta') {
     readUsage(event['usage'], out);
@@ -131,10 +141,11 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
     // It arrives one event before the end, and only the end completes a response.
     const reason = delta['stop_reason'];
     if (typeof reason === 'string') out.stop(stopReasons.get(reason) ?? 'unknown', reason);
-    return;
   }
-  started.add(out);
-  const message = fieldsOf(event['message']);
+}
+
+function readStart(message: Fields, out: ResponseSink): void {
+  started.set(out, new Map());
   const { content } = message;
   if (isGiven(content) && (content as { length?: unknown }).length !== 0)
     out.ignore('content of message_start');
@@ -153,13 +164,14 @@ function broken(out: ResponseSink): void {
  * arguments of a call follow in deltas after an empty object; a server that sends them in one piece, as an object or as
  * its text, sends no deltas.
  */
-function readBlock(at: number, block: Fields, out: ResponseSink): void {
+function readBlock(at: number, block: Fields, calls: ServerCalls, out: ResponseSink): void {
   const { type } = block;
   if (type === 'text' || type === 'thinking' || type === 'tool_use')
     dropUnread(type, block, blockFields[type], out);
   if (type === 'text') {
     out.begin(at, 'text');
     if (block['text'] !== '') out.text(at, textIn(block, 'text', out));
+    for (const citation of listOf(block['citations'])) sealCitation(at, citation, out);
   } else if (type === 'thinking') {
     out.begin(at, 'reasoning');
     out.reasoning(at, textIn(block, 'thinking', out));
@@ -172,10 +184,13 @@ function readBlock(at: number, block: Fields, out: ResponseSink): void {
     else if (isGiven(input) && JSON.stringify(input) !== '{}') out.input(at, JSON.stringify(input));
   } else if (typeof type !== 'string') {
     out.ignore('a block without a type');
+  } else if (type === 'server_tool_use') {
+    out.begin(at, 'opaque');
+    calls.set(at, { call: block, input: '' });
   } else {
     // Redacted thinking, and blocks of later versions, are sent back unchanged.
     out.begin(at, 'opaque');
-    out.seal(at, block as { [key: string]: Json });
+    sealBlock(at, block, out);
   }
 }
 
@@ -195,6 +210,7 @@ function readUsage(given: unknown, out: ResponseSink): void {
   const cacheWrite = count(usage['cache_creation_input_tokens']);
   const cacheWriteLong = count(fieldsOf(usage['cache_creation'])['ephemeral_1h_input_tokens']);
   const reasoning = count(fieldsOf(usage['output_tokens_details'])['thinking_tokens']);
+  const searches = count(fieldsOf(usage['server_tool_use'])['web_search_requests']);
   const counts: { -readonly [Field in keyof Usage]?: Usage[Field] } = {};
   if (input !== undefined) counts.inputTokens = input + (cacheRead ?? 0) + (cacheWrite ?? 0);
   if (output !== undefined) counts.outputTokens = output;
@@ -202,7 +218,8 @@ function readUsage(given: unknown, out: ResponseSink): void {
   if (cacheWrite !== undefined) counts.cacheWriteTokens = cacheWrite;
   if (cacheWriteLong !== undefined) counts.cacheWriteLongTokens = cacheWriteLong;
   if (reasoning !== undefined) counts.reasoningTokens = reasoning;
-  if ((input ?? output ?? cacheRead ?? cacheWrite ?? cacheWriteLong ?? reasoning) !== undefined)
+  if (searches !== undefined && searches > 0) counts.searches = searches;
+  if ((input ?? output ?? cacheRead ?? cacheWrite ?? cacheWriteLong ?? reasoning ?? searches) !== undefined)
     out.usage(counts);
 }
 

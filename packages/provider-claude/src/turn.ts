@@ -5,6 +5,7 @@ import type {
   ImageBlockParam,
   MessageParam,
   TextBlockParam,
+  TextCitationParam,
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
 import type { FilePart, Json, ProviderDataPart, ReasoningPart, ToolResultPart } from '@cobbler/agent';
@@ -12,25 +13,38 @@ import { AgentError } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import { fileKind, fileText } from '@cobbler/agent/provider';
 import { assertNever, defined } from '@cobbler/agent/values';
-import { isFields } from './fields.ts';
+import { fieldsOf, isFields } from './fields.ts';
+import { citationIn } from './search.ts';
 
 /** Converts a turn to a message. `content` is last and never empty, so that a cache mark fits into its last block. */
 export function writeTurn(turn: Turn): readonly Json[] {
   const content: ContentBlockParam[] = [];
   const { side, parts } = turn;
+  const isOver = side === 'user' || turn.continues !== true;
   for (let index = 0; index < parts.length; index += 1) {
     const part = parts[index] as (typeof parts)[number];
     if (part.type === 'text') content.push({ type: 'text', text: part.text });
     else if (part.type === 'tool_call')
       content.push({ type: 'tool_use', id: part.id, name: part.toolName, input: part.arguments });
-    else {
+    else if (part.type === 'opaque' && citationIn(part.seal.data) !== undefined) {
+      const cited = content.at(-1);
+      const citation = citationIn(part.seal.data) as TextCitationParam;
+      if (cited?.type === 'text') cited.citations = [...(cited.citations ?? []), citation];
+    } else {
       const block = part.type === 'tool_result' ? writeResult(part) : writePart(part);
-      if (block !== undefined) content.push(block);
+      if (block !== undefined && !(isOver && isUnanswered(block, parts))) content.push(block);
     }
   }
   if (content.length === 0) content.push(blank);
   const message: MessageParam = { role: side, content };
   return [message as unknown as Json];
+}
+
+/** Returns true for a call of the service's own tool without a result, which only the turn that is continued may contain. */
+function isUnanswered(block: ContentBlockParam, parts: Turn['parts']): boolean {
+  if (block.type !== 'server_tool_use') return false;
+  const { id } = block;
+  return !parts.some((part) => part.type === 'opaque' && fieldsOf(part.seal.data)['tool_use_id'] === id);
 }
 
 /** Replaces empty content, such as seals that only an older version could read, because a message must not be empty. */

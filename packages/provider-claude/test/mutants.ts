@@ -22,8 +22,8 @@ const wire = 'src/create-claude.ts';
 export const mutants: readonly Mutant[] = [
   {
     file: event,
-    find: "if (started.has(out) === (type === 'message_start')) return broken(out);",
-    replace: "if (!started.has(out) && type !== 'message_start') return broken(out);",
+    find: "if ((calls === undefined) !== (type === 'message_start')) return broken(out);",
+    replace: "if (calls === undefined && type !== 'message_start') return broken(out);",
     why: 'a second start is accepted',
     breaks: ['P27'],
     by: 'claude: losses',
@@ -103,7 +103,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: 'if (closed !== undefined) out.close(Number(closed));',
+    find: 'if (closed !== undefined) endBlock(calls, Number(closed), out);',
     replace: "if (closed !== undefined) out.end('complete');",
     why: 'a response cut off after its first block counts as complete',
     breaks: ['P1'],
@@ -167,8 +167,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "if (started.has(out) === (type === 'message_start')) return broken(out);",
-    replace: "if (started.has(out) && type === 'message_start') return broken(out);",
+    find: "if ((calls === undefined) !== (type === 'message_start')) return broken(out);",
+    replace: "if (calls !== undefined && type === 'message_start') return broken(out);",
     why: 'a response without its start event is accepted without a model',
     breaks: ['P27'],
     by: 'claude: losses',
@@ -191,7 +191,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "out.input(at, onlyText(delta, 'partial_json', out));",
+    find: "addInput(at, onlyText(delta, 'partial_json', out), out);",
     replace: "out.text(at, onlyText(delta, 'partial_json', out));",
     why: 'call arguments are emitted as text',
     breaks: ['S0.7'],

@@ -11,9 +11,9 @@ test('prices are undefined for an unknown model, not zero', () => {
 test('cache writes cost 1.25 times as much as input for five minutes, and twice as much for an hour', () => {
   const listed = [claudePrice('fast', 1), claudePrice('fast', 200_000), claudePrice('claude-fable-5-2')];
   expect(listed).toEqual([
-    { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125, cacheWriteLong: 0.2 },
-    { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWriteLong: 1 },
-    { input: 8, output: 40, cacheRead: 0.2, cacheWrite: 10, cacheWriteLong: 16 },
+    { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125, cacheWriteLong: 0.2, search: 0.01 },
+    { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWriteLong: 1, search: 0.01 },
+    { input: 8, output: 40, cacheRead: 0.2, cacheWrite: 10, cacheWriteLong: 16, search: 0.01 },
   ]);
 });
 

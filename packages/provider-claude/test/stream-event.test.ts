@@ -176,13 +176,17 @@ describe('nothing is lost silently [P27]', () => {
     ]);
   });
 
-  test('reports unknown deltas and citations, and allows only citations to be dropped', () => {
-    const citation = { type: 'citations_delta', citation: { cited_text: 'x' } };
-    expect(calls(delta({ type: 'hologram_delta', depth: 3 }), delta(citation))).toEqual([
+  test('reports unknown deltas, and stores citations with their text', () => {
+    const citation = { cited_text: 'x' };
+    const cited = delta({ type: 'citations_delta', citation });
+    const stop = { type: 'content_block_stop', index: 0 };
+    expect(calls(delta({ type: 'hologram_delta', depth: 3 }), cited, stop)).toEqual([
       ['ignore', 'hologram_delta'],
-      ['ignore', 'citations_delta'],
+      ['text', 0, ''],
+      ['seal', 0, { type: 'citation', citation }, {}],
+      ['close', 0],
     ]);
-    expect(Object.keys(ignored).filter((kind) => !kind.includes('.'))).toEqual(['citations_delta']);
+    expect(Object.keys(ignored)).not.toContain('hologram_delta');
   });
 
   test.each([
@@ -208,7 +212,7 @@ describe('nothing is lost silently [P27]', () => {
       { type: 'message_stop', 'amazon-bedrock-invocationMetrics': { inputTokenCount: 1 } },
     ];
     const kinds = calls(...lists).flatMap(([name, kind]) => (name === 'ignore' ? [String(kind)] : []));
-    expect(kinds).toHaveLength(6);
+    expect(kinds).toHaveLength(5);
     expect(kinds.filter((kind) => !Object.hasOwn(ignored, kind))).toEqual([]);
   });
 

@@ -169,9 +169,13 @@ describe('the check of a conversation', () => {
   });
 
   test('reports nothing for unusual but valid content, and keeps it', () => {
+    const searched = { type: 'web_search_tool_result', tool_use_id: 'srv', content: [] };
     const odd = [
       { role: 'user', content: [{ type: 'text', text: 'Go.' }] },
-      { role: 'assistant', content: [{ type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }, searched],
+      },
       calls('a'),
       { role: 'user', content: [result('a', [])] },
       says('Done.'),

@@ -1,4 +1,5 @@
-import type { Agent, Capabilities } from '@cobbler/agent';
+import type { Agent, Capabilities, ErrorData } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
@@ -8,7 +9,7 @@ import { chatWire } from './chat/wire.ts';
 import type { OpenAIApi } from './endpoint.ts';
 import { addressOf } from './endpoint.ts';
 import { acceptedFiles } from './media.ts';
-import { contextTokens, defaultModel, reasons, resolveModel } from './models.ts';
+import { contextTokens, defaultModel, providerName, reasons, resolveModel } from './models.ts';
 import type { ResponsesOptions } from './responses/wire.ts';
 import { responsesWire } from './responses/wire.ts';
 
@@ -38,6 +39,7 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
   const address = addressOf(config);
   const model = resolveModel(config.model ?? defaultModel);
   const api = config.api ?? (address.official ? 'responses' : 'chat');
+  if (config.search && api === 'chat') throw new AgentError(noSearch);
   const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address, model);
   return createAgent(wire, {
     model,
@@ -55,6 +57,11 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
     ...defined({ transport: config.transport, runtime: config.runtime }),
   });
 }
+
+const noSearch: ErrorData = {
+  ...{ kind: 'invalid', code: 'unsupported', provider: providerName },
+  message: 'Chat Completions has no web search. Remove the search option, or use the Responses API.',
+};
 
 /** The readers of the options of {@link createOpenAI}. */
 export const openAIReaders: Readers<FactoryConfig & OpenAIOptions> = {

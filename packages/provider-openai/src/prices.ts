@@ -34,15 +34,16 @@ export const openAIPrices: readonly OpenAIListPrice[] = [
 /**
  * Returns the entry of a model. The same rules apply to all: a cache write costs 1.25 times as much as input, more than
  * 272,000 input tokens double the input and cache prices and multiply the output price by 1.5, for the whole request,
- * and the Batch API costs half.
+ * and the Batch API costs half. A web search costs $10 for 1,000.
  */
 function listed(model: string, on: string, given: Price): OpenAIListPrice {
   const price = { ...given, cacheWrite: 1.25 * given.input };
   const long = Object.entries(price).map(([kind, usd]) => [kind, kind === 'output' ? 1.5 * usd : 2 * usd]);
+  const search = 0.01;
   return {
     model,
-    price,
-    longPrompt: { overInputTokens: 272_000, price: Object.fromEntries(long) as Price },
+    price: { ...price, search },
+    longPrompt: { overInputTokens: 272_000, price: { ...(Object.fromEntries(long) as Price), search } },
     batch: 0.5,
     source: { from: 'https://developers.openai.com/api/docs/pricing', on },
   };
@@ -76,6 +77,6 @@ export const openAIPricing: Pricing = (provider, model, inputTokens) => {
 
 function multiplied(price: Price, factor: number): Price {
   return Object.fromEntries(
-    Object.entries(price).map(([kind, usd]) => [kind, usd * factor]),
+    Object.entries(price).map(([kind, usd]) => [kind, kind === 'search' ? usd : usd * factor]),
   ) as unknown as Price;
 }

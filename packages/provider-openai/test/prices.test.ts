@@ -8,6 +8,7 @@ test('returns a price only for known models', () => {
     cacheRead: 0.1,
     cacheWrite: 2.5,
     output: 10,
+    search: 0.01,
   });
   expect(openAIPricing('openai', 'gpt-6-sol-2026-09-22')).toEqual(openAIPrice('gpt-6-sol'));
   expect(openAIPricing('somebody-else', 'gpt-6.1-sol')).toBeUndefined();
@@ -18,7 +19,13 @@ test('returns a price only for known models', () => {
 test('doubles the input price and adds half to the output price above 272,000 input tokens', () => {
   expect(openAIPrice('balanced', 272_000)).toEqual(openAIPrice('balanced', 0));
   expect(openAIPrice('balanced')).toEqual(openAIPrice('balanced', 272_001));
-  expect(openAIPrice('balanced', 272_001)).toEqual({ input: 4, cacheRead: 0.2, cacheWrite: 5, output: 15 });
+  expect(openAIPrice('balanced', 272_001)).toEqual({
+    input: 4,
+    cacheRead: 0.2,
+    cacheWrite: 5,
+    output: 15,
+    search: 0.01,
+  });
   expect(openAIPrice('gpt-6.2-sol', 272_001)?.cacheWriteLong).toBe(10);
 });
 

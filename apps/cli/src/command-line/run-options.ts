@@ -13,6 +13,7 @@ Model
   -m, --model <name>       fast, balanced (default), best, or a model id; claude:ID or openai:ID names the provider
   --fallback <name>        model to use if the main one is overloaded, unreachable or unavailable; repeatable
   --effort <level>         how much the model reasons: low, medium, high or max
+  --search                 let the model search the web with its provider's own search, which has a price per search
   --base-url <url>         server that implements the provider's API
   --api <name>             OpenAI API to use: responses or chat
   --backend <name>         let another program do the work, in the sandbox: claude-code or codex

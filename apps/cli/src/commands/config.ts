@@ -48,6 +48,7 @@ async function show(io: Io): Promise<number> {
     stored('maxTokens'),
     stored('temperature'),
     stored('effort'),
+    stored('search', false),
     stored('requestTimeout'),
     stored('retryFor', 300_000),
     stored('maxTurns', 100),

@@ -211,10 +211,11 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
 
 /** @throws UsageError if an option would have no effect on a backend. */
 function checkBackendFlags(
-  { fallback, mcp, tools = [], allowHost, mode, effort }: RunFlags,
+  { fallback, mcp, tools = [], allowHost, mode, ...given }: RunFlags,
   name: BackendName,
 ): void {
-  const refused = fallback.length > 0 ? '--fallback' : mode === 'plan' ? '--plan' : effort && '--effort';
+  const model = given.search ? '--search' : given.effort && '--effort';
+  const refused = fallback.length > 0 ? '--fallback' : mode === 'plan' ? '--plan' : model;
   if (refused !== undefined)
     throw new UsageError(`${refused} cannot be used with --backend.`, 'Remove one of them.');
   const owned = [

@@ -16,7 +16,7 @@ export interface PricedAgent {
   readonly provider: LoadedProvider;
 }
 
-type ModelOptions = Pick<RunFlags, 'api' | 'retryFor' | 'effort' | 'fallback'>;
+type ModelOptions = Pick<RunFlags, 'api' | 'retryFor' | 'effort' | 'search' | 'fallback'>;
 
 /**
  * Creates the agent that the settings name, with the models of `--fallback` or the configuration after it.
@@ -28,12 +28,12 @@ export async function pricedAgent(
   options: ModelOptions,
   link?: Partial<FactoryConfig>,
 ): Promise<PricedAgent> {
-  const { retryFor, effort } = options;
+  const { retryFor, effort, search } = options;
   const models = fallbackModels(settings, options);
   if (models.length === 0 || link !== undefined) return await priced(settings, options, link ?? {});
   const others = await Promise.all(
     models.map(({ value: model, source: modelSource }) =>
-      readSettings(settings.env, { model, modelSource, ...defined({ retryFor, effort }) }),
+      readSettings(settings.env, { model, modelSource, ...defined({ retryFor, effort, search }) }),
     ),
   );
   const last = others.length;

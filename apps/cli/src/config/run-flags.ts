@@ -17,6 +17,7 @@ type SharedFlags =
   | 'model'
   | 'baseURL'
   | 'effort'
+  | 'search'
   | 'maxTurns'
   | 'maxRepeats'
   | 'maxUsd'
@@ -146,6 +147,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     trust: texts(raw['trust']),
     allowUnpriced: raw['allowUnpriced'] === true,
     askAtLimit: raw['askAtLimit'] === true,
+    ...(raw['search'] === true && { search: true }),
     ...(raw['session'] === false && { keeps: false }),
     resumes: raw['resumes'] === true,
     form: readForm(raw),

@@ -16,7 +16,8 @@ export interface Setting<Value> {
 }
 
 /** Model options of a command line. */
-export interface ModelFlags extends Pick<AgentConfig, 'model' | 'baseURL' | 'retryFor' | 'effort'> {
+export interface ModelFlags
+  extends Pick<AgentConfig, 'model' | 'baseURL' | 'retryFor' | 'effort' | 'search'> {
   /** The option that names the model, for messages. Default `-m`. */
   readonly modelSource?: string;
 }
@@ -60,6 +61,7 @@ export async function readSettings(env: Environment, flags: ModelFlags = {}): Pr
       baseURL: flags.baseURL,
       retryFor: flags.retryFor,
       effort: flags.effort,
+      search: flags.search,
     }),
   };
   return {

@@ -26,6 +26,7 @@ export const taskOptions: readonly string[] = [
   'baseUrl',
   'api',
   'effort',
+  'search',
   'attach',
   'system',
   'appendSystem',

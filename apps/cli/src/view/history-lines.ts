@@ -1,4 +1,4 @@
-import type { Event, UserPart } from '@cobbler/agent';
+import type { AssistantPart, Event, UserPart } from '@cobbler/agent';
 import { textOf } from '@cobbler/agent';
 import type {
   CallItem,
@@ -7,11 +7,13 @@ import type {
   FinishedEvent,
   NoteItem,
 } from '@cobbler/agent/events';
-import { itemsOf } from '@cobbler/agent/events';
+import { itemsOf, searchNotes } from '@cobbler/agent/events';
 import { assertNever } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { formatCount, plural } from '../terminal/format.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
+import { oneLine } from '../terminal/one-line.ts';
+import type { Style } from '../terminal/style.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { fileLabel } from './tool-calls.ts';
 import type { ReportView } from './tool-report.ts';
@@ -46,6 +48,7 @@ function entriesOf(item: ConversationItem, calls: ToolCallList, view: PastView):
       if (item.event === undefined) return [];
       calls.addResponse(item.event);
       const lines = item.message === undefined ? [] : markdownLines(textOf(item.message), view);
+      lines.push(...searchLines(item.parts, view.style));
       const reports = item.calls.flatMap((call) => reportOf(call, calls, view));
       return [{ seq, lines: lines.length > 0 ? ['', ...lines] : [] }, ...reports];
     }
@@ -77,6 +80,13 @@ function noteLines(note: NoteItem['what'], { style }: PastView): string[] {
     default:
       return assertNever(note);
   }
+}
+
+/** Returns the searches of a response and the numbered sources of its text. */
+export function searchLines(content: readonly AssistantPart[], style: Style): string[] {
+  const { lines, sources } = searchNotes(content);
+  const shown = sources.map(({ url, title = '' }, at) => `${at + 1}. ${`${title} ${url}`.trim()}`);
+  return [...lines, ...shown].map((line) => style.dim(oneLine(line)));
 }
 
 /** Returns what a compaction did: `12 older messages summarized to save space: 120k to 8k tokens`. */

@@ -10,7 +10,7 @@ import { RunActivity, retryWords } from './activity.ts';
 import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
 import { footerLine } from './footer.ts';
-import { compactionWords, noticeWords } from './history-lines.ts';
+import { compactionWords, noticeWords, searchLines } from './history-lines.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
@@ -226,6 +226,9 @@ export class RunView implements RunDisplay {
     this.#endBlock();
     this.#partial = '';
     if (!isFinal && !this.#streams && text.trim() !== '') this.#say(text);
+    const { quiet, report } = this.#parts;
+    const notes = quiet ? [] : searchLines(content, report.style);
+    if (notes.length > 0) this.#lines(notes);
   }
 
   /** Prints text between calls to the report, because it is not the response. */

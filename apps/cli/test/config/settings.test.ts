@@ -60,6 +60,20 @@ describe('the model selection', () => {
     );
   });
 
+  test('takes the search from the option or the file, and rejects an API without one', async () => {
+    const { file: _, ...env } = homeWith('search: true\n');
+    const making = async (flags: Parameters<typeof readSettings>[1], home = env) =>
+      await makeAgent(await readSettings({ ...home, ANTHROPIC_API_KEY: 'k' }, flags));
+    const chat = { model: 'openai:qwen3', baseURL: 'http://localhost:1/v1' };
+    await making({ model: 'balanced', search: true });
+    await expect(making(chat)).rejects.toMatchObject({ code: 'unsupported' });
+    const { file: __, ...plain } = homeWith('effort: high\n');
+    await expect(making({ ...chat, search: true }, plain)).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(readSettings(homeWith('search: yes please\n'))).rejects.toThrow(
+      '"search" must be true or false',
+    );
+  });
+
   describe('a model name', () => {
     const key = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' };
     const making = async (model: string, more: Record<string, string> = {}) => {

@@ -56,6 +56,7 @@ export {
   type PendingRetry,
 } from './live-response.ts';
 export { type MessageIssue, type RepairedMessages, repairMessages } from './repair-messages.ts';
+export { hasSearched, searchNotes } from './search-notes.ts';
 export { addUsd, spendingOf } from './spending.ts';
 export { type Approval, emptyState, type OpenCall, openRequests, type State } from './state.ts';
 export { visibleText } from './visible-text.ts';

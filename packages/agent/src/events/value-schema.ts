@@ -55,10 +55,21 @@ const reasoning = withTypeName(
   "The model's thinking. The text can be empty if the provider does not show it and returns only a signature or encrypted data.",
   z.looseObject({ type: z.literal('reasoning'), text: z.string(), seal: seal.optional() }),
 );
+const source = withTypeName(
+  'Source',
+  'A web page. Its address and title come from a search: display them only as text, and link only to http and https.',
+  z.looseObject({ url: z.string(), title: z.string().optional() }),
+);
 const providerData = withTypeName(
   'ProviderDataPart',
   'A provider-specific part that has no meaning for other providers and must keep its position.',
-  z.looseObject({ type: z.literal('opaque'), seal }),
+  z.looseObject({
+    type: z.literal('opaque'),
+    seal,
+    searched: z.string().optional().describe('The query of a web search that the provider ran.'),
+    problem: z.string().optional().describe('The reason why a web search failed.'),
+    sources: z.array(source).optional().describe('The web pages that the text before this part cites.'),
+  }),
 );
 const toolCall = withTypeName(
   'ToolCallPart',
@@ -142,6 +153,7 @@ export const usage: z.ZodType = withTypeName(
       "The part of `cacheWriteTokens` written for the longer of the provider's cache lifetimes, at a higher price.",
     ),
     reasoningTokens: some.describe('Output tokens spent on reasoning.'),
+    searches: some.describe('Web searches that the provider ran and charges separately.'),
     estimated: flag.describe('True if some counts are estimated, because they were not reported.'),
   }),
 );

@@ -14,6 +14,11 @@ export interface AgentConfig {
   readonly temperature?: number;
   /** Reasoning effort. Absent: the provider's default. Models that do not support it are rejected. */
   readonly effort?: Effort;
+  /**
+   * True to let the model search the web with the provider's own search, at most 10 times in a request, at a price for
+   * each search. Providers and APIs without one reject it with `unsupported`. Default false.
+   */
+  readonly search?: boolean;
   /** Time limit of one model request in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
   /**

@@ -47,7 +47,7 @@ export const defaultLimits: Required<Pick<Limits, 'turns' | 'repeats' | 'ms'>> =
   ms: 3_600_000,
 };
 
-/** US dollars per million tokens. */
+/** US dollars per million tokens, and per web search. */
 export interface Price {
   readonly input: number;
   readonly output: number;
@@ -57,6 +57,8 @@ export interface Price {
   readonly cacheWrite?: number;
   /** Price of writing for the longer of the provider's cache lifetimes. Default: `cacheWrite`. */
   readonly cacheWriteLong?: number;
+  /** Price of one web search that the provider runs. Default 0. */
+  readonly search?: number;
 }
 
 /**
@@ -82,7 +84,7 @@ export function costOf(usage: Usage, price: Price): number {
     (write - long) * cacheWrite +
     long * cacheWriteLong +
     usage.outputTokens * price.output;
-  return perMillion / 1_000_000;
+  return perMillion / 1_000_000 + (usage.searches ?? 0) * (price.search ?? 0);
 }
 
 /** Returns the maximum cost of input tokens in US dollars, regardless of caching. */

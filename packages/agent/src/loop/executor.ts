@@ -1,4 +1,5 @@
 import type { RunEvent } from '../events/event.ts';
+import { hasSearched } from '../events/search-notes.ts';
 import { Budget } from '../interfaces/budget.ts';
 import { allowAll } from '../interfaces/gate.ts';
 import type { Limits } from '../interfaces/limits.ts';
@@ -6,6 +7,7 @@ import { defaultLimits, noPricing } from '../interfaces/limits.ts';
 import { planOutput } from '../interfaces/output.ts';
 import type { Tool, ToolContext } from '../interfaces/tool.ts';
 import { readTool } from '../interfaces/tool.ts';
+import { toolOutput } from '../interfaces/tool-output.ts';
 import { advanceOptions, executorOptions, runOptions } from '../run/option-readers.ts';
 import type {
   AdvanceOptions,
@@ -175,8 +177,18 @@ export class Executor<Tools extends Tool = Tool> {
           // The limit also refuses the next request of the run that makes the call, which then asks.
           onReached: 'end',
         } as const;
-        const options = { signal, budget, onEvent: reportTo(context), ...defined({ output, user }) };
-        return await responseOf(startRun(this.#configOf(start, options)));
+        const report = reportTo(context);
+        let searched = false;
+        const onEvent = (event: RunEvent) => {
+          searched ||= event.type === 'assistant' && hasSearched(event.content);
+          report(event);
+        };
+        const options = { signal, budget, onEvent, ...defined({ output, user }) };
+        const answer = await responseOf(startRun(this.#configOf(start, options)));
+        if (!searched) return answer;
+        // Unlike its tools, the searches of its model are known only afterwards.
+        const content = typeof answer === 'string' ? answer : JSON.stringify(answer);
+        return toolOutput({ content, untrusted: true });
       },
     };
     return read(tool, readTool) as Tool<Name, SubAgentArgs>;

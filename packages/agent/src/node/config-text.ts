@@ -95,6 +95,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   model: text,
   maxTokens: count,
   temperature,
+  search: yesOrNo,
   effort: words('low', 'medium', 'high', 'max'),
   requestTimeout: count,
   retryFor: count,
@@ -163,7 +164,7 @@ function price(value: unknown): string | undefined {
   return flatPrice(usual) ?? (problem && `${problem} in longPrompt.price`);
 }
 
-const priceFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'];
+const priceFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'search'];
 
 function flatPrice(value: unknown): string | undefined {
   if (!isObject(value)) return 'must have prices for "input" and "output", in US dollars per million tokens';

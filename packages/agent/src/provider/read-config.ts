@@ -1,7 +1,7 @@
 import { readEffort } from '../interfaces/agent.ts';
 import type { Environment, FactoryConfig } from '../interfaces/config.ts';
 import type { Readers } from '../values/input.ts';
-import { amount, callable, text, when, withMethods } from '../values/input.ts';
+import { amount, callable, flag, text, when, withMethods } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import { readTimeouts } from './http/timeouts.ts';
@@ -27,6 +27,7 @@ export const configReaders: Readers<ServiceConfig> = {
   // -1 is the default of the provider.
   temperature: when((value) => Number.isFinite(value), 'a number'),
   effort: readEffort,
+  search: flag,
   requestTimeout: amount,
   retryFor: amount,
   apiKey: text,

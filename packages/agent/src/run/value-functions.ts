@@ -29,7 +29,7 @@ const rate: Reader<number> = when(
 
 /** Reads a price. Amounts that are not numbers make it unknown, not free. */
 export const readPrice: Reader<Price> = record<Price>(
-  { input: rate, output: rate, cacheRead: rate, cacheWrite: rate, cacheWriteLong: rate },
+  { input: rate, output: rate, cacheRead: rate, cacheWrite: rate, cacheWriteLong: rate, search: rate },
   ['input', 'output'],
 );
 

@@ -224,6 +224,7 @@ export const readUsage: Reader<Usage> = record<Usage>(
     cacheWriteTokens: count,
     cacheWriteLongTokens: count,
     reasoningTokens: count,
+    searches: count,
     estimated: flag,
   },
   ['inputTokens', 'outputTokens'],

@@ -16,6 +16,7 @@ export type {
   ProviderDataPart,
   ReasoningPart,
   Seal,
+  Source,
   TextPart,
   ToolCallPart,
   ToolResultMessage,

@@ -64,6 +64,18 @@ export interface Seal {
 export interface ProviderDataPart {
   readonly type: 'opaque';
   readonly seal: Seal;
+  /** The query of a web search that the provider ran. */
+  readonly searched?: string;
+  /** The reason why a web search failed. */
+  readonly problem?: string;
+  /** The web pages that the text before this part cites. */
+  readonly sources?: readonly Source[];
+}
+
+/** A web page. Its address and title come from a search: display them only as text, and link only to http and https. */
+export interface Source {
+  readonly url: string;
+  readonly title?: string;
 }
 
 /** The model's request to run a tool. */
@@ -110,6 +122,8 @@ export interface Usage {
   readonly cacheWriteLongTokens?: number;
   /** Output tokens spent on reasoning. */
   readonly reasoningTokens?: number;
+  /** Web searches that the provider ran and charges separately. */
+  readonly searches?: number;
   /** True if some counts are estimated, because they were not reported. */
   readonly estimated?: boolean;
 }

@@ -5,12 +5,13 @@ export type { Usage } from './stored-values.ts';
 /** Usage of zero tokens. */
 export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
 
-type Detail = 'cacheReadTokens' | 'cacheWriteTokens' | 'cacheWriteLongTokens' | 'reasoningTokens';
+type Detail = Exclude<keyof Usage, 'inputTokens' | 'outputTokens' | 'estimated'>;
 const details: readonly Detail[] = [
   'cacheReadTokens',
   'cacheWriteTokens',
   'cacheWriteLongTokens',
   'reasoningTokens',
+  'searches',
 ];
 
 /** Returns the sum of two usages. A detail stays undefined only if neither reports it. */

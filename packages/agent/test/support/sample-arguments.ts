@@ -119,6 +119,8 @@ const samples: Readonly<Record<string, Sample>> = {
 
   checkSchema: () => [schema, { a: 'b' }],
   cleanKey: () => [' key '],
+  hasSearched: () => [[{ type: 'text', text: 'Rain.' }]],
+  searchNotes: () => [[{ type: 'text', text: 'Rain.' }]],
   fallback: () => [[agent(), agent()], { coolDownMs: 1_000 }],
   'fallback().run': () => [{ messages, tools: [], system: 'Be brief.' }, { mayRetry: () => false }],
   route: () => [{ one: agent(), two: agent() }, () => 'one', { contextTokens: 1_000 }],

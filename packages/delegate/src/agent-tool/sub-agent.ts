@@ -1,6 +1,7 @@
 import type { Executor, RunEvent, RunResult, ToolQuestion } from '@cobbler/agent';
 import { AgentError, Budget, noUsage, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { hasSearched } from '@cobbler/agent/events';
 import { callable, read, record, text } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type {
@@ -85,6 +86,8 @@ function report(event: RunEvent, onEvent: BackendContext['onEvent']): void {
     const { callId: id, toolName, arguments: given } = event;
     onEvent?.({ type: 'part', part: { type: 'tool_call', id, toolName, arguments: given } });
   } else if (event.type === 'assistant') {
+    const result = { type: 'result', callId: '', text: '', isError: false } as const;
+    if (hasSearched(event.content)) onEvent?.({ ...result, untrusted: 'web_search' });
     for (const part of event.content) if (part.type === 'text') onEvent?.({ type: 'part', part });
   } else if (event.type === 'tool_result') {
     const { callId, isError, toolName, untrusted } = event;

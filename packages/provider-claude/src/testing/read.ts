@@ -8,6 +8,7 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
+import { searchTool } from '../search.ts';
 import { sealOf } from './signature.ts';
 
 /** Parses a request into the neutral form. The rules have already rejected requests that a provider must not send. */
@@ -19,7 +20,9 @@ export function read(value: unknown): ReadRequest {
     model: body.model,
     system: textOf(body.system),
     turns: body.messages.map(readTurn),
-    tools: (body.tools ?? []).map(readTool),
+    tools: (body.tools ?? [])
+      .filter((tool) => !('type' in tool && tool.type === searchTool.type))
+      .map(readTool),
     toolChoice: body.tool_choice?.type === 'none' ? 'none' : 'auto',
     maxTokens: body.max_tokens,
     ...(format != null && { output: readShape(format.schema) }),
@@ -35,9 +38,14 @@ function readTurn(message: MessageParam): ReadRequest['turns'][number] {
   if (message.role === 'system') throw new Error('The turns contain a system message.');
   const { content } = message;
   const parts: ReadPart[] =
-    typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(readBlock);
+    typeof content === 'string'
+      ? [{ type: 'text', text: content }]
+      : content.filter(({ type }) => !ofService.has(type)).map(readBlock);
   return { side: message.role, parts };
 }
+
+/** The types of the blocks of searches, which the neutral form does not have. */
+const ofService: ReadonlySet<string> = new Set(['server_tool_use', 'web_search_tool_result']);
 
 function readBlock(block: ContentBlockParam): ReadPart {
   switch (block.type) {

@@ -2,6 +2,7 @@ import type { WireError } from '@cobbler/agent/testing';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, isFields, listOf, textOf } from '../fields.ts';
 import { claudeModel, thinkingTraits } from '../models.ts';
+import { searchTool } from '../search.ts';
 import { refusal, serviceError } from './errors.ts';
 import { isSigned } from './signature.ts';
 
@@ -41,6 +42,7 @@ const rules: readonly Rule[] = [
   (request) => firstBlock(request, signature),
   toolUseIds,
   toolResults,
+  searchResults,
   toolsForHistory,
   prefill,
 ];
@@ -142,6 +144,7 @@ function hasOpenObject(schema: unknown): boolean {
 function toolNames(request: Fields): string | undefined {
   const tools = listOf(request['tools']).map(fieldsOf);
   for (const [index, tool] of tools.entries()) {
+    if (tool['type'] === searchTool.type && tool['name'] === searchTool.name) continue;
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(textOf(tool['name']))) {
       return `tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
     }
@@ -322,6 +325,21 @@ function strayResult(message: Fields, index: number, before: Fields): string | u
     seen.add(id);
   }
   return undefined;
+}
+
+/** Only the last message may contain a search without its result: doc build-with-claude/handling-stop-reasons; quoted */
+function searchResults(request: Fields): string | undefined {
+  const messages = messagesOf(request);
+  return firstOf(messages, (message, index) => {
+    const blocks = blocksOf(message);
+    const results = idsOf(blocks, 'web_search_tool_result', 'tool_use_id');
+    const calls = idsOf(blocks, 'server_tool_use', 'id');
+    const open = index < messages.length - 1 ? calls.find((id) => !results.includes(id)) : undefined;
+    return (
+      open &&
+      `messages.${index}: \`web_search\` tool use with id \`${open}\` was found without a corresponding \`web_search_tool_result\` block`
+    );
+  });
 }
 
 /** gh anthropics/anthropic-sdk-python#494 */

@@ -8,6 +8,7 @@ import { usageOf } from '../usage.ts';
 import { responsesIgnored } from './ignored.ts';
 import type { ItemKind, OutputItem } from './items.ts';
 import { add, Items, whole } from './items.ts';
+import { isSearch, sealSources, searchCount, shownSearch } from './search.ts';
 import { messageHead } from './turn.ts';
 
 interface ResponsesStreamState {
@@ -261,7 +262,8 @@ function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
       else if (!known.isAnnounced && headOf(item, out) !== undefined)
         broken(out, 'the start of a message is missing');
       whole(known, 'text', textsIn(item, 'content', '', out), out);
-      return out.close(key);
+      out.close(key);
+      return wasDone ? undefined : sealSources(item, key, out);
     case 'reasoning':
       answerOf(out).thought = true;
       settleThought(known, item, out);
@@ -275,7 +277,7 @@ function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
     default:
       // The guide requires every item of the output to be sent back, including unknown ones.
       if (typeof item['type'] !== 'string') out.ignore('an item without a type');
-      else if (!wasDone) out.seal(key, inputItem(item));
+      else if (!wasDone) out.seal(key, inputItem(item), shownSearch(item));
       else out.ignore('repetition');
   }
 }
@@ -312,6 +314,8 @@ function close(response: Fields, out: ResponseSink): void {
   if (lost !== undefined) out.ignore(`an item of an unknown type at ${lost}`);
   emitModel(response, out);
   emitUsage(response, out);
+  const searches = searchCount(response, output);
+  if (searches > 0) out.usage({ searches });
 }
 
 /**
@@ -347,8 +351,8 @@ function canReturn(item: Fields): boolean {
 
 /** Returns the item as the service accepts it back: complete, without output-only fields, which it rejects. */
 function inputItem(item: Fields): Json {
-  const { status: _status, created_by: _createdBy, ...rest } = item;
-  return rest as Json;
+  const { status, created_by: _createdBy, ...rest } = item;
+  return (isSearch(item['type']) ? { ...rest, status } : rest) as Json;
 }
 
 /** Returns the texts of the parts of an item. A part without text is of an unknown kind. */

@@ -19,9 +19,9 @@ export const responsesIgnored: Readonly<Record<string, string>> = {
   'response.reasoning_summary_text.done': repeats,
   'response.reasoning_summary_part.added': repeats,
   'response.reasoning_summary_part.done': repeats,
-  // A source of a text, which is complete without it.
-  'response.output_text.annotation.added': empty,
-  'part.annotations': empty,
+  // The sources of a text are stored from its complete item.
+  'response.output_text.annotation.added': repeats,
+  'part.annotations': repeats,
   // The likelihood of each token.
   'part.logprobs': empty,
   // Who made the call: no request declares a tool that makes calls.

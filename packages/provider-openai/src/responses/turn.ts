@@ -85,6 +85,8 @@ function assistantItems(parts: readonly AssistantPart[], thinks: boolean): Respo
     } else if (part.type === 'tool_call') add((ids) => functionCall(part, ids));
     else if (part.seal !== undefined) {
       const { data } = part.seal;
+      // Only users see them: the service accepts texts without them.
+      if (isObject(data) && data['type'] === 'sources') continue;
       head = messageHead(data);
       // Sealed items are input items: they came from the service.
       const item = data as unknown as ResponseInputItem;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@cobbler/agent';
-import type { Wire, WireRequest } from '@cobbler/agent/provider';
-import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
+import type { FactoryConfig, Wire, WireRequest } from '@cobbler/agent/provider';
+import type { ResponseCreateParamsStreaming, Tool } from 'openai/resources/responses/responses';
 import type { Reasoning } from 'openai/resources/shared';
 import { cacheFields, takesCacheKey } from '../cache-fields.ts';
 import type { OpenAIAddress } from '../endpoint.ts';
@@ -17,11 +17,13 @@ export interface ResponsesOptions {
   readonly reasoningSummary?: 'auto' | 'off';
 }
 
+type ResponsesSettings = ResponsesOptions & Pick<FactoryConfig, 'search'>;
+
 /**
  * Creates the wire of the Responses API without state at the service: nothing is stored, and reasoning is received
  * encrypted and sent back with the next request.
  */
-export function responsesWire(address: OpenAIAddress, model: string, options: ResponsesOptions = {}): Wire {
+export function responsesWire(address: OpenAIAddress, model: string, options: ResponsesSettings = {}): Wire {
   // OpenAI's other models reject reasoning items; the models of other servers are unknown.
   const thinks = !address.official || reasons(model);
   const keyed = takesCacheKey(address, 'responses', model);
@@ -43,15 +45,20 @@ export function responsesWire(address: OpenAIAddress, model: string, options: Re
  */
 function responsesBody(
   request: WireRequest,
-  options: ResponsesOptions,
+  options: ResponsesSettings,
   keyed: boolean,
 ): ResponseCreateParamsStreaming {
   const body: ResponseCreateParamsStreaming = { model: request.model, stream: true, store: false };
   if (keyed) Object.assign(body, cacheFields(request));
   if (request.system.length > 0) body.instructions = request.system.join('\n\n');
-  if (request.tools.length > 0) {
-    // `strict` defaults to true, which would change the schema and its required fields.
-    body.tools = request.tools.map((tool) => ({ type: 'function', ...tool, strict: false }));
+  // `strict` defaults to true, which would change the schema and its required fields.
+  const tools: Tool[] = request.tools.map((tool) => ({ type: 'function', ...tool, strict: false }));
+  if (options.search) {
+    tools.unshift({ type: 'web_search' });
+    body.max_tool_calls = 10;
+  }
+  if (tools.length > 0) {
+    body.tools = tools;
     if (request.toolChoice === 'none') body.tool_choice = 'none';
   }
   if (reasons(request.model)) {

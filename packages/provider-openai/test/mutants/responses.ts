@@ -48,8 +48,8 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: responsesEvent,
-    find: 'const { status: _status, created_by: _createdBy, ...rest } = item;',
-    replace: 'const { status: _status, encrypted_content: _encrypted, ...rest } = item;',
+    find: 'const { status, created_by: _createdBy, ...rest } = item;',
+    replace: 'const { status, encrypted_content: _encrypted, ...rest } = item;',
     why: 'Responses: reasoning is sent back without its encrypted content',
     breaks: ['P12'],
     by: 'openai responses: seals',

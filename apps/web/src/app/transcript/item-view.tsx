@@ -1,6 +1,6 @@
 import type { AssistantPart } from '@cobbler/agent';
 import type { ConversationItem, ResponseItem, UserItem } from '@cobbler/agent/events';
-import { ignore } from '@cobbler/agent/events';
+import { ignore, searchNotes } from '@cobbler/agent/events';
 import type { FunctionComponent, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Attachments } from '../parts/attachments.tsx';
@@ -136,7 +136,11 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
         return call && <CallCard key={index} call={call} progress={progress[call.part.id]} opened={opened} />;
       }
       case 'opaque':
-        return null;
+        return searchNotes([part]).lines.map((line) => (
+          <p key={`${index} ${line}`} class="muted small">
+            {line}
+          </p>
+        ));
       default:
         return ignore<never>(part) ?? null;
     }
@@ -144,6 +148,7 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
   return (
     <>
       {item.parts.map(draw)}
+      <Sources parts={item.parts} />
       {item.parts.length === 0 && <p class="muted">The response is empty.</p>}
       {item.cutNote !== undefined && <p class="muted">The response ended before it was complete.</p>}
       {item.event?.stopReason === 'max_tokens' && (
@@ -152,6 +157,20 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
       {item.event?.stopReason === 'refusal' && <p class="muted">The model declined to continue.</p>}
     </>
   );
+}
+
+/** The web pages that a response cites. */
+function Sources({ parts }: Pick<ResponseItem, 'parts'>): VNode | null {
+  const { sources } = searchNotes(parts);
+  if (sources.length === 0) return null;
+  const links = sources.map(({ url, title }) => (
+    <li key={url}>
+      <a href={url} target="_blank" rel="noopener noreferrer" title={url}>
+        {title || url}
+      </a>
+    </li>
+  ));
+  return <ol class="sources small">{links}</ol>;
 }
 
 /** The reasoning of the model: collapsed by default. */

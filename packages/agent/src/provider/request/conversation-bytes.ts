@@ -57,9 +57,9 @@ export class ConversationBytes {
       last = turns[count - 1];
     }
     if (last === undefined || last.upTo === 0) return count;
-    // Another message of the same side extends the turn, which then changes.
+    // Another message of the same side extends the turn, which then changes, as does a turn that was to be continued.
     const next = messages[last.upTo];
-    const isLonger = next !== undefined && (next.role === 'assistant') === (last.side === 'assistant');
+    const isLonger = next !== undefined && (last.side === 'assistant' || next.role !== 'assistant');
     return isLonger ? count - 1 : count;
   }
 

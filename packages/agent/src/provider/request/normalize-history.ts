@@ -238,7 +238,8 @@ function assistantTurn(
   }
   // Services reject an assistant turn that is empty or ends with reasoning.
   if (parts.length === 0 || parts[parts.length - 1]?.type === 'reasoning') parts.push(noAnswer);
-  return { turn: { side: 'assistant', parts }, upTo, open };
+  const isLast = upTo === messages.length;
+  return { turn: { side: 'assistant', parts, ...(isLast && { continues: true }) }, upTo, open };
 }
 
 function callPart(part: ToolCallPart, open: UnansweredCall[], names: CallNames, view: ViewFor): ToolCallPart {

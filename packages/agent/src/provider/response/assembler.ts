@@ -3,9 +3,10 @@ import { data } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
 import type { Seal } from '../../values/message.ts';
 import { maxAnswerBytes, maxArgumentBytes, sizeOf } from '../../values/sizes.ts';
+import { wellFormedJson } from '../../values/unicode.ts';
 import type { Usage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
-import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../wire/wire.ts';
+import type { BlockKey, Fault, FaultKind, ResponseSink, Shown, Wire } from '../wire/wire.ts';
 import type { BlockKind, ResponseBlock } from './block.ts';
 import { awaitsKind, readCall } from './block.ts';
 import type { ResponseHead } from './complete-response.ts';
@@ -119,14 +120,16 @@ export class Assembly implements ResponseSink {
     this.#show({ type: `${kind}_delta`, index: block.index, text: delta });
   }
 
-  seal(at: BlockKey, given: Json): void {
+  seal(at: BlockKey, given: Json, shown?: Shown): void {
     this.steps += 1;
     if (this.#over || this.#size + this.#held > maxAnswerBytes) return this.#refuseContent();
     const known = this.#at(at);
     // Text cannot have a seal, and a closed opaque block is complete: in both cases add a new block.
     const isOther = known === undefined || (known.kind === 'opaque' && known.closed);
     const block = known?.kind === 'text' ? this.#add('opaque') : isOther ? this.#open(at, 'opaque') : known;
-    if (block !== undefined) block.seal = this.#sealOf(given);
+    if (block === undefined) return;
+    block.seal = this.#sealOf(given);
+    block.shown = shown && (this.#stored(wellFormedJson(shown) as Json) as Shown);
   }
 
   call(at: BlockKey, id: string, name: string): void {
@@ -344,6 +347,7 @@ export class Assembly implements ResponseSink {
       text: '',
       closed: false,
       seal: undefined,
+      shown: undefined,
       id: '',
       name: '',
       mustClose: false,
@@ -371,14 +375,19 @@ export class Assembly implements ResponseSink {
   }
 
   #sealOf(given: Json): Seal {
-    let known = given;
+    return Object.freeze({ provider: this.#provider, data: this.#stored(given) });
+  }
+
+  /** Counts data and returns it as a log stores it. */
+  #stored(given: Json): Json {
     try {
-      known = data(given);
+      const known: Json = data(given);
       this.#held += sizeOf(known);
+      return known;
     } catch {
       this.#isStorable = false;
+      return given;
     }
-    return Object.freeze({ provider: this.#provider, data: known });
   }
 
   /** Emits an event. Errors of the listener are ignored. */

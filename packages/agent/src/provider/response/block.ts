@@ -4,6 +4,7 @@ import { isObject } from '../../values/json.ts';
 import type { AssistantPart, Seal } from '../../values/message.ts';
 import { maxArgumentBytes } from '../../values/sizes.ts';
 import { wellFormedJson, wellFormedText } from '../../values/unicode.ts';
+import type { Shown } from '../wire/wire.ts';
 
 export type BlockKind = 'text' | 'reasoning' | 'call' | 'opaque';
 
@@ -19,6 +20,7 @@ export interface ResponseBlock {
   text: string;
   closed: boolean;
   seal: Seal | undefined;
+  shown: Shown | undefined;
   /** Id and name of a call from the service. */
   id: string;
   name: string;
@@ -47,7 +49,10 @@ export function readCall({ text, name }: ResponseBlock, id: string, problem: str
 }
 
 /** Returns a block that is not a text as a frozen message part, or undefined if it is empty. */
-export function partOf({ kind, text, seal }: ResponseBlock, call?: ToolCall): AssistantPart | undefined {
+export function partOf(
+  { kind, text, seal, shown }: ResponseBlock,
+  call?: ToolCall,
+): AssistantPart | undefined {
   if (call !== undefined) {
     const { id, toolName, problem } = call;
     const part = { type: 'tool_call' as const, id, toolName, arguments: call.arguments };
@@ -61,7 +66,9 @@ export function partOf({ kind, text, seal }: ResponseBlock, call?: ToolCall): As
   if (kind === 'reasoning' && seal === undefined)
     return text === '' ? undefined : Object.freeze({ type: 'reasoning', text });
   if (seal === undefined) return undefined;
-  return Object.freeze(kind === 'reasoning' ? { type: 'reasoning', text, seal } : { type: 'opaque', seal });
+  return Object.freeze(
+    kind === 'reasoning' ? { type: 'reasoning', text, seal } : { type: 'opaque', seal, ...shown },
+  );
 }
 
 /** Returns whether a block is a seal that arrived before its block of this kind. */

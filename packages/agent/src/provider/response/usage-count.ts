@@ -10,6 +10,7 @@ const counted: readonly CountField[] = [
   'cacheWriteTokens',
   'cacheWriteLongTokens',
   'reasoningTokens',
+  'searches',
 ];
 
 /** Estimated number of UTF-16 code units, or bytes, per token, for text whose tokens were not reported. */

@@ -64,7 +64,12 @@ export interface ResultPart {
  */
 export type Turn =
   | { readonly side: 'user'; readonly parts: readonly (ResultPart | UserPart)[] }
-  | { readonly side: 'assistant'; readonly parts: readonly AssistantPart[] };
+  | {
+      readonly side: 'assistant';
+      readonly parts: readonly AssistantPart[];
+      /** True for the last turn of a request, which the model continues. */
+      readonly continues?: true;
+    };
 
 /**
  * Identifies a block while its response streams. A number is the position of the block: blocks start in the order 0, 1,
@@ -92,6 +97,9 @@ export interface Fault {
   readonly retryAfterMs?: number | undefined;
 }
 
+/** What users see of data that only the provider reads: a web search, or the sources of the text before it. */
+export type Shown = Omit<AssistantPart & { type: 'opaque' }, 'type' | 'seal'>;
+
 /**
  * Receives the content of a response from a wire. Every call except `ignore` counts as progress. An event without calls
  * makes the response invalid if it holds data other than its type, ids, numbers and flags. Only `end` is success, and
@@ -105,8 +113,11 @@ export interface ResponseSink {
   begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call' | 'opaque'): void;
   text(at: BlockKey, delta: string): void;
   reasoning(at: BlockKey, delta: string): void;
-  /** Attaches data that must be sent back unchanged: to the block at this key, or as a separate block. */
-  seal(at: BlockKey, data: Seal['data']): void;
+  /**
+   * Attaches data that must be sent back unchanged: to the block at this key, or as a separate block. `shown` is what
+   * users see of a separate block.
+   */
+  seal(at: BlockKey, data: Seal['data'], shown?: Shown): void;
   call(at: BlockKey, id: string, name: string): void;
   /** Adds a fragment of the JSON of a call's arguments. */
   input(at: BlockKey, fragment: string): void;

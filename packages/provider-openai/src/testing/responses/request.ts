@@ -1,5 +1,6 @@
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
+import { isSearch } from '../../responses/search.ts';
 import { list, numberOrNothing, object, readArguments, readDataURL, schema, text } from '../body.ts';
 import type { TurnPart } from '../turns.ts';
 import { turnsOf } from '../turns.ts';
@@ -18,8 +19,14 @@ export function read(body: unknown): ReadRequest {
   return {
     model: text(request['model'], 'model'),
     system: request['instructions'] === undefined ? '' : text(request['instructions'], 'instructions'),
-    turns: turnsOf(list(request['input'], 'input').map(readItem)),
-    tools: list(request['tools'] ?? [], 'tools').map(readTool),
+    turns: turnsOf(
+      list(request['input'], 'input')
+        .filter(({ type }) => !isSearch(type))
+        .map(readItem),
+    ),
+    tools: list(request['tools'] ?? [], 'tools')
+      .filter(({ type }) => type !== 'web_search')
+      .map(readTool),
     toolChoice: request['tool_choice'] === 'none' ? 'none' : 'auto',
     ...defined({
       maxTokens: numberOrNothing(request['max_output_tokens']),

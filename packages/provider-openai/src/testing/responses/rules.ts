@@ -2,6 +2,7 @@ import type { WireError } from '@cobbler/agent/testing';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
 import { isObject } from '../../fields.ts';
 import { reasons } from '../../models.ts';
+import { isSearch } from '../../responses/search.ts';
 import { objects } from '../body.ts';
 import { refusal } from '../wire-error.ts';
 import { decrypt } from './cipher.ts';
@@ -45,7 +46,9 @@ const rules: readonly Rule[] = [
   },
   /** github.com/coinbase/agentkit/pull/217, for Chat Completions; the field is named differently here. */
   (body) => {
-    const index = objects(body['tools']).findIndex((tool) => !/^[a-zA-Z0-9_-]+$/.test(String(tool['name'])));
+    const index = objects(body['tools']).findIndex(
+      ({ type, name }) => type !== 'web_search' && !/^[a-zA-Z0-9_-]+$/.test(String(name)),
+    );
     if (index === -1) return undefined;
     const param = `tools[${index}].name`;
     const message = `Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
@@ -140,7 +143,9 @@ function isForged(encrypted: unknown): boolean {
 function isFollowed(items: readonly Body[], index: number): boolean {
   const next = items.slice(index + 1).find((item) => item['type'] !== 'reasoning');
   if (next === undefined) return false;
-  return isCall(next) || (next['role'] === 'assistant' && typeof next['id'] === 'string');
+  return (
+    isCall(next) || isSearch(next['type']) || (next['role'] === 'assistant' && typeof next['id'] === 'string')
+  );
 }
 
 function isCall(item: Body): boolean {
