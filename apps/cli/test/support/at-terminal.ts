@@ -10,13 +10,16 @@ import { bareEnvironment, command, ended } from './binary.ts';
 export const hasScript: boolean =
   spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
-/** Runs the CLI, or another command, in a terminal of 80 columns, and types keys when the output contains a text. */
+/**
+ * Runs the CLI, or another command, in a terminal of 80 columns, and types keys when the output contains a text, or some
+ * milliseconds later, like a user who reads first.
+ */
 export async function atTerminal(
   args: readonly string[],
   options: {
     readonly env: Readonly<Record<string, string>>;
     readonly cwd: string;
-    readonly typing?: readonly (readonly [words: string, keys: string])[];
+    readonly typing?: readonly (readonly [words: string, keys: string, afterMs?: number])[];
     readonly before?: string;
     readonly command?: readonly string[];
   },
@@ -45,7 +48,7 @@ export async function atTerminal(
       if (next === undefined || !seen.includes(next[0])) return;
       typing.shift();
       seen = '';
-      child.stdin?.write(next[1]);
+      setTimeout(() => child.stdin?.write(next[1]), next[2] ?? 0);
     },
   });
   return { ...end, terminal: readFileSync(join(options.cwd, 'stty'), 'utf8') };

@@ -104,10 +104,11 @@ describe.skipIf(!hasScript)('at a terminal (needs script from util-linux)', () =
     mkdirSync(join(cwd, '.claude/commands'), { recursive: true });
     writeFileSync(join(cwd, '.claude/commands/fix.md'), 'Fix it.');
     const typing = [
-      ['y yes, n no', 'y'],
+      ['y yes, n no', 'y', 600],
       ['describe a task', '/exit\r'],
     ] as const;
-    const end = await atTerminal(['chat'], { env: claudeAt(await mockService([])), cwd, typing });
+    const env = { ...claudeAt(await mockService([])), COBBLER_HOME: temporaryFolder() };
+    const end = await atTerminal(['chat'], { env, cwd, typing });
     expect(end.code, end.stdout).toBe(0);
     expect(end.stdout).not.toContain('Warning');
   });

@@ -16,6 +16,7 @@ const toolFunctions = [
   'new Executor().asTool().execute',
   'defineTool().execute',
   'skillTool().execute',
+  'skillTool().subject',
   'fromFlatTool().execute',
 ];
 const transports = [

@@ -1,6 +1,7 @@
+import { lookup } from 'node:dns/promises';
 import type { ToolOutput, ToolResultPart } from '@cobbler/agent';
 import { toolOutput } from '@cobbler/agent';
-import { allowsUrl, isPublicAddress, resolveHost } from '@cobbler/agent/sandbox';
+import { allowsUrl, isPublicAddress } from '@cobbler/agent/sandbox';
 import { readContent } from './page-content.ts';
 import { notFetched, readUrl } from './url.ts';
 import type { WebFetchArgs, WebFetchOptions } from './web-fetch-options.ts';
@@ -15,7 +16,7 @@ export async function fetchPage(
   signal: AbortSignal,
 ): Promise<ToolOutput> {
   const access: WebAccess = {
-    ...{ resolve: resolveHost, isPublic: isPublicAddress, request: nodeRequest, ...effects },
+    ...{ resolve: addressesOf, isPublic: isPublicAddress, request: nodeRequest, ...effects },
     allowHosts,
     mayFollow: (url, isSame) =>
       mayFollow?.(url.href, isSame) ?? (isSame || allowHosts.some((one) => allowsUrl(one, url.href))),
@@ -37,6 +38,10 @@ export async function fetchPage(
     summary: isError ? `status ${response.status}` : mediaType,
     ...(isError && { isError }),
   });
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
 /** Returns the characters from an offset on, with a note if there are others. */

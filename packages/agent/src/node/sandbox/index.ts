@@ -17,6 +17,6 @@ export { isGitLine } from './git.ts';
 export type { HostConnection, HostNetwork } from './host-proxy.ts';
 export type { SandboxOptions } from './options.ts';
 export { probeSandbox, probeSandboxSync, type SandboxStatus } from './probe.ts';
-export { isPublicAddress, resolveHost } from './public-address.ts';
+export { isPublicAddress } from './public-address.ts';
 export { isRegistryLine } from './registry.ts';
 export { bwrapSandbox, createSandbox, noRestrictions, seatbeltSandbox } from './sandbox.ts';

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { networkInterfaces } from 'node:os';
+import { read, text } from '../../values/input.ts';
 
 /** IPv4 networks that do not belong to one host on the internet. */
 const specialIPv4 = blockList('ipv4', [
@@ -31,7 +32,12 @@ type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | unde
  * reserved and documentation addresses do not, nor do IPv6 addresses that contain an IPv4 address, the addresses of this
  * machine, and the IPv6 networks that it is part of.
  */
-export function isPublicAddress(address: string, interfaces: Interfaces = networkInterfaces()): boolean {
+export function isPublicAddress(address: string): boolean {
+  return isPublicBeside(networkInterfaces(), read(address, text, 'address'));
+}
+
+/** The same for a machine with these network interfaces. */
+export function isPublicBeside(interfaces: Interfaces, address: string): boolean {
   const family = isIP(address);
   if (family === 0) return false;
   if (ownNetworks(interfaces).check(address, family === 4 ? 'ipv4' : 'ipv6')) return false;

@@ -12,7 +12,7 @@ import { fakeRuntime } from '@cobbler/agent/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { allowsHost } from '../../../src/node/allowed-host.ts';
 import { connectTo, HostProxy } from '../../../src/node/sandbox/host-proxy.ts';
-import { isPublicAddress } from '../../../src/node/sandbox/public-address.ts';
+import { isPublicAddress, isPublicBeside } from '../../../src/node/sandbox/public-address.ts';
 
 const folder = () => {
   const path = mkdtempSync(join(tmpdir(), 'proxy-'));
@@ -136,7 +136,7 @@ describe('a public address', () => {
         { ...common, family: 'IPv6', address: '2606:4700::1', cidr: '2606:4700::1/64', scopeid: 0 },
       ],
     } as const;
-    expect(isPublicAddress(address, interfaces)).toBe(expected);
+    expect(isPublicBeside(interfaces, address)).toBe(expected);
   });
 });
 
