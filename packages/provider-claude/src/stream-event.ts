@@ -3,7 +3,7 @@ import type { ResponseSink } from '@cobbler/agent/provider';
 import { dropUnread } from '@cobbler/agent/provider';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
-import { fieldsOf, listOf, textOf } from './fields.ts';
+import { fieldsOf, textOf } from './fields.ts';
 import type { ServerCalls } from './search.ts';
 import { addServerInput, endBlock, sealBlock, sealCitation } from './search.ts';
 
@@ -76,13 +76,19 @@ export function readUsual(text: string, out: ResponseSink): boolean {
     const calls = match === null ? undefined : started.get(out);
     if (match === null || calls === undefined) return false;
     const [, closed, ended] = match;
-    if (closed !== undefined) endBlock(calls, Number(closed), out);
+    if (closed !== undefined && calls.size > 0) endBlock(calls, Number(closed), out);
+    else if (closed !== undefined) out.close(Number(closed));
     else if (ended !== undefined) out.end();
     return true;
   }
   const at = text.charCodeAt(indexAt) - digitZero;
   if (text.charCodeAt(kindAt) === letterT) out.text(at, text.slice(textAt, text.indexOf('"', textAt)));
-  else addInput(at, text.slice(jsonAt, text.indexOf('"', jsonAt)), out);
+  else {
+    const json = text.slice(jsonAt, text.indexOf('"', jsonAt));
+    // Without a function of its own for the calls of models, which are many.
+    if (started.get(out)?.size) addInput(at, json, out);
+    else out.input(at, json);
+  }
   return true;
 }
 
@@ -114,8 +120,11 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   const delta = event['delta'] as Fields;
   const kind = delta['type'];
   if (kind === 'text_delta') out.text(at, onlyText(delta, 'text', out));
-  else if (kind === 'input_json_delta') addInput(at, onlyText(delta, 'partial_json', out), out);
-  else if (kind === 'thinking_delta') out.reasoning(at, onlyText(delta, 'thinking', out));
+  else if (kind === 'input_json_delta') {
+    const json = onlyText(delta, 'partial_json', out);
+    if (started.get(out)?.size) addInput(at, json, out);
+    else out.input(at, json);
+  } else if (kind === 'thinking_delta') out.reasoning(at, onlyText(delta, 'thinking', out));
   else if (kind === 'signature_delta') readSignature(at, onlyText(delta, 'signature', out), out);
   else if (kind === 'citations_delta') {
     dropUnread(kind, delta, ['type', 'citation'], out);
@@ -130,9 +139,17 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
   const calls = started.get(out);
   if ((calls === undefined) !== (type === 'message_start')) return broken(out);
   dropUnread(String(type), event, read, out);
-  if (calls === undefined) return readStart(fieldsOf(event['message']), out);
+  if (calls === undefined) {
+    started.set(out, new Map());
+    const message = fieldsOf(event['message']);
+    const { content } = message;
+    if (isGiven(content) && (content as { length?: unknown }).length !== 0)
+      out.ignore('content of message_start');
+    if (typeof message['model'] === 'string') out.model(message['model']);
+    return readUsage(message['usage'], out);
+  }
   if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), calls, out);
-  if (type === 'content_block_stop') return endBlock(calls, at, out);
+  if (type === 'content_block_stop') return calls.size > 0 ? endBlock(calls, at, out) : out.close(at);
   if (type === 'message_stop') return out.end();
   if (type === 'message_delta') {
     readUsage(event['usage'], out);
@@ -142,15 +159,6 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
     const reason = delta['stop_reason'];
     if (typeof reason === 'string') out.stop(stopReasons.get(reason) ?? 'unknown', reason);
   }
-}
-
-function readStart(message: Fields, out: ResponseSink): void {
-  started.set(out, new Map());
-  const { content } = message;
-  if (isGiven(content) && (content as { length?: unknown }).length !== 0)
-    out.ignore('content of message_start');
-  if (typeof message['model'] === 'string') out.model(message['model']);
-  readUsage(message['usage'], out);
 }
 
 /** Reports a response whose start is missing, or arrived twice. */
@@ -171,7 +179,8 @@ function readBlock(at: number, block: Fields, calls: ServerCalls, out: ResponseS
   if (type === 'text') {
     out.begin(at, 'text');
     if (block['text'] !== '') out.text(at, textIn(block, 'text', out));
-    for (const citation of listOf(block['citations'])) sealCitation(at, citation, out);
+    if (Array.isArray(block['citations']))
+      for (const citation of block['citations']) sealCitation(at, citation, out);
   } else if (type === 'thinking') {
     out.begin(at, 'reasoning');
     out.reasoning(at, textIn(block, 'thinking', out));
@@ -210,7 +219,8 @@ function readUsage(given: unknown, out: ResponseSink): void {
   const cacheWrite = count(usage['cache_creation_input_tokens']);
   const cacheWriteLong = count(fieldsOf(usage['cache_creation'])['ephemeral_1h_input_tokens']);
   const reasoning = count(fieldsOf(usage['output_tokens_details'])['thinking_tokens']);
-  const searches = count(fieldsOf(usage['server_tool_use'])['web_search_requests']);
+  const service = usage['server_tool_use'];
+  const searches = service == null ? undefined : count(fieldsOf(service)['web_search_requests']);
   const counts: { -readonly [Field in keyof Usage]?: Usage[Field] } = {};
   if (input !== undefined) counts.inputTokens = input + (cacheRead ?? 0) + (cacheWrite ?? 0);
   if (output !== undefined) counts.outputTokens = output;

@@ -32,7 +32,11 @@ export function writeTurn(turn: Turn): readonly Json[] {
       if (cited?.type === 'text') cited.citations = [...(cited.citations ?? []), citation];
     } else {
       const block = part.type === 'tool_result' ? writeResult(part) : writePart(part);
-      if (block !== undefined && !(isOver && isUnanswered(block, parts))) content.push(block);
+      if (
+        block !== undefined &&
+        !(isOver && block.type === 'server_tool_use' && isUnanswered(block.id, parts))
+      )
+        content.push(block);
     }
   }
   if (content.length === 0) content.push(blank);
@@ -40,10 +44,8 @@ export function writeTurn(turn: Turn): readonly Json[] {
   return [message as unknown as Json];
 }
 
-/** Returns true for a call of the service's own tool without a result, which only the turn that is continued may contain. */
-function isUnanswered(block: ContentBlockParam, parts: Turn['parts']): boolean {
-  if (block.type !== 'server_tool_use') return false;
-  const { id } = block;
+/** Returns true if a call of the service's own tool has no result. Only the turn that is continued may contain such a call. */
+function isUnanswered(id: string, parts: Turn['parts']): boolean {
   return !parts.some((part) => part.type === 'opaque' && fieldsOf(part.seal.data)['tool_use_id'] === id);
 }
 

@@ -25,7 +25,6 @@ import type {
 } from './event.ts';
 import { ignore } from './event-groups.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
-import { hasSearched } from './search-notes.ts';
 import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
 import { decideLimit, notRaised, openLimit, unanswered } from './state.ts';
@@ -207,10 +206,11 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
   const content = wellFormedAnswer(given);
   if (content.length === 0) return;
   state.messages.push(owned({ role: 'assistant', content }));
-  // The model has read the results when it writes the rest of the same response.
-  if (hasSearched(content)) state.untrusted ??= { toolName: 'web_search', turn: state.answers - 1 };
   state.calls = [];
   for (const part of content) {
+    // The model has read the results when it writes the rest of the same response.
+    if (part.type === 'opaque' && part.searched !== undefined)
+      state.untrusted ??= { toolName: 'web_search', turn: state.answers - 1 };
     if (part.type !== 'tool_call') continue;
     const index = state.calls.length;
     state.calls.push({ turn: state.answers, index, part, started: false, orphaned: false });

@@ -269,8 +269,8 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: 'src/events/fold.ts',
-    find: 'state.untrusted ??=',
-    replace: 'if (state.seq < 0) state.untrusted =',
+    find: 'if (event.untrusted === true) state.untrusted ??=',
+    replace: 'if (state.seq < 0) state.untrusted ??=',
     why: 'the conversation does not remember untrusted output',
     breaks: ['P21'],
     by: 'executor: untrusted',
