@@ -103,8 +103,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: 'if (closed !== undefined) endBlock(calls, Number(closed), out);',
-    replace: "if (closed !== undefined) out.end('complete');",
+    find: 'else if (closed !== undefined) out.close(Number(closed));',
+    replace: "else if (closed !== undefined) out.end('complete');",
     why: 'a response cut off after its first block counts as complete',
     breaks: ['P1'],
     by: 'claude: cuts',
@@ -191,8 +191,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "addInput(at, onlyText(delta, 'partial_json', out), out);",
-    replace: "out.text(at, onlyText(delta, 'partial_json', out));",
+    find: "const json = onlyText(delta, 'partial_json', out);",
+    replace: "const json = '';\n    out.text(at, onlyText(delta, 'partial_json', out));",
     why: 'call arguments are emitted as text',
     breaks: ['S0.7'],
     by: 'claude: calls',
