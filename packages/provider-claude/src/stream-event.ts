@@ -139,7 +139,7 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
   const calls = started.get(out);
   if ((calls === undefined) !== (type === 'message_start')) return broken(out);
   dropUnread(String(type), event, read, out);
-  if (calls === undefined) {
+  if (type === 'message_start') {
     started.set(out, new Map());
     const message = fieldsOf(event['message']);
     const { content } = message;
@@ -148,8 +148,8 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
     if (typeof message['model'] === 'string') out.model(message['model']);
     return readUsage(message['usage'], out);
   }
-  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), calls, out);
-  if (type === 'content_block_stop') return calls.size > 0 ? endBlock(calls, at, out) : out.close(at);
+  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), calls ?? new Map(), out);
+  if (type === 'content_block_stop') return calls?.size ? endBlock(calls, at, out) : out.close(at);
   if (type === 'message_stop') return out.end();
   if (type === 'message_delta') {
     readUsage(event['usage'], out);
