@@ -148,7 +148,8 @@ function readOther(type: unknown, at: number, event: Fields, out: ResponseSink):
     if (typeof message['model'] === 'string') out.model(message['model']);
     return readUsage(message['usage'], out);
   }
-  if (type === 'content_block_start') return readBlock(at, fieldsOf(event['content_block']), calls ?? new Map(), out);
+  if (type === 'content_block_start')
+    return readBlock(at, fieldsOf(event['content_block']), calls ?? new Map(), out);
   if (type === 'content_block_stop') return calls?.size ? endBlock(calls, at, out) : out.close(at);
   if (type === 'message_stop') return out.end();
   if (type === 'message_delta') {
