@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,10 +18,14 @@ export function describePublicFunctions(share: Share): void {
   const started = process.cwd();
   const folder = mkdtempSync(join(tmpdir(), 'public-functions-'));
   // Some of the values are texts, and some functions take the path of a file to create.
-  beforeAll(() => process.chdir(folder));
+  const used = Object.values(tables).flatMap((table) => table.folder ?? []);
+  beforeAll(() => {
+    process.chdir(folder);
+    for (const path of used) mkdirSync(path, { recursive: true });
+  });
   afterAll(() => {
     process.chdir(started);
-    rmSync(folder, { recursive: true, force: true });
+    for (const path of [folder, ...used]) rmSync(path, { recursive: true, force: true });
   });
   const folders = globSync('{packages,apps}/*/api.md', { cwd: root }).map(dirname).sort();
   describe('public functions', () => {

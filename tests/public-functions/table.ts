@@ -15,4 +15,6 @@ export interface SampleTable {
   readonly objects?: Readonly<Record<string, () => unknown>>;
   /** The functions that are not called, with the reason. */
   readonly exceptions: Readonly<Record<string, string>>;
+  /** The directory that the samples use. Several test files use it, one after another, so they create and remove it. */
+  readonly folder?: string;
 }

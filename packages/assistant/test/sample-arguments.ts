@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentError } from '@cobbler/agent';
 import { memoryRunner } from '@cobbler/agent/runner';
 import { fakeRuntime, scriptedModel, textResponse } from '@cobbler/agent/testing';
-import { afterAll } from 'vitest';
 import type { Sql } from '../src/index.ts';
 import { lexicalEmbedder, memoryChannel, sqlChats, sqlEvents, sqlMessages, sqlOutbox } from '../src/index.ts';
 import { sqliteMemory, sqliteSql } from '../src/sqlite/index.ts';
@@ -12,7 +11,6 @@ import { telegramApi } from '../src/telegram/index.ts';
 import { fakeTelegram } from '../src/testing/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 function newFile(): string {
@@ -269,7 +267,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'fakeVectorize().deleteByIds': likeTheService,
 };
 
-export const sampleTable: { readonly samples: typeof samples; readonly exceptions: typeof exceptions } = {
-  samples,
-  exceptions,
-};
+export const sampleTable: {
+  readonly samples: typeof samples;
+  readonly exceptions: typeof exceptions;
+  readonly folder: string;
+} = { samples, exceptions, folder };

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Executor } from '@cobbler/agent';
 import { fakeRuntime, scriptedAgent } from '@cobbler/agent/testing';
-import { afterAll } from 'vitest';
 import type { SessionAgent } from '../src/index.ts';
 import { claudeCode, delegatedHarness } from '../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const program = () => ({
   ...{ env: { PATH: '/none' }, extraEnv: { A: 'b' }, path: '/none/program', timeoutMs: 10, graceMs: 10 },
@@ -112,7 +110,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'subAgent().start': started,
 };
 
-export const sampleTable: { readonly samples: typeof samples; readonly exceptions: typeof exceptions } = {
-  samples,
-  exceptions,
-};
+export const sampleTable: {
+  readonly samples: typeof samples;
+  readonly exceptions: typeof exceptions;
+  readonly folder: string;
+} = { samples, exceptions, folder };

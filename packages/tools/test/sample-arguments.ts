@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Tool } from '@cobbler/agent';
 import { fakeRuntime } from '@cobbler/agent/testing';
-import { afterAll } from 'vitest';
 import {
   BackgroundCommands,
   backgroundTool,
@@ -20,7 +19,6 @@ import { waitTool } from '../src/wait-until.ts';
 import { webFetchTool } from '../src/web/web-fetch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const workspace = new Workspace(folder);
 const command = () => ({
@@ -105,7 +103,8 @@ const exceptions: Readonly<Record<string, string>> = {
   ),
 };
 
-export const sampleTable: { readonly samples: typeof samples; readonly exceptions: typeof exceptions } = {
-  samples,
-  exceptions,
-};
+export const sampleTable: {
+  readonly samples: typeof samples;
+  readonly exceptions: typeof exceptions;
+  readonly folder: string;
+} = { samples, exceptions, folder };

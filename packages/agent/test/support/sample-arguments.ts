@@ -395,4 +395,5 @@ export const sampleTable: {
   readonly samples: typeof samples;
   readonly objects: typeof objects;
   readonly exceptions: typeof exceptions;
-} = { samples, objects, exceptions };
+  readonly folder: string;
+} = { samples, objects, exceptions, folder };

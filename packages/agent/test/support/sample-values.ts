@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { recorder } from '../../src/cassette/index.ts';
 import type { Agent, Event, GateContext, Price, Run, SessionStore } from '../../src/index.ts';
 import { Executor, memoryStore } from '../../src/index.ts';
@@ -25,7 +24,6 @@ import { eventsOf, wholeRun } from '../../src/testing/stored-events.ts';
 export type Sample = (owner: never) => readonly unknown[] | Promise<readonly unknown[]>;
 
 export const folder: string = mkdtempSync(join(tmpdir(), 'sample-arguments-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 /** Options of the smallest database. */
