@@ -10,7 +10,6 @@ import { entriesOf } from './tarball.ts';
 /** Entries that only work in Node and use its types. All others must not. */
 const ofNode: ReadonlySet<string> = new Set([
   '@cobbler/agent/node',
-  '@cobbler/agent/sandbox',
   '@cobbler/assistant/sqlite',
   '@cobbler/server',
   '@cobbler/tools',

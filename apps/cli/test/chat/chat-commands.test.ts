@@ -316,7 +316,7 @@ describe('planning', () => {
     await stage.until(/3 \[ \] Test it/);
     stage.type('/todo drop 9', '\r');
     await stage.until('The list has no item "9".');
-    stage.type('go on', '\r');
+    stage.type('continue', '\r');
     await stage.until(/Two\.\n\n✓/);
     expect(requests.at(-1)).toContain('Continue with this one:\\n[x] Read\\n[x] Write\\n[ ] Test it');
     expect(stage.text()).toContain('[to-do list]');

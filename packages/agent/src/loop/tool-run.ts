@@ -49,7 +49,7 @@ export interface ToolJob {
   readonly approved: readonly PlannedChange[] | undefined;
 }
 
-/** The answer to a question that no user can be asked any more. */
+/** The answer to a question that can no longer be put to a user. */
 export const unasked: ToolAnswer = { decision: 'deny', message: 'No user could be asked.' };
 
 /** The end of a tool: its context and the wait for it share it. */

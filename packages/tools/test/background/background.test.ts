@@ -32,7 +32,7 @@ describe('background commands', () => {
     expect(commands.get('a', id)).toMatchObject({ status: 'exit 1', output: 'listening\n' });
   });
 
-  it('can be waited for until their output contains a text, and at most for a time', async () => {
+  it('are waited for until their output contains a text, and at most for a time', async () => {
     const runtime = fakeRuntime();
     const commands = new BackgroundCommands({ runtime });
     const { start, print } = scripted();

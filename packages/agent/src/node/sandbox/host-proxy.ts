@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpServer, request as httpRequest, STATUS_CODES } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import { connect, createServer, isIP } from 'node:net';
+import { createServer } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { AgentError } from '../../values/errors.ts';
@@ -12,6 +12,7 @@ import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
 import type { AllowedHost } from '../allowed-host.ts';
 import { allowedHost, allowsHost, hostName, parseAllowedHost } from '../allowed-host.ts';
+import { connectTo } from './connect-to.ts';
 import { isPublicAddress, resolveHost } from './public-address.ts';
 
 /** Maximum number of connections of one program and everything it starts. */
@@ -46,8 +47,8 @@ export interface HostNetwork {
   readonly onConnection?: (connection: HostConnection) => void;
   /** Returns the addresses of a name. Default: the resolver of the system. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
-  /** Starts a connection to one of these addresses. Default: node:net. */
-  readonly connect?: (addresses: readonly string[], port: number) => Socket;
+  /** Returns a socket of node:net that connects to one of these addresses. Untyped, because it is not for every runtime. */
+  readonly connect?: (addresses: readonly string[], port: number) => object;
   readonly runtime?: Pick<Runtime, 'timer'>;
 }
 
@@ -185,7 +186,7 @@ export class HostProxy {
     onConnection?.({ host, port, allowed });
     if (!allowed) return { status: 403, text: this.#note(refusalText(target, isListed)) };
     if (addresses.length === 0) return { status: 502, text: `The name ${host} was not found.` };
-    const upstream = start(addresses, port);
+    const upstream = start(addresses, port) as Socket;
     client.once('close', () => upstream.destroy());
     if (client.destroyed) upstream.destroy();
     try {
@@ -263,16 +264,4 @@ function endToEnd(rawHeaders: readonly string[]): string[] {
   return rawHeaders.flatMap((name, at) =>
     at % 2 === 0 && !hopByHop.test(name) ? [name, rawHeaders[at + 1] ?? ''] : [],
   );
-}
-
-/** Connects to the first of these addresses that responds. */
-export function connectTo(addresses: readonly string[], port: number): Socket {
-  const all = addresses.map((address) => ({ address, family: isIP(address) }));
-  return connect({
-    host: 'resolved',
-    port,
-    allowHalfOpen: true,
-    autoSelectFamily: true,
-    lookup: (_host, _options, done) => done(null, all),
-  });
 }

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import type { NetworkInterfaceInfo } from 'node:os';
 import { networkInterfaces } from 'node:os';
 import { read, text } from '../../values/input.ts';
 
@@ -25,7 +24,13 @@ function blockList(family: 'ipv4' | 'ipv6', networks: readonly string[]): BlockL
   return list;
 }
 
-type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+interface OwnAddress {
+  readonly address: string;
+  readonly family: string;
+  readonly cidr: string | null;
+}
+
+type Interfaces = Readonly<Record<string, readonly OwnAddress[] | undefined>>;
 
 /**
  * Returns whether an address belongs to another host on the internet. Loopback, private, link-local, shared, multicast,

@@ -11,7 +11,8 @@ import { bwrapSandbox, parseAllowedHost, seatbeltSandbox } from '@cobbler/agent/
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { allowsHost } from '../../../src/node/allowed-host.ts';
-import { connectTo, HostProxy } from '../../../src/node/sandbox/host-proxy.ts';
+import { connectTo } from '../../../src/node/sandbox/connect-to.ts';
+import { HostProxy } from '../../../src/node/sandbox/host-proxy.ts';
 import { isPublicAddress, isPublicBeside } from '../../../src/node/sandbox/public-address.ts';
 
 const folder = () => {
