@@ -1,8 +1,8 @@
 import type { Tool } from '@cobbler/agent';
 import type { AgentDefinition } from '@cobbler/agent/definitions';
 import { defined } from '@cobbler/agent/values';
+import { planToolName, todosToolName } from '@cobbler/tools/planning';
 import { pickTools } from '../config/choose-tools.ts';
-import { planToolName } from '../permissions/permission.ts';
 
 /** A sub-agent. */
 export interface SubAgent {
@@ -63,7 +63,7 @@ export function subAgent({ instructions, tools, model, ...rest }: AgentDefinitio
 }
 
 /** The plan and the to-do list of a conversation are those of its own model. */
-const notShared: ReadonlySet<string> = new Set([planToolName, 'update_todos']);
+const notShared: ReadonlySet<string> = new Set([planToolName, todosToolName]);
 
 /** Returns the tools of a sub-agent: a part of those of the run. */
 export function toolsOf({ tools: names, readOnly = false }: SubAgent, tools: readonly Tool[]): Tool[] {

@@ -1,6 +1,6 @@
 import type { Event, UserPart } from '@cobbler/agent';
 import type { Todo } from '@cobbler/tools/planning';
-import { readTodos, todoLines } from '@cobbler/tools/planning';
+import { readTodos, todoLines, todosToolName } from '@cobbler/tools/planning';
 import { planWords } from '../config/system-prompt.ts';
 import type { Permission } from '../permissions/permission.ts';
 
@@ -19,9 +19,7 @@ export class PromptNotes {
   /** Returns the to-do list: the user's, if the model has not received it yet, otherwise that of the log. */
   todos(events: readonly Event[]): readonly Todo[] {
     if (this.#todos !== undefined) return this.#todos;
-    const last = events.findLast(
-      (event) => event.type === 'tool_result' && event.toolName === 'update_todos',
-    );
+    const last = events.findLast((event) => event.type === 'tool_result' && event.toolName === todosToolName);
     if (last?.type !== 'tool_result' || last.isError) return [];
     return readTodos(last.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n'));
   }

@@ -1,5 +1,6 @@
 import type { GateCall, Verdict } from '@cobbler/agent';
 import { readOnly } from '@cobbler/agent';
+import { planToolName } from '@cobbler/tools/planning';
 import type { DigestOf, PermissionRule, RuledCall } from './permission-rule.ts';
 import {
   allowingRules,
@@ -24,9 +25,6 @@ export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   'read-only': 'read-only',
   plan: 'changes nothing until you approve a plan',
 };
-
-/** The name of the tool with which the model asks the user to approve a plan. */
-export const planToolName = 'present_plan';
 
 /** What happens with a call, and why. */
 export interface PermissionDecision {

@@ -1,4 +1,5 @@
 import type { ToolResultEvent } from '@cobbler/agent/events';
+import { todosToolName } from '@cobbler/tools/planning';
 import { visible } from '../terminal/escape.ts';
 import { formatMs } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
@@ -127,7 +128,7 @@ function details(report: ToolReport, view: ReportView): string[] {
     const more = reason.length - reasonLines;
     lines.push(...reason.slice(0, reasonLines).map(clipLine));
     if (more > 0) lines.push(style.dim(moreLines(more)));
-  } else if (report.toolName === 'update_todos')
+  } else if (report.toolName === todosToolName)
     lines.push(
       ...textLines(report.text, report).map((line) => (line.startsWith('[>]') ? line : clipLine(line))),
     );

@@ -258,7 +258,13 @@ export class BackgroundCommands {
 
   #seen({ id, command, untrusted, status, captured, startedAt, endedAt }: Entry): BackgroundCommand {
     const durationMs = (endedAt ?? this.#options.runtime.monotonic()) - startedAt;
-    return { id, command, untrusted, status, durationMs, output: captured.text() };
+    return {
+      ...{ id, command, untrusted, status, durationMs },
+      // Only when it is read: a display that counts commands must not copy their output with every change.
+      get output() {
+        return captured.text();
+      },
+    };
   }
 }
 

@@ -4,5 +4,5 @@
  * @module
  */
 
-export { type PresentPlanArgs, planTool } from './plan.ts';
-export { readTodos, type Todo, todoLines, todosTool, type UpdateTodosArgs } from './todos.ts';
+export { type PresentPlanArgs, planTool, planToolName } from './plan.ts';
+export { readTodos, type Todo, todoLines, todosTool, todosToolName, type UpdateTodosArgs } from './todos.ts';

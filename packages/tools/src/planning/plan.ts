@@ -2,6 +2,9 @@ import type { Tool } from '@cobbler/agent';
 import { defineTool, toolOutput } from '@cobbler/agent';
 import { callable, read } from '@cobbler/agent/input';
 
+/** The name of the tool with which a model asks for the approval of a plan. */
+export const planToolName = 'present_plan';
+
 /** Arguments of present_plan. */
 export interface PresentPlanArgs {
   /** Markdown. */
@@ -17,7 +20,7 @@ export interface PresentPlanArgs {
 export function planTool(onApproved: () => void): Tool {
   const approved = read<() => void>(onApproved, callable, 'onApproved');
   return defineTool<PresentPlanArgs>({
-    name: 'present_plan',
+    name: planToolName,
     description:
       'Shows the user a plan and asks for approval. Use it when the user wants a plan before anything changes, after you ' +
       'have read what matters. If the user rejects the plan, change it and present it again.',

@@ -2,6 +2,9 @@ import type { JsonObject, Tool } from '@cobbler/agent';
 import { defineTool, toolOutput } from '@cobbler/agent';
 import { listOf, oneOf, read, record, text } from '@cobbler/agent/input';
 
+/** The name of the tool with which a model keeps its to-do list. */
+export const todosToolName = 'update_todos';
+
 /** An item of the model's to-do list. */
 export interface Todo {
   /** One line. */
@@ -42,7 +45,7 @@ const parameters: JsonObject = {
 /** Creates update_todos, with which the model keeps a to-do list that users see. The list is the result of its last call. */
 export function todosTool(): Tool {
   return defineTool<UpdateTodosArgs>({
-    name: 'update_todos',
+    name: todosToolName,
     description:
       'Replaces your to-do list, which the user sees. Use it for work of three or more steps, not for simple tasks: list ' +
       'the steps before you start, keep one of them "active", and mark each as "done" as soon as it is.',

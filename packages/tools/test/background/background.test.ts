@@ -1,5 +1,6 @@
+import { OutputCapture } from '@cobbler/agent/node';
 import { fakeRuntime } from '@cobbler/agent/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { BackgroundStart } from '../../src/index.ts';
 import { BackgroundCommands } from '../../src/index.ts';
 
@@ -45,6 +46,16 @@ describe('background commands', () => {
     await runtime.advance(60_000);
     await late;
     await commands.wait('a', id, 60_000, { signal: AbortSignal.abort() });
+  });
+
+  it('are listed without a copy of their output', () => {
+    const commands = new BackgroundCommands();
+    commands.start('a', scripted().start);
+    const text = vi.spyOn(OutputCapture.prototype, 'text');
+    onTestFinished(() => text.mockRestore());
+    expect(commands.list('a').map(({ status }) => status)).toEqual(['running']);
+    expect(text).not.toHaveBeenCalled();
+    expect(commands.list('a').map(({ output }) => output)).toEqual(['']);
   });
 
   it('belong to their owner, who can give them to another one', async () => {
