@@ -21,6 +21,8 @@ export interface RealTerminal {
   screen(): string;
   /** The text on the screen and in the scrollback, with colors if requested. */
   all(withColours?: boolean): string;
+  /** The text on the screen with its colors. */
+  picture(): string;
   /** All bytes that the program wrote. */
   bytes(): string;
   /** Presses keys by name: `Enter`, `C-c`, `M-Enter`. */
@@ -28,6 +30,8 @@ export interface RealTerminal {
   /** Types the text. */
   type(text: string): void;
   resize(columns: number, rows?: number): void;
+  /** Kills the program, and none of the processes that it started, as a crash does. */
+  crash(): void;
   /** The position of the cursor: cells from the left, rows from the top. */
   cursor(): { readonly x: number; readonly y: number };
   /** Waits until the screen or the scrollback contains a text or meets a condition. */
@@ -91,23 +95,28 @@ export async function atTerminal(args: readonly string[], options: TerminalOptio
   onTestFinished(() => void spawnSync('tmux', ['-L', socket, 'kill-server']));
   tmux('pipe-pane', '-t', 't', '-o', `cat >> ${raw}`);
   writeFileSync(join(folder, 'begin'), '');
+  const shell = () => Number(tmux('display-message', '-p', '-t', 't', '#{pane_pid}'));
   const all = (withColours = false) =>
     tmux('capture-pane', '-p', '-t', 't', '-S', '-30000', ...(withColours ? ['-e'] : [])).trimEnd();
   return {
     cwd,
     screen: () => tmux('capture-pane', '-p', '-t', 't').trimEnd(),
     all,
+    picture: () => tmux('capture-pane', '-p', '-e', '-t', 't').trimEnd(),
     bytes: () => readFileSync(raw, 'latin1'),
     press: (...keys) => void tmux('send-keys', '-t', 't', ...keys),
     type: (text) => void tmux('send-keys', '-t', 't', '-l', text),
     resize(width, height = rows) {
       // What a program wrote for the old width and the terminal reads after it has become narrower leaves rows behind,
       // whatever the program does. So the program pauses, and the terminal reads what is left.
-      const paused = descendants(Number(tmux('display-message', '-p', '-t', 't', '#{pane_pid}')));
+      const paused = descendants(shell());
       for (const pid of paused) process.kill(pid, 'SIGSTOP');
       for (let before = '', now = all(); now !== before; now = all()) before = now;
       tmux('resize-window', '-t', 't', '-x', String(width), '-y', String(height));
       for (const pid of paused) process.kill(pid, 'SIGCONT');
+    },
+    crash() {
+      for (const pid of childrenOf(shell())) process.kill(pid, 'SIGKILL');
     },
     cursor: () => {
       const [x, y] = tmux('display-message', '-p', '-t', 't', '#{cursor_x} #{cursor_y}')
@@ -135,12 +144,14 @@ function isThere(words: string | RegExp | ((text: string) => boolean), text: str
 
 /** Returns the ids of the processes below a process. */
 function descendants(parent: number): number[] {
-  const table = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout;
-  const rows = table
+  return childrenOf(parent).flatMap((pid) => [pid, ...descendants(pid)]);
+}
+
+function childrenOf(parent: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const rows = stdout
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number));
-  const below = (of: number): number[] =>
-    rows.flatMap(([pid = 0, ppid]) => (ppid === of ? [pid, ...below(pid)] : []));
-  return below(parent);
+  return rows.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
 }

@@ -114,6 +114,10 @@ export class Conversation {
     if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier input')}`)]);
     page.lines(lines.slice(-maxPast));
     for (const request of this.ledger.openApprovals.values()) this.#ask(request);
+    const end = past.findLast(({ type }) => type === 'user' || type === 'assistant' || type === 'finished');
+    const isInterrupted = end !== undefined && end.type !== 'finished';
+    if (this.#ports.host.local !== undefined && isInterrupted && this.ledger.openApprovals.size === 0)
+      page.lines(['', style.yellow('The last run was interrupted. Send a message to continue.')]);
   }
 
   /** Sends a prompt. */

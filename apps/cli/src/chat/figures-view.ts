@@ -42,7 +42,7 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
     window: `${formatCount(used)}${size}, as reported for the last request`,
     ...defined({ '': limit === undefined ? limit : meter(used / limit, style) }),
     events: `${ledger.seq} ${dot} ${prompts} ${dot} ${responses}`,
-    room:
+    summary:
       ledger.compactions === 0
         ? 'none yet'
         : `older messages were replaced by a summary ${plural(ledger.compactions, 'time')}`,

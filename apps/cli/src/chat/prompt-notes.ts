@@ -34,7 +34,9 @@ export class PromptNotes {
     const notes: UserPart[] = [];
     const isPlanMode = this.#permission?.mode === 'plan';
     if (isPlanMode !== this.#knowsPlanMode) {
-      notes.push(note('plan mode', isPlanMode ? planWords : 'The user has ended plan mode.'));
+      notes.push(
+        isPlanMode ? note('plan mode', planWords) : note('plan mode ended', 'The user has ended plan mode.'),
+      );
       this.#knowsPlanMode = isPlanMode;
     }
     if (this.#todos !== undefined) {

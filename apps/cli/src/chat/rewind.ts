@@ -59,7 +59,10 @@ export async function redo({ conversation, host, ...commandContext }: CommandCon
   const perform = async () => {
     rewinds.pop();
     await host.local?.undo.restore(files);
-    if (last.from !== sessionId) await open(last.from, { isQuiet: true });
+    if (last.from !== sessionId) {
+      host.local?.background?.move(sessionId, last.from);
+      await open(last.from, { isQuiet: true });
+    }
     say([style.dim(`redone${files.length === 0 ? '' : `, ${plural(files.length, 'file')} restored`}`)]);
   };
   const changed = files.filter(({ isChanged }) => isChanged);
@@ -128,6 +131,7 @@ async function goBack(
       run.seq > 1
         ? await adopt(await harness.fork({ upToSeq: run.seq - 1 }), same)
         : await open(undefined, same);
+  if (isForked) host.local?.background?.move(harness.sessionId, next.harness.sessionId);
   rewinds.push({ from: harness.sessionId, files, sessionId: next.harness.sessionId, seq: next.ledger.seq });
   const restored = files.length === 0 ? '' : `, ${plural(files.length, 'file')} restored`;
   say([style.dim(`undone${restored}; to take this back: /redo`)]);

@@ -17,7 +17,7 @@ import type { Style } from '../terminal/style.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { fileLabel } from './tool-calls.ts';
 import type { ReportView } from './tool-report.ts';
-import { plainReport, terminalReport } from './tool-report.ts';
+import { askLine, plainReport, terminalReport } from './tool-report.ts';
 
 /** Display options for the history of a session. */
 export interface PastView extends ReportView {
@@ -49,7 +49,7 @@ function entriesOf(item: ConversationItem, calls: ToolCallList, view: PastView):
       calls.addResponse(item.event);
       const lines = item.message === undefined ? [] : markdownLines(textOf(item.message), view);
       lines.push(...searchLines(item.parts, view.style));
-      const reports = item.calls.flatMap((call) => reportOf(call, calls, view));
+      const reports = item.calls.flatMap((call) => reportOf(call, seq, calls, view));
       return [{ seq, lines: lines.length > 0 ? ['', ...lines] : [] }, ...reports];
     }
     case 'note':
@@ -59,8 +59,14 @@ function entriesOf(item: ConversationItem, calls: ToolCallList, view: PastView):
   }
 }
 
-function reportOf({ report: event }: CallItem, calls: ToolCallList, view: PastView): Entry[] {
-  if (event === undefined) return [];
+function reportOf(item: CallItem, seq: number, calls: ToolCallList, view: PastView): Entry[] {
+  const { report: event, startedAt, part } = item;
+  if (event === undefined) {
+    if (startedAt === undefined) return [];
+    // Its process ended, or it is still running elsewhere.
+    const subject = calls.subjectOf(part.toolName, part.arguments);
+    return [{ seq, lines: [askLine({ toolName: part.toolName, subject, summary: 'no result' }, view)] }];
+  }
   const report = calls.finish(event);
   return [{ seq: event.seq, lines: view.tty ? terminalReport(report, view) : plainReport(report, view) }];
 }

@@ -46,7 +46,7 @@ export class ToolCallList {
   start(
     event: CallPosition & { readonly toolName: string; readonly arguments: Record<string, unknown> },
   ): void {
-    const subject = this.#subject(event.toolName, event.arguments);
+    const subject = this.subjectOf(event.toolName, event.arguments);
     this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
   }
 
@@ -65,7 +65,7 @@ export class ToolCallList {
   finish(event: ToolResultEvent): ToolReport {
     this.#running.delete(keyOf(event));
     const args = this.#calls[event.index]?.arguments ?? {};
-    const subject = this.#subject(event.toolName, args);
+    const subject = this.subjectOf(event.toolName, args);
     if (event.diff !== undefined && !event.isError) this.#note(subject, diffSize(event.diff));
     const showDiff = event.diff !== undefined && !this.#diffsShown.has(keyOf(event));
     return {
@@ -85,7 +85,7 @@ export class ToolCallList {
   }
 
   /** Returns the subject of a call; none if the tool fails on unexpected arguments, which its result explains. */
-  #subject(toolName: string, args: Record<string, unknown>): string {
+  subjectOf(toolName: string, args: Record<string, unknown>): string {
     try {
       return this.#tools.get(toolName)?.subject?.(args) ?? '';
     } catch {

@@ -352,6 +352,15 @@ describe('background commands', () => {
     stage.type('/background stop bg2', '\r');
     await stage.until(/bg2 {2}cancelled/);
     expect(stage.foot(1)).toContain('1 in background');
+    // The conversation continues in another session, and so do its commands.
+    stage.type('/undo', '\r');
+    await stage.until('undo this prompt?');
+    stage.type('y');
+    await stage.until('undone; to take this back');
+    expect(stage.foot(1)).toContain('1 in background');
+    stage.type('\x15/redo', '\r');
+    await stage.until(/redone$/m);
+    expect(stage.foot(1)).toContain('1 in background');
     stage.type('/background bg9', '\r');
     await stage.until('There is no command "bg9" in the background.');
     await stage.host.close();

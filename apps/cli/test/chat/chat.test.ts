@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Agent } from '@cobbler/agent';
+import { exportSession, importSession } from '@cobbler/agent/format';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -248,6 +249,27 @@ describe('an approval', () => {
     const again = await chatStage({ ...options, sessionId: session?.info.id ?? '' });
     await again.until('cancelled');
     expect(again.foot(3)).not.toContain('allow');
+  });
+
+  test('says that a run was interrupted, and which call has no result, when its session is opened', async () => {
+    const { folder, tools } = project();
+    const env = { COBBLER_HOME: temporaryFolder() };
+    const sessions = await openSessions(env);
+    onTestFinished(() => sessions.store.close());
+    const calls = [{ name: 'run_command', arguments: { command: 'sleep 600' } }];
+    const options = { agent: scriptedAgent([{ calls }]), folder, tools, sessions, env, mode: 'yes' } as const;
+    const stage = await chatStage(options);
+    stage.type('go', '\r');
+    await stage.until(/run_command sleep 600 ·/);
+    const [session] = await stage.host.sessions();
+    // A copy of the log at this moment is what a crash leaves.
+    await importSession(sessions.store, exportSession(sessions.store, session?.info.id ?? ''), 'left');
+    stage.type('\x03');
+    await stage.until('■ cancelled');
+    const again = await chatStage({ ...options, sessionId: 'left' });
+    await again.until('The last run was interrupted. Send a message to continue.');
+    expect(again.text()).toMatch(/\? run_command {2}sleep 600 +no result/);
+    await again.host.close();
   });
 
   test.each(['rm -r build', 'true && false', 'echo $(id)', 'git push origin', 'ls | wc'])(
