@@ -6,6 +6,7 @@ import { bundle } from '../../tsup.base.ts';
 import { clientsWithoutFetch } from '../../tsup.clients.ts';
 import { notices } from '../../tsup.notices.ts';
 import { errorsPage } from './tsup.errors-page.ts';
+import { groupedFiles } from './tsup.grouped-files.ts';
 
 /** The browser modules of yaml, because its Node build is CommonJS, which cannot be tree-shaken. */
 const yaml = createRequire(import.meta.url)
@@ -48,7 +49,10 @@ const config: Options = {
   platform: 'node',
   noExternal: [/^[^.]/],
   minify: true,
-  plugins: [nodeRequire],
+  plugins: [
+    nodeRequire,
+    groupedFiles(['main', 'parse'], { task: ['run', 'claude', 'sqlite-store'], talk: ['chat'] }),
+  ],
   esbuildPlugins: [process, errorsPage, clientsWithoutFetch, notices('NOTICES.txt')],
   esbuildOptions(options) {
     // Bundles from the sources, to exclude package files that no command imports.

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -99,7 +97,8 @@ async function addressesFor(
 export const nodeRequest: WebRequest = async (url, addresses, signal) => {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   const lookup: LookupFunction = (_host, _options, done) => done(null, all);
-  const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  // Importing node:http also loads all of Node's fetch, which would make every start slower.
+  const { request: start } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
   const headers = {
     'user-agent': 'cobbler',
     accept: 'text/markdown, text/html;q=0.9, text/*;q=0.8, */*;q=0.5',

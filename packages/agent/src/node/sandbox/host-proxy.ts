@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer as createHttpServer, request as httpRequest, STATUS_CODES } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import type { Writable } from 'node:stream';
@@ -73,6 +72,11 @@ interface Refusal {
   readonly text: string;
 }
 
+/** Importing node:http also loads all of Node's fetch, which would make every start slower. */
+function nodeHttp(): typeof import('node:http') {
+  return process.getBuiltinModule('node:http');
+}
+
 /** An HTTP proxy on a Unix socket. It connects only to hosts of a list, and only to public addresses. */
 export class HostProxy {
   readonly #network: HostNetwork;
@@ -88,7 +92,7 @@ export class HostProxy {
     this.#network = network;
     this.#hosts = network.hosts.flatMap((text) => parseAllowedHost(text) ?? []);
     // This server does not listen. It parses what the other one accepts.
-    const http = createHttpServer({ maxHeaderSize: maxHeaderBytes, keepAliveTimeout: 0 });
+    const http = nodeHttp().createServer({ maxHeaderSize: maxHeaderBytes, keepAliveTimeout: 0 });
     http.on('connect', (request, socket, head) => {
       this.#tunnel(request, socket as Socket, head).catch(() => socket.destroy());
     });
@@ -141,7 +145,7 @@ export class HostProxy {
       return;
     }
     const isChunked = request.headers['transfer-encoding'] !== undefined;
-    const onward = httpRequest({
+    const onward = nodeHttp().request({
       createConnection: () => opened,
       method: request.method ?? 'GET',
       path: url.pathname + url.search,
@@ -253,7 +257,7 @@ function targetOf(url: URL | null): Target | undefined {
 
 function rawResponse({ status, text }: Refusal): string {
   const length = Buffer.byteLength(text) + 1;
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${text}\n`;
+  return `HTTP/1.1 ${status} ${nodeHttp().STATUS_CODES[status]}\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${text}\n`;
 }
 
 /** Headers for the next program on the way, or that only the proxy may set. */
