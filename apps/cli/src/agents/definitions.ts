@@ -32,7 +32,7 @@ export const builtInAgents: readonly SubAgent[] = [
   {
     name: 'explore',
     description: 'Finds things out. Can only read, list and search files.',
-    instructions: `You are Cobbler, finding something out in one folder of the user's computer. You change nothing.\n${report}`,
+    instructions: `You are Cobbler. Your task is to find something out in one folder on the user's computer. Change nothing.\n${report}`,
     tools: ['read_file', 'list_files', 'search_files'],
     readOnly: true,
   },
