@@ -27,7 +27,7 @@ describe('the tool agent', () => {
     const [, child, , last] = seen;
     expect(child?.tools.toSorted()).toEqual([...['list_files', 'read_blob', 'read_file', 'search_files']]);
     expect(child?.task).toBe('Find the needle.');
-    expect(JSON.stringify(child?.body['system'])).toContain('You change nothing.');
+    expect(JSON.stringify(child?.body['system'])).toContain('Change nothing.');
     expect(last?.results).toEqual([
       expect.stringContaining('[explore as-1: completed]\nIt is in notes.txt.'),
     ]);
