@@ -12,6 +12,7 @@ import { openBrowser } from './browser.ts';
 import { dayModel } from './day/model.ts';
 import { writeProject } from './day/project.ts';
 import { Screens } from './day/screens.ts';
+import { say, stands } from './visitor.ts';
 
 const wide = { columns: 140, rows: 45 };
 const narrow = { columns: 80, rows: 40 };
@@ -175,9 +176,56 @@ test('a day of work in a project of 300 files', { timeout: 600_000 }, async () =
   me = await open(['chat', '-c'], wide);
   await me.terminal.until('describe a task');
   await screens.terminal('after the crash', me.terminal, wide);
-  const back = await me.ask('25. Are we back?');
-  process.stderr.write(`${me.terminal.screen()}\n`);
+  await me.terminal.until('The last run was interrupted.');
+  expect(me.terminal.screen()).toMatch(/run_command +touch started; sleep 60 +no result/);
+  await me.ask('25. Are we back?');
   await me.ask('26. Run the tests of the dates');
   expect(await me.ask('27. Remove the documents', { answer: 'n' })).toContain('denied');
   expect(existsSync(join(cwd, 'docs'))).toBe(true);
+
+  // The afternoon: a second person follows the same session in the browser, and answers.
+  const server = await atTerminal(['serve', '--port', '0'], { ...wide, env, cwd });
+  await server.until(/#token=/);
+  const [address = ''] = /http:\S+#token=[\w-]+/.exec(server.bytes()) ?? [];
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.goto(address);
+  await page.locator('.session-row', { hasText: '1. What is in this project?' }).first().click();
+  await page.getByText('I leave the documents alone, then.').waitFor();
+  await screens.page('morning', page);
+  me.type('28. Run the tests of the mail');
+  await page.locator('.approval', { hasText: 'node --test test/mail' }).waitFor();
+  await screens.page('approval', page);
+  await page.waitForTimeout(500);
+  await page.getByRole('button', { name: /^Allow once/ }).click();
+  await me.terminal.until('All tests of the mail pass.');
+  await page.getByText('All tests of the mail pass.').waitFor();
+  await say(page, '29. Add the tax');
+  await me.terminal.until(/y allow[^✓]*$/);
+  await pause(700);
+  me.terminal.press('y');
+  await page.getByText('I wrote vat.').waitFor();
+  expect(inFile('src/prices/vat.js')).toContain('0.2');
+  await screens.terminal('answered', me.terminal, wide);
+  me.type('30. Tell me the rest');
+  await page.getByText('word30').waitFor();
+  await screens.page('streaming', page);
+  await me.terminal.until('word119');
+
+  // The second person works in a session of their own, and the terminal goes on.
+  await page.getByRole('button', { name: 'New', exact: true }).click();
+  await screens.page('new session', page);
+  await say(page, '2. Which tests of the prices fail?');
+  await page.locator('.approval').waitFor();
+  await page.waitForTimeout(500);
+  await page.getByRole('button', { name: /^Allow once/ }).click();
+  await stands(page, 'complete');
+  await say(page, '1. What is in this project?');
+  await page.locator('table').last().waitFor();
+  await stands(page, 'complete');
+  await screens.page('answer', page);
+  for (let number = 31; number <= 40; number += 1) await me.ask(`${number}. Prompt of the evening`);
+  me.terminal.press('C-d');
+  await me.terminal.until('exit 0');
+  server.press('C-c');
+  await server.until('exit');
 });
