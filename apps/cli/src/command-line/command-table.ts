@@ -208,12 +208,15 @@ With FILE
     { words: 'file' },
   ),
   command(
-    'serve',
+    'serve [dir...]',
     'serve sessions over HTTP, protected by a token',
     `
 Prints one address that contains the token, and serves until Ctrl-C. The options of this command set the model,
 directory, tools, permissions and limits; no request can change them. Calls that need approval wait for a user:
 cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.
+
+Sessions start in the first directory, or in the current one. The page also offers the others, and the directories of
+earlier sessions.
 
 Server
   --port <n>               listen on this port (default ${defaultPort}; 0: any free port)

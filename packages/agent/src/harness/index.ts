@@ -14,3 +14,10 @@ export {
   type HarnessOptions,
 } from './harness.ts';
 export type { ForkOptions, HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
+export {
+  followRun,
+  receiveRequests,
+  type SharedRunOptions,
+  type SharedStore,
+  sharedStore,
+} from './shared-run.ts';
