@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { systemRuntime } from '@cobbler/agent';
 import { forkSession } from '@cobbler/agent/fork';
 import { exportSession, importSession } from '@cobbler/agent/format';
+import { visibleText } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import { agentFace } from '../agents/agents.ts';
 import { readFailure } from '../config/attachment.ts';
@@ -19,6 +20,7 @@ import { sessionFacts, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { parseAge, parseCount, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import { optionValue } from '../terminal/option-value.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
@@ -231,7 +233,7 @@ async function search({ sessions: { store }, rest, options, io }: ActionContext)
   const { bold, dim } = styleFor(screenFor(io.stdout, io.env));
   for (const { sessionId, seq, role, snippet } of hits) {
     const info = await store.info(sessionId);
-    const text = snippet.map((piece, index) => (index % 2 === 1 ? bold(oneLine(piece)) : oneLine(piece)));
+    const text = snippet.map((piece, index) => (index % 2 === 1 ? bold(visibleText(piece)) : visibleText(piece)));
     const head = [bold(shortId(sessionId)), oneLine(info?.title ?? ''), dim(`${role}, event ${seq}`)];
     io.stdout.write(`${head.join('  ')}\n    ${text.join('')}\n`);
   }

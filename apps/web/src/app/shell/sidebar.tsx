@@ -148,7 +148,7 @@ function FoundRow({ found, go }: { readonly found: FoundMessage; readonly go: Si
     <li>
       <PageLink to={{ sessionId, seq }} class="session-row found" go={go}>
         <span class="title">{title === '' ? 'Untitled' : visibleText(title)}</span>
-        <span class="facts">
+        <span class="where">
           {snippet.map((piece, index) =>
             index % 2 === 1 ? <mark key={index}>{visibleText(piece)}</mark> : visibleText(piece),
           )}
@@ -178,7 +178,7 @@ function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
         </span>
         <span class="title">{title === '' ? 'Untitled' : visibleText(title)}</span>
         <span class="when">{updatedAt === undefined ? '' : ago(updatedAt, now)}</span>
-        <span class="facts" title={folder}>
+        <span class="where" title={folder}>
           {facts.flatMap((fact) => (fact === '' ? [] : visibleText(fact, 'name'))).join(' · ')}
         </span>
       </PageLink>
