@@ -24,10 +24,10 @@ import type { Services, ShareChange } from './routes/services.ts';
 import { contentRoutes, runRoutes, sessionRoutes } from './routes/session-routes.ts';
 import { tokenRoutes } from './routes/token-routes.ts';
 import { ApprovalService } from './sessions/approval-service.ts';
-import type { Elsewhere } from './sessions/session-service.ts';
-import { SessionService } from './sessions/session-service.ts';
 import type { SessionPlaces } from './sessions/session-places.ts';
 import { readPlaces } from './sessions/session-places.ts';
+import type { Elsewhere } from './sessions/session-service.ts';
+import { SessionService } from './sessions/session-service.ts';
 import type { SessionSettings } from './sessions/session-work.ts';
 import { readStore } from './sessions/session-work.ts';
 import { StoreWatch } from './sessions/store-watch.ts';
@@ -135,8 +135,7 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
   await approvals.restore();
   await listen(httpServer, options.port ?? 0, host);
   const { resumes = true } = options;
-  if (resumes !== false)
-    await sessionService.resumeInterrupted(resumes === true ? () => true : resumes);
+  if (resumes !== false) await sessionService.resumeInterrupted(resumes === true ? () => true : resumes);
   const stopLooking = pollStore(services, limits.othersMs);
   const stopWatching = options.elsewhere?.watch?.(
     (sessionId) => void sessionService.publishOthers(sessionId).catch(() => undefined),

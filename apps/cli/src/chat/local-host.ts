@@ -169,7 +169,12 @@ export class LocalHost implements ChatHost {
     const onEvent = listener.handler.onEvent;
     const follows = listener.followsOthers === true && onEvent !== undefined;
     const shown = this.#shown;
-    return new SharedHarness(harness, { store, shown, clock: this.#plan.io.clock, ...(follows && { onEvent }) });
+    return new SharedHarness(harness, {
+      store,
+      shown,
+      clock: this.#plan.io.clock,
+      ...(follows && { onEvent }),
+    });
   }
 
   /** Sends a line to the listener of the latest conversation. */

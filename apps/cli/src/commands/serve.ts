@@ -86,7 +86,11 @@ async function serveFrom(
   );
   tokens.onRemove((id) => audit.note({ kind: 'token', change: 'removed', token: id }));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
-  const watch: StoreWatch = (store) => audit.watch(folders.watch(store), readsOnly(() => folders.tools()));
+  const watch: StoreWatch = (store) =>
+    audit.watch(
+      folders.watch(store),
+      readsOnly(() => folders.tools()),
+    );
   const places = await servePlaces(flags, home.store, io, watch);
   const { budget: chosen } = flags.work;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
@@ -174,9 +178,7 @@ async function startServing(
   const settingsOf = (sessionId: string): SessionSettings => {
     const { settings, tools } = folders.of(sessionId);
     const own = { ...settings, ...defined({ budget }), tools: tools() };
-    return sessionId === seedSession
-      ? own
-      : { toolErrors: 'continue', toolScheduling: 'parallel', ...own };
+    return sessionId === seedSession ? own : { toolErrors: 'continue', toolScheduling: 'parallel', ...own };
   };
   const elsewhere = await places.open(settingsOf);
   try {

@@ -2,9 +2,9 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRuntime } from '@cobbler/agent';
+import { visibleText } from '@cobbler/agent/events';
 import { forkSession } from '@cobbler/agent/fork';
 import { exportSession, importSession } from '@cobbler/agent/format';
-import { visibleText } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import { agentFace } from '../agents/agents.ts';
 import { readFailure } from '../config/attachment.ts';
@@ -233,7 +233,9 @@ async function search({ sessions: { store }, rest, options, io }: ActionContext)
   const { bold, dim } = styleFor(screenFor(io.stdout, io.env));
   for (const { sessionId, seq, role, snippet } of hits) {
     const info = await store.info(sessionId);
-    const text = snippet.map((piece, index) => (index % 2 === 1 ? bold(visibleText(piece)) : visibleText(piece)));
+    const text = snippet.map((piece, index) =>
+      index % 2 === 1 ? bold(visibleText(piece)) : visibleText(piece),
+    );
     const head = [bold(shortId(sessionId)), oneLine(info?.title ?? ''), dim(`${role}, event ${seq}`)];
     io.stdout.write(`${head.join('  ')}\n    ${text.join('')}\n`);
   }

@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SessionStore, Tool } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import type { HarnessOptions } from '@cobbler/agent/harness';
-import { AgentError } from '@cobbler/agent';
 import type { SessionPlaces } from '@cobbler/server';
 import type { Workplace } from '../commands/workplace.ts';
 import { workFolder } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
 import { ruledCall } from '../permissions/permission-rule.ts';
-import { SessionNotes, type SessionMetadata } from '../session/session-metadata.ts';
+import type { SessionMetadata } from '../session/session-metadata.ts';
+import { SessionNotes } from '../session/session-metadata.ts';
 import { withMethod } from '../session/with-method.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 

@@ -116,7 +116,8 @@ export class SharedHarness implements Harness {
     const events = await store.read(this.sessionId, last);
     for (const event of events) {
       // It may have started meanwhile, or shown the event.
-      if (this.#own !== undefined || this.#isClosed || event.seq !== (shown.get(this.sessionId) ?? 0) + 1) return;
+      if (this.#own !== undefined || this.#isClosed || event.seq !== (shown.get(this.sessionId) ?? 0) + 1)
+        return;
       shown.set(this.sessionId, event.seq);
       if (event.type === 'finished') this.#other = undefined;
       onEvent(event);

@@ -165,7 +165,9 @@ export const approval: z.ZodType = z
     rules: z
       .array(z.string())
       .optional()
-      .meta({ description: 'For the owner: the rules that can be saved with the decision, the narrowest first.' }),
+      .meta({
+        description: 'For the owner: the rules that can be saved with the decision, the narrowest first.',
+      }),
   })
   .meta({ id: 'Approval' });
 

@@ -267,7 +267,10 @@ function sessionJsonOf(
   token: TokenInfo | undefined,
 ): Record<string, unknown> {
   const runId = sessionService.runIn(id);
-  const json: Record<string, unknown> = { ...sessionJson(id, info), ...(runId !== undefined && { status: 'running', runId }) };
+  const json: Record<string, unknown> = {
+    ...sessionJson(id, info),
+    ...(runId !== undefined && { status: 'running', runId }),
+  };
   // A run that waits for a user in memory is still running.
   if (json['status'] === 'running' && approvals.list(id).length > 0) json['status'] = 'waiting';
   const owned = token === undefined || owns(token, info ?? {});

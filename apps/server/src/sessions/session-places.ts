@@ -1,6 +1,6 @@
-import { withMethods } from '@cobbler/agent/input';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import type { Reader } from '@cobbler/agent/input';
+import { withMethods } from '@cobbler/agent/input';
 
 /** The directories in which the sessions of a server work. */
 export interface SessionPlaces {

@@ -219,7 +219,8 @@ export class SessionService {
         const id = hit.sessionId;
         if (!infos.has(id)) infos.set(id, await store.info(id));
         const info = infos.get(id);
-        if (info !== undefined && (await this.#mayList(token, info))) items.push({ ...hit, title: info.title });
+        if (info !== undefined && (await this.#mayList(token, info)))
+          items.push({ ...hit, title: info.title });
       }
       ({ next } = page);
       if (next === undefined || items.length >= limit || pages === maxPages)

@@ -24,7 +24,11 @@ export const mailCases: readonly StoreCase[] = [
     await withAnother(another, async (other) => {
       for (const message of ['a', 'ü 🐛\n', 'c'])
         expectEqual(await other.send?.('one', message), true, `whether ${message} was sent`);
-      expectEqual(await other.receive?.('one'), [], 'the messages of a process that does not run the session');
+      expectEqual(
+        await other.receive?.('one'),
+        [],
+        'the messages of a process that does not run the session',
+      );
       expectEqual(await store.receive?.('two'), [], 'the messages of another session');
       expectEqual(await store.receive?.('one'), ['a', 'ü 🐛\n', 'c'], 'the messages');
       expectEqual(await store.receive?.('one'), [], 'the messages after they were received');

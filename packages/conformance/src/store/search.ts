@@ -17,18 +17,21 @@ async function found(store: SessionStore, words: string): Promise<readonly strin
 }
 
 export const searchCases: readonly StoreCase[] = [
-  the('messages with all words are found, the latest first, and the matches are marked', async ({ store }) => {
-    await write(store, 'one', [said('The quick brown fox'), ended('complete')]);
-    await write(store, 'two', [said('A QUICK reply, quickly'), ended('complete')]);
-    await write(store, 'three', [said('Nothing here'), ended('complete')]);
-    expectEqual(
-      await found(store, 'quick'),
-      ['two 1 A [QUICK] reply, [quick]ly', 'one 1 The [quick] brown fox'],
-      'the messages with the word',
-    );
-    expectEqual(await found(store, 'fox qui'), ['one 1 The [qui]ck brown [fox]'], 'those with two words');
-    expectEqual(await found(store, 'rown'), [], 'those with the end of a word');
-  }),
+  the(
+    'messages with all words are found, the latest first, and the matches are marked',
+    async ({ store }) => {
+      await write(store, 'one', [said('The quick brown fox'), ended('complete')]);
+      await write(store, 'two', [said('A QUICK reply, quickly'), ended('complete')]);
+      await write(store, 'three', [said('Nothing here'), ended('complete')]);
+      expectEqual(
+        await found(store, 'quick'),
+        ['two 1 A [QUICK] reply, [quick]ly', 'one 1 The [quick] brown fox'],
+        'the messages with the word',
+      );
+      expectEqual(await found(store, 'fox qui'), ['one 1 The [qui]ck brown [fox]'], 'those with two words');
+      expectEqual(await found(store, 'rown'), [], 'those with the end of a word');
+    },
+  ),
   the('later events are found too, and deleted sessions are not', async ({ store }) => {
     await write(store, 'one', [said('first word'), ended('complete')]);
     expectEqual(await found(store, 'word'), ['one 1 first [word]'], 'the messages');
@@ -44,7 +47,17 @@ export const searchCases: readonly StoreCase[] = [
   }),
   the('any text is only words, and text without words finds nothing', async ({ store }) => {
     await write(store, 'one', [said('not AND near "quoted" über_alles 日本 50%'), ended('complete')]);
-    for (const words of ['"quoted', 'AND', 'near*', 'words:', "'; DROP TABLE sessions", 'ÜBER', 'alles)', '日本', '50'])
+    for (const words of [
+      '"quoted',
+      'AND',
+      'near*',
+      'words:',
+      "'; DROP TABLE sessions",
+      'ÜBER',
+      'alles)',
+      '日本',
+      '50',
+    ])
       await store.search?.({ words });
     expectEqual((await found(store, 'near AND "quo')).length, 1, 'the number of messages');
     expectEqual((await found(store, 'Über alles')).length, 1, 'the number of messages in other case');

@@ -37,7 +37,11 @@ export function storeContract(subject: StoreSubject): ContractCase[] {
 
 function bound({ group, name, reopens, run }: StoreCase, subject: StoreSubject): ContractCase {
   const { forgets, noCosts, noMail, noSearch } = subject;
-  const missing: Readonly<Record<string, string | undefined>> = { costs: noCosts, mail: noMail, search: noSearch };
+  const missing: Readonly<Record<string, string | undefined>> = {
+    costs: noCosts,
+    mail: noMail,
+    search: noSearch,
+  };
   const off = missing[group] ?? (reopens ? forgets : undefined);
   return {
     group,

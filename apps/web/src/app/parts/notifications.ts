@@ -4,12 +4,15 @@ const key = 'cobbler-notify';
 
 /** True if the user has turned desktop notifications on, and the browser allows them. */
 export function notifies(): boolean {
-  return localStorage.getItem(key) === 'on' && 'Notification' in window && Notification.permission === 'granted';
+  return (
+    localStorage.getItem(key) === 'on' && 'Notification' in window && Notification.permission === 'granted'
+  );
 }
 
 /** Turns desktop notifications on or off, as the user has clicked. Asks the browser for its permission only then. */
 export async function toggleNotifications(): Promise<void> {
-  const isOn = !notifies() && 'Notification' in window && (await Notification.requestPermission()) === 'granted';
+  const isOn =
+    !notifies() && 'Notification' in window && (await Notification.requestPermission()) === 'granted';
   localStorage.setItem(key, isOn ? 'on' : 'off');
 }
 

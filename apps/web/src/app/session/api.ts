@@ -108,7 +108,9 @@ export const api = {
   /** Resolves when the store has another version. */
   changed: (version: string, signal: AbortSignal): Promise<unknown> =>
     ask('GET', `/v1/sessions?${new URLSearchParams({ limit: '1', wait: version })}`, undefined, {}, signal),
-  search: (words: string): Promise<{ readonly items: readonly FoundMessage[]; readonly isComplete: boolean }> =>
+  search: (
+    words: string,
+  ): Promise<{ readonly items: readonly FoundMessage[]; readonly isComplete: boolean }> =>
     ask('GET', `/v1/search?${new URLSearchParams({ words })}`),
   folders: (): Promise<{ readonly items: readonly string[] }> => ask('GET', '/v1/folders'),
   rules: async (id: string, approvalId: string): Promise<readonly string[]> =>

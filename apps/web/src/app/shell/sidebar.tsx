@@ -80,7 +80,10 @@ export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarP
           <li class="muted small none">{wanted === '' ? 'No sessions yet.' : 'No matching titles.'}</li>
         )}
         {wanted !== '' && search.items.length > 0 && <li class="muted small none">Messages</li>}
-        {wanted !== '' && search.items.map((found) => <FoundRow key={`${found.sessionId} ${found.seq}`} found={found} go={go} />)}
+        {wanted !== '' &&
+          search.items.map((found) => (
+            <FoundRow key={`${found.sessionId} ${found.seq}`} found={found} go={go} />
+          ))}
         {wanted !== '' && search.note !== '' && <li class="muted small none">{search.note}</li>}
         {list.hasMore && wanted === '' && (
           <li>

@@ -138,7 +138,11 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
         </footer>
       )}
       {!isLate && !isDenying && proposal.isWhole && isSeen && offered.length > 0 && (
-        <RuleList rules={offered} isSending={isSending} keep={(rule) => void send('allow', undefined, rule)} />
+        <RuleList
+          rules={offered}
+          isSending={isSending}
+          keep={(rule) => void send('allow', undefined, rule)}
+        />
       )}
     </section>
   );

@@ -27,10 +27,12 @@ export class SearchIndex {
     const rows = this.#sql.rows<EventRow>(selectNext, eventsAtOnce);
     for (const { place, json } of rows) {
       const text = messageIn(json)?.text;
-      if (text !== undefined) this.#sql.run('INSERT INTO message_words (rowid, words) VALUES (?, ?)', place, text);
+      if (text !== undefined)
+        this.#sql.run('INSERT INTO message_words (rowid, words) VALUES (?, ?)', place, text);
     }
     const last = rows.at(-1);
-    if (last !== undefined) this.#sql.run("UPDATE counters SET value = ? WHERE name = 'searched'", last.place);
+    if (last !== undefined)
+      this.#sql.run("UPDATE counters SET value = ? WHERE name = 'searched'", last.place);
     return rows.length < eventsAtOnce;
   }
 
