@@ -15,10 +15,10 @@ import type { Audit } from '../session/audit.ts';
 import { noAudit, readsOnly } from '../session/audit.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
+import { JoinedHarness, sessionOf } from '../session/joined-harness.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
-import { SharedHarness, sessionOf } from '../session/shared-harness.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
@@ -169,7 +169,7 @@ export class LocalHost implements ChatHost {
     const onEvent = listener.handler.onEvent;
     const follows = listener.followsOthers === true && onEvent !== undefined;
     const shown = this.#shown;
-    return new SharedHarness(harness, {
+    return new JoinedHarness(harness, {
       store,
       shown,
       clock: this.#plan.io.clock,

@@ -5,9 +5,9 @@ import { AgentError } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { SessionPlaces } from '@cobbler/server';
-import type { Workplace } from '../commands/workplace.ts';
 import { workFolder } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
+import type { Permission } from '../permissions/permission.ts';
 import { ruledCall } from '../permissions/permission-rule.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { SessionNotes } from '../session/session-metadata.ts';
@@ -15,9 +15,13 @@ import { withMethod } from '../session/with-method.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 
 /** What the sessions in one directory have in common. */
-export interface ServedFolder extends Pick<Workplace, 'permission' | 'forget' | 'close'> {
+export interface ServedFolder {
+  readonly permission: Permission;
   readonly settings: Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
   readonly tools: () => readonly Tool[];
+  /** Ends what the tools have started in a session that is deleted, and in all. */
+  readonly forget: (sessionId: string) => Promise<void>;
+  readonly close: () => Promise<void>;
   /** What a session needs to continue on the command line. */
   readonly note: SessionMetadata;
 }

@@ -162,12 +162,9 @@ export const approval: z.ZodType = z
     isRepeated: z.boolean().optional(),
     limit: reachedLimit.optional(),
     decision: z.string().optional(),
-    rules: z
-      .array(z.string())
-      .optional()
-      .meta({
-        description: 'For the owner: the rules that can be saved with the decision, the narrowest first.',
-      }),
+    rules: z.array(z.string()).optional().meta({
+      description: 'For the owner: the rules that can be saved with the decision, the narrowest first.',
+    }),
   })
   .meta({ id: 'Approval' });
 

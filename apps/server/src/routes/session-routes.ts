@@ -8,7 +8,8 @@ import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
 import { logPages } from '../sessions/log-pages.ts';
-import { sessionJson } from '../sessions/session-index.ts';
+import { searchMessages } from '../sessions/search-messages.ts';
+import { listSessions, sessionJson } from '../sessions/session-index.ts';
 import {
   accepted,
   content,
@@ -53,11 +54,16 @@ export function sessionRoutes(services: Services): Route[] {
           schema: sessionList,
         },
       },
-      handle: async ({ query: { wait, ...query }, token, response }) => {
+      handle: async ({ query: { wait, limit, cursor, folder }, token, response }) => {
         if (wait !== undefined) await watch.changed(wait, (wake) => response.once('close', wake));
         const { version } = watch;
         await approvals.refresh();
-        const { sessions, next } = await sessionService.list(token, query);
+        const isThere = ({ id }: SessionInfo) => folder === undefined || places?.folderOf(id) === folder;
+        const { sessions, next } = await listSessions(
+          store,
+          { limit, ...defined({ after: cursor }) },
+          async (info) => isThere(info) && (await sessionService.mayList(token, info)),
+        );
         const items = sessions.map((info) => sessionJsonOf(services, info.id, info, token));
         return { status: 200, json: { items, next, version } };
       },
@@ -201,8 +207,9 @@ export function contentRoutes(services: Services): Route[] {
         },
         501: { text: 'The store of this server has no full-text search (`no_search`).' },
       },
-      handle: async ({ query, token }) => {
-        const found = await sessionService.search(token, query);
+      handle: async ({ query: { words, limit, cursor }, token }) => {
+        const wanted = { words, limit, ...defined({ after: cursor }) };
+        const found = await searchMessages(store, wanted, (info) => sessionService.mayList(token, info));
         if (found !== undefined) return { status: 200, json: found };
         throw new Problem(501, 'no_search', 'The store of this server has no full-text search.');
       },

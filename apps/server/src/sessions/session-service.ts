@@ -4,7 +4,6 @@ import type { HarnessHandler } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import type { Runner } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
-import type { SearchHit, SearchPage, SessionPage } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, owns, scopesIn, seesAll, userOf } from '../auth/access.ts';
@@ -24,9 +23,6 @@ import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
 
-/** Maximum number of pages of the store that one request reads. */
-const maxPages = 20;
-
 /** Maximum number of remembered sessions without events for each user. */
 const maxMade = 10_000;
 
@@ -39,17 +35,6 @@ export interface Elsewhere {
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
   /** Calls the listener when any process has appended to a session. Default: the log is checked at intervals. */
   readonly watch?: (listener: (sessionId: string) => void) => () => void;
-}
-
-/** A message that a search has found. */
-export interface FoundMessage extends SearchHit {
-  /** The title of its session. */
-  readonly title: string;
-}
-
-/** A page of found messages. */
-export interface FoundMessages extends Omit<SearchPage, 'hits'> {
-  readonly items: readonly FoundMessage[];
 }
 
 /** Dependencies of the session service. */
@@ -177,58 +162,8 @@ export class SessionService {
     );
   }
 
-  /**
-   * Returns the next sessions that a token may use, in one directory if it is given: at most `limit`, and fewer after many
-   * other sessions.
-   */
-  async list(
-    token: TokenInfo | undefined,
-    { limit, cursor, folder }: { limit: number; cursor?: string | undefined; folder?: string | undefined },
-  ): Promise<SessionPage> {
-    const isThere = ({ id }: SessionInfo) =>
-      folder === undefined || this.#options.places?.folderOf(id) === folder;
-    const sessions: SessionInfo[] = [];
-    let next = cursor;
-    for (let pages = 1; ; pages += 1) {
-      // Never more than are missing, so that the cursor is that of the last session returned.
-      const page = await this.#options.store.list({
-        limit: limit - sessions.length,
-        ...defined({ after: next }),
-      });
-      for (const info of page.sessions)
-        if (isThere(info) && (await this.#mayList(token, info))) sessions.push(info);
-      ({ next } = page);
-      if (next === undefined || sessions.length >= limit || pages === maxPages)
-        return { sessions, ...defined({ next }) };
-    }
-  }
-
-  /** Searches the messages that a token may read, in at most some pages of the store; undefined if the store cannot. */
-  async search(
-    token: TokenInfo | undefined,
-    { words, limit, cursor }: { words: string; limit: number; cursor?: string | undefined },
-  ): Promise<FoundMessages | undefined> {
-    const { store } = this.#options;
-    if (store.search === undefined) return undefined;
-    const infos = new Map<string, SessionInfo | undefined>();
-    const items: FoundMessage[] = [];
-    let next = cursor;
-    for (let pages = 1; ; pages += 1) {
-      const page = await store.search({ words, limit: limit - items.length, ...defined({ after: next }) });
-      for (const hit of page.hits) {
-        const id = hit.sessionId;
-        if (!infos.has(id)) infos.set(id, await store.info(id));
-        const info = infos.get(id);
-        if (info !== undefined && (await this.#mayList(token, info)))
-          items.push({ ...hit, title: info.title });
-      }
-      ({ next } = page);
-      if (next === undefined || items.length >= limit || pages === maxPages)
-        return { items, isComplete: page.isComplete, ...defined({ next }) };
-    }
-  }
-
-  async #mayList(token: TokenInfo | undefined, info: SessionInfo): Promise<boolean> {
+  /** True if a token may use a session that the store has listed. */
+  async mayList(token: TokenInfo | undefined, info: SessionInfo): Promise<boolean> {
     return mayAccess(token, info) || mayAccess(token, await this.#owned(info));
   }
 

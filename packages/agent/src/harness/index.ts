@@ -6,6 +6,13 @@
  */
 
 export { askForVerdict, readVerdict } from '../interfaces/verdict.ts';
+export {
+  followRun,
+  receiveRequests,
+  type SharedRunOptions,
+  type SharedStore,
+  sharedStore,
+} from './followed-run.ts';
 export type { HarnessHandler, HarnessStatus } from './handler.ts';
 export {
   createHarness,
@@ -14,10 +21,3 @@ export {
   type HarnessOptions,
 } from './harness.ts';
 export type { ForkOptions, HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
-export {
-  followRun,
-  receiveRequests,
-  type SharedRunOptions,
-  type SharedStore,
-  sharedStore,
-} from './shared-run.ts';

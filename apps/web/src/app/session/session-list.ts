@@ -1,7 +1,7 @@
-import { notifyChanges } from '../parts/notifications.ts';
 import { Observable } from '../parts/observable.ts';
 import type { SessionEntry } from './api.ts';
 import { ApiError, api } from './api.ts';
+import { notifyChanges } from './notifications.ts';
 
 /** Interval at which a visible page loads the list, in milliseconds. */
 const everyMs = 4_000;
@@ -55,7 +55,8 @@ export class SessionList extends Observable {
   }
 
   async #wait(version: string): Promise<void> {
-    const { signal } = (this.#waiting = new AbortController());
+    this.#waiting = new AbortController();
+    const { signal } = this.#waiting;
     try {
       await api.changed(version, signal);
     } catch {

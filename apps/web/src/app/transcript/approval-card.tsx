@@ -35,12 +35,6 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
   const proposal = useMemo(() => (approval === undefined ? undefined : proposalOf(approval)), [approval]);
   const body = useRef<HTMLDivElement>(null);
   const isSeen = useSeenToEnd(body);
-  const [offered, setOffered] = useState<readonly string[]>([]);
-  useEffect(() => {
-    // Without them, the call can still be allowed once.
-    if (approval !== undefined && approval.limit === undefined)
-      rules(approval.approvalId).then(setOffered, () => undefined);
-  }, [approval?.approvalId]);
   const send = async (decision: 'allow' | 'deny', message?: string, always?: string) => {
     if (isSending || isLate || (decision === 'allow' && !(isSeen && proposal?.isWhole === true))) return;
     setSending(true);
@@ -137,9 +131,9 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
           )}
         </footer>
       )}
-      {!isLate && !isDenying && proposal.isWhole && isSeen && offered.length > 0 && (
+      {!isLate && !isDenying && proposal.isWhole && isSeen && limit === undefined && (
         <RuleList
-          rules={offered}
+          rules={() => rules(approval.approvalId)}
           isSending={isSending}
           keep={(rule) => void send('allow', undefined, rule)}
         />
@@ -149,17 +143,21 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
 }
 
 interface RuleListProps {
-  readonly rules: readonly string[];
+  readonly rules: () => Promise<readonly string[]>;
   readonly isSending: boolean;
   readonly keep: (rule: string) => void;
 }
 
 /** The rules that can be saved with the decision, each shown completely before it is. */
-function RuleList({ rules, isSending, keep }: RuleListProps): VNode {
+function RuleList({ rules, isSending, keep }: RuleListProps): VNode | null {
+  const [offered, setOffered] = useState<readonly string[]>([]);
+  // Without them, the call can still be allowed once. Each approval has its own card.
+  useEffect(() => void rules().then(setOffered, () => undefined), []);
+  if (offered.length === 0) return null;
   return (
     <details class="rules">
       <summary>Always allow…</summary>
-      {rules.map((rule) => (
+      {offered.map((rule) => (
         <div key={rule}>
           <pre class="command">{visibleText(rule)}</pre>
           <button type="button" disabled={isSending} onClick={() => keep(rule)}>

@@ -15,7 +15,7 @@ import type { Io } from '../terminal/io.ts';
 const pollMs = 500;
 
 /** What a conversation shares with other processes. */
-export interface SharedHarnessOptions {
+export interface JoinedHarnessOptions {
   readonly store: SharedStore;
   readonly clock: Io['clock'];
   /** The last event that the conversation has shown, by session. Without one, nothing is followed yet. */
@@ -33,16 +33,16 @@ export function sessionOf({ id }: { readonly id: string }): string {
  * A conversation whose session other processes use too: they can steer and cancel its run and decide its approvals, and it
  * shows their runs, which it can control in the same way.
  */
-export class SharedHarness implements Harness {
+export class JoinedHarness implements Harness {
   readonly #harness: Harness;
-  readonly #options: SharedHarnessOptions;
+  readonly #options: JoinedHarnessOptions;
   #own: Run | undefined;
   #other: Run | undefined;
   #seen = '';
   #isClosed = false;
   #stop = (): void => {};
 
-  constructor(harness: Harness, options: SharedHarnessOptions) {
+  constructor(harness: Harness, options: JoinedHarnessOptions) {
     this.#harness = harness;
     this.#options = options;
     if (options.onEvent !== undefined) this.#wait(options.onEvent);

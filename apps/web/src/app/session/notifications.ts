@@ -1,4 +1,4 @@
-import type { SessionEntry } from '../session/api.ts';
+import type { SessionEntry } from './api.ts';
 
 const key = 'cobbler-notify';
 
