@@ -53,7 +53,7 @@ const commands: Readonly<Record<string, Command>> = {
       : (await import('./doctor/transcript.ts')).doctorTranscript(file, ...given),
   explain: async (...given) => (await import('./commands/explain.ts')).explain(...given),
   completion: async ([shell], _, io) => (await import('./commands/completion.ts')).completion(shell, io),
-  serve: async (_, ...given) => (await import('./commands/serve.ts')).serve(...given),
+  serve: async (...given) => (await import('./commands/serve.ts')).serve(...given),
   acp: async (_, ...given) => (await import('./commands/acp.ts')).acp(...given),
   mcp: async (_, ...given) => (await import('./commands/mcp.ts')).mcp(...given),
   assistant: async (...given) => (await import('./commands/assistant.ts')).assistant(...given),

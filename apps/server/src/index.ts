@@ -16,6 +16,7 @@ export { defaultLimits, type ServerLimits } from './requests/limits.ts';
 export { type Scope, scopes } from './requests/scope.ts';
 export type { ShareChange } from './routes/services.ts';
 export { type CobblerServer, type ServerOptions, startServer } from './server.ts';
+export type { SessionPlaces } from './sessions/session-places.ts';
 export type { Elsewhere } from './sessions/session-service.ts';
 export { type SessionSettings, sessionExecutor, sessionWork } from './sessions/session-work.ts';
 export type { ServerBudgets } from './sessions/token-budgets.ts';

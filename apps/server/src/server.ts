@@ -24,10 +24,13 @@ import type { Services, ShareChange } from './routes/services.ts';
 import { contentRoutes, runRoutes, sessionRoutes } from './routes/session-routes.ts';
 import { tokenRoutes } from './routes/token-routes.ts';
 import { ApprovalService } from './sessions/approval-service.ts';
+import type { SessionPlaces } from './sessions/session-places.ts';
+import { readPlaces } from './sessions/session-places.ts';
 import type { Elsewhere } from './sessions/session-service.ts';
 import { SessionService } from './sessions/session-service.ts';
 import type { SessionSettings } from './sessions/session-work.ts';
 import { readStore } from './sessions/session-work.ts';
+import { StoreWatch } from './sessions/store-watch.ts';
 import type { ServerBudgets } from './sessions/token-budgets.ts';
 import { readBudgets, TokenBudgets } from './sessions/token-budgets.ts';
 import { Streams } from './streams/streams.ts';
@@ -54,8 +57,10 @@ export interface ServerOptions {
   readonly limits?: Partial<ServerLimits>;
   /** Called when a session was shared with a user, or no longer. */
   readonly onShare?: (change: ShareChange) => void;
-  /** True to continue every interrupted run at start. Default: true. */
-  readonly resumes?: boolean;
+  /** Whether to continue interrupted runs at start: all, or those of sessions for which it returns true. Default: true. */
+  readonly resumes?: boolean | ((sessionId: string) => boolean);
+  /** The directories of the sessions. Default: the settings know them. */
+  readonly places?: SessionPlaces;
   /** Receives the lines of the log. Default: none. */
   readonly log?: LineSink;
   readonly level?: Level;
@@ -93,7 +98,8 @@ const readOptions = record<ServerOptions>(
     ),
     allowedHosts: listOf(text),
     limits: readLimits,
-    resumes: flag,
+    resumes: (value) => (typeof value === 'function' ? callable(value) : flag(value)),
+    places: readPlaces,
     onShare: callable,
     log: callable,
     level: oneOf('debug', 'info', 'warn', 'error'),
@@ -128,8 +134,9 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
   tokens.onRemove((id) => sessionService.endStreams(id));
   await approvals.restore();
   await listen(httpServer, options.port ?? 0, host);
-  if (options.resumes ?? true) await sessionService.resumeInterrupted();
-  const stopLooking = pollStore(sessionService, limits.othersMs);
+  const { resumes = true } = options;
+  if (resumes !== false) await sessionService.resumeInterrupted(resumes === true ? () => true : resumes);
+  const stopLooking = pollStore(services, limits.othersMs);
   const stopWatching = options.elsewhere?.watch?.(
     (sessionId) => void sessionService.publishOthers(sessionId).catch(() => undefined),
   );
@@ -141,6 +148,7 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
     logger.note('info', 'stopping', { running: sessionService.running });
     stopLooking();
     stopWatching?.();
+    services.watch.close();
     await sessionService.drain(limits.drainMs);
     streams.close();
     const closed = new Promise<void>((resolve) => httpServer.close(() => resolve()));
@@ -171,7 +179,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
   const sessionService: SessionService = new SessionService({
     store,
     settings: options.settings,
-    ...defined({ elsewhere: options.elsewhere }),
+    ...defined({ elsewhere: options.elsewhere, places: options.places }),
     tokens,
     budgets: tokenBudgets,
     limits,
@@ -190,7 +198,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
       });
     },
   });
-  const approvals: ApprovalService = new ApprovalService(sessionService, store);
+  const approvals: ApprovalService = new ApprovalService(sessionService, store, options.places);
   const readiness = new Readiness({
     probe: () => store.probe(),
     reuseMs: limits.readyMs,
@@ -215,7 +223,8 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     meters,
     logger,
     limits,
-    ...defined({ onShare: options.onShare }),
+    watch: new StoreWatch(store, tokens.now),
+    ...defined({ onShare: options.onShare, places: options.places }),
     agentNames: () => [...new Set(['cobbler', options.settings(settingsSessionId).agent.model])],
     async readiness() {
       return sessionService.isClosing ? 'The server is stopping.' : await readiness.reason();
@@ -242,10 +251,10 @@ export function allRoutes(services: Services, version: string): Route[] {
 }
 
 /** Checks at intervals for events of other processes, one check at a time. Returns a function that stops it. */
-function pollStore(sessionService: SessionService, everyMs: number): () => void {
+function pollStore({ sessionService, watch }: Services, everyMs: number): () => void {
   let isLooking = false;
   const look = async () => {
-    if (isLooking) return;
+    if (isLooking || !watch.look(sessionService.readers > 0)) return;
     isLooking = true;
     // If the store cannot be read, each request reports it.
     await sessionService.publishOthers().catch(() => undefined);

@@ -94,6 +94,8 @@ function stores(): Suite[] {
       name: 'memory',
       place: (now) => ({ open: () => memoryStore({ now }) }),
       forgets: 'data in memory is lost when the store closes',
+      noMail: 'one process uses the memory store',
+      noSearch: 'the memory store has no full-text search',
       noCosts: 'the memory store keeps no costs',
     },
     {

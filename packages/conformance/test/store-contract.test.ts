@@ -16,6 +16,8 @@ describe('the memory store', () => {
       name: 'memory',
       place: (now) => ({ open: () => memoryStore({ now }) }),
       forgets: 'the sessions are only in memory',
+      noMail: 'one process uses the memory store',
+      noSearch: 'the memory store has no full-text search',
       noCosts: 'the memory store keeps no costs, and readCosts reads its events',
     }),
     { describe, it },

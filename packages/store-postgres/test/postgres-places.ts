@@ -11,6 +11,8 @@ export function postgresSubject(
 ): StoreSubject {
   return {
     name,
+    noMail: 'a lease or a runner decides which process runs a session',
+    noSearch: 'the store has no full-text search',
     place(now) {
       places += 1;
       const schema = `place_${process.pid}_${places}`;

@@ -142,6 +142,7 @@ export class InteractiveChat {
   #listenerOf(conversation: Conversation): ChatListener {
     return {
       handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.handle(event) },
+      followsOthers: true,
       onTrouble: (message) => {
         const words = `${visible(message)} The chat will continue without being saved.`;
         this.#page.lines([this.#parts.style.yellow(words)]);

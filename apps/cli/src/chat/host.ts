@@ -32,6 +32,8 @@ export interface ModelChoice {
 /** The listener of a conversation: its events and the state of the connection. */
 export interface ChatListener {
   readonly handler: HarnessHandler;
+  /** True to follow the runs of other processes. Default false. */
+  readonly followsOthers?: boolean;
   onLost(reason: string): void;
   onBack(events: number): void;
   /** Called when the server refuses a decision about the active run. */

@@ -3,7 +3,7 @@ import type { ContextPolicy, Event, Store, Tool } from '@cobbler/agent';
 import { isStored, memoryStore } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
-import { createHarness } from '@cobbler/agent/harness';
+import { createHarness, sharedStore } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { BackgroundCommands } from '@cobbler/tools';
 import type { Agents } from '../agents/agents.ts';
@@ -15,6 +15,7 @@ import type { Audit } from '../session/audit.ts';
 import { noAudit, readsOnly } from '../session/audit.ts';
 import { BestEffortStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
+import { JoinedHarness, sessionOf } from '../session/joined-harness.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
@@ -65,6 +66,8 @@ export class LocalHost implements ChatHost {
   readonly #plan: LocalPlan;
   readonly #store: Store;
   readonly #undo: UndoHistory;
+  /** The last event that was shown, by session. */
+  readonly #shown = new Map<string, number>();
   #selected: SelectedModel;
   #onTrouble: (message: string) => void = () => undefined;
   #onNotice: (line: string) => void = () => undefined;
@@ -140,6 +143,7 @@ export class LocalHost implements ChatHost {
       this.#plan;
     const { agent, pricing } = this.#selected;
     const watched = this.#undo.watchTools(tools());
+    if (sessionId !== undefined) this.#shown.delete(sessionId);
     this.#onTrouble = listener.onTrouble;
     this.#onNotice = listener.onNotice;
     const options: HarnessOptions = {
@@ -159,7 +163,18 @@ export class LocalHost implements ChatHost {
       handler: this.#recordingHandler(listener),
       ...defined({ sessionId, budget, onReached }),
     };
-    return createHarness(options);
+    const harness = createHarness(options);
+    const store = this.#plan.sessions && sharedStore(this.#plan.sessions.store);
+    if (store === undefined) return harness;
+    const onEvent = listener.handler.onEvent;
+    const follows = listener.followsOthers === true && onEvent !== undefined;
+    const shown = this.#shown;
+    return new JoinedHarness(harness, {
+      store,
+      shown,
+      clock: this.#plan.io.clock,
+      ...(follows && { onEvent }),
+    });
   }
 
   /** Sends a line to the listener of the latest conversation. */
@@ -174,7 +189,10 @@ export class LocalHost implements ChatHost {
   }
 
   async past(sessionId: string): Promise<readonly Event[]> {
-    return await this.#store.read(sessionId);
+    const past = await this.#store.read(sessionId);
+    // Later, the conversation itself shows the events since.
+    if (!this.#shown.has(sessionId)) this.#shown.set(sessionId, past.length);
+    return past;
   }
 
   async sessions(): Promise<readonly ListedSession[]> {
@@ -203,9 +221,10 @@ export class LocalHost implements ChatHost {
     let noted = '';
     return {
       onEvent: (event) => {
-        if (isStored(event) && noted !== event.runId) {
+        if (isStored(event)) {
+          this.#shown.set(sessionOf(event), event.seq);
+          if (noted !== event.runId) this.#plan.sessions?.notes.write(sessionOf(event), this.#selected.note);
           noted = event.runId;
-          this.#plan.sessions?.notes.write(event.id.slice(0, event.id.lastIndexOf('-')), this.#selected.note);
         }
         listener.handler.onEvent?.(event);
       },

@@ -61,9 +61,10 @@ At a limit
   ),
   command(
     'sessions [action] [id] [title...]',
-    'list, show, export, import, fork or delete sessions',
+    'list, search, show, export, import, fork or delete sessions',
     `
 cobbler sessions                  list sessions, most recently changed first
+cobbler sessions search WORDS     find messages that contain all words
 cobbler sessions show ID          print the conversation and the tool calls
 cobbler sessions export ID        print the events as JSON Lines
 cobbler sessions import FILE      import an exported session; - for standard input
@@ -76,8 +77,8 @@ cobbler sessions share ID         share a session of a running server with anoth
 
 Options
   --here                   list only sessions in this directory
-  -n, --limit <n>          maximum number of sessions to list (default 20)
-  --json                   list as JSON, one session per line
+  -n, --limit <n>          maximum number of sessions or messages to list (default 20)
+  --json                   list as JSON, one session or message per line
   -o, --output <file>      with export: write to this file
   --at <seq>               with fork: copy up to and including this event
   --older-than <time>      with prune: delete sessions unchanged for this long, such as 30d or 12h
@@ -86,7 +87,7 @@ Options
   --may <level>            with share: read (default), approve, use, or none to end the share
   --url <url>              with share: use this server instead of the one on this machine
 `,
-    { words: ['show', 'export', 'import', 'fork', 'rename', 'delete', 'prune', 'vacuum', 'share'] },
+    { words: ['search', 'show', 'export', 'import', 'fork', 'rename', 'delete', 'prune', 'vacuum', 'share'] },
   ),
   command(
     'demo',
@@ -208,12 +209,15 @@ With FILE
     { words: 'file' },
   ),
   command(
-    'serve',
+    'serve [dir...]',
     'serve sessions over HTTP, protected by a token',
     `
 Prints one address that contains the token, and serves until Ctrl-C. The options of this command set the model,
 directory, tools, permissions and limits; no request can change them. Calls that need approval wait for a user:
 cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.
+
+Sessions start in the first directory, or in the current one. The page also offers the others, and the directories of
+earlier sessions.
 
 Server
   --port <n>               listen on this port (default ${defaultPort}; 0: any free port)

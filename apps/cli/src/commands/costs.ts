@@ -108,7 +108,8 @@ async function deleteBefore(options: RawOptions, io: Io): Promise<number> {
 
 /** Opens the store; returns undefined if it does not exist yet, because looking must not create it. */
 async function openStore(isServer: boolean, { env }: Io): Promise<SessionStore | undefined> {
-  const file = isServer ? serverHome(env).store : sessionFile(env);
+  const { earlier, store: shared } = serverHome(env);
+  const file = isServer ? (existsSync(earlier) ? earlier : shared) : sessionFile(env);
   if (file === undefined || !existsSync(file)) return undefined;
   const { sqliteStore } = await import('../session/sqlite-store.ts');
   return sqliteStore(file);

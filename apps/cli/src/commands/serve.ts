@@ -1,13 +1,12 @@
-import type { Tool } from '@cobbler/agent';
+import { existsSync } from 'node:fs';
 import { AgentError } from '@cobbler/agent';
-import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { CobblerServer, ServerBudgets, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { recordChildren } from '../config/backend.ts';
 import { blobsFor, contextPolicy } from '../config/context-plan.ts';
-import { shortPath, workFolder } from '../config/directory.ts';
+import { shortPath } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
@@ -17,8 +16,10 @@ import { permissionWords } from '../permissions/permission.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
+import type { ServedFolder } from '../server/serve-folders.ts';
+import { ServeFolders, servedFolders } from '../server/serve-folders.ts';
 import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
-import { beforeDelete, servePlaces } from '../server/serve-places.ts';
+import { servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
 import type { Audit } from '../session/audit.ts';
@@ -27,30 +28,36 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
-import { onReachedOf } from './run.ts';
-import type { Workplace } from './workplace.ts';
+import { noteOf, onReachedOf } from './run.ts';
 import { openWorkplace } from './workplace.ts';
 
 /** The session of the plain routes. Its tools run one at a time, and the first failure stops the rest. */
 const seedSession = 'default';
 
 /** Runs `cobbler serve`: serves sessions over HTTP until it is stopped. Returns the exit code. */
-export async function serve(options: RawOptions, io: Io): Promise<number> {
+export async function serve(given: readonly string[], options: RawOptions, io: Io): Promise<number> {
   if (options['demo'] === true) return await serveDemo(options, io);
   const flags = readServeFlags(options);
   const home = serverHome(io.env);
-  const folder = workFolder(flags.work.dir, io);
+  const [folder = '', ...others] = servedFolders([flags.work.dir ?? given[0] ?? '.', ...given], io);
   await recordChildren(io.env);
   const { values } = (await readSettings(io.env, flags.work)).file;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
-  // Changes to the tools of the MCP servers are logged.
-  const mcp = await openMcp(flags.work, values, folder, report, io);
   const audit = openAudit('serve', values, io, report);
+  const servers: McpTools[] = [];
+  const open = async (dir: string) => {
+    // Changes to the tools of the MCP servers are logged.
+    const mcp = await openMcp(flags.work, values, dir, report, io);
+    servers.push(mcp);
+    return await openFolder(flags, dir, { mcp, audit }, io);
+  };
+  const folders = new ServeFolders({ first: folder, others, tokens: home.tokens, open, env: io.env });
   try {
-    return await serveFrom(folder, flags, { mcp, audit }, home, io);
+    return await serveFrom(folder, flags, { folders, audit, values }, home, io);
   } finally {
+    await folders.close();
     await audit.close();
-    await mcp.close();
+    for (const mcp of servers) await mcp.close();
   }
 }
 
@@ -59,7 +66,7 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
   const { folder, env, close } = await demoEnvironment(io);
   try {
     io.stderr.write('A scripted model on a small project: type "fix the failing test". Nothing is saved.\n');
-    return await serve({ ...options, dir: folder }, { ...io, env });
+    return await serve([], { ...options, dir: folder }, { ...io, env });
   } finally {
     await close();
   }
@@ -68,21 +75,22 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
 async function serveFrom(
   folder: string,
   flags: ServeFlags,
-  { mcp, audit }: { readonly mcp: McpTools; readonly audit: Audit },
+  { folders, audit, values }: { readonly folders: ServeFolders; readonly audit: Audit; values: FileConfig },
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const all = await sessionSettings(flags, folder, { mcp, audit }, io);
-  const { settings, tools, values, sandbox, permission, forget: forgetSession, close } = all;
-  audit.note({ kind: 'sandbox', sandbox });
-  watchRules(audit, permission);
+  const { settings } = await folders.start();
   const tokens = new TokenStore(tokenFile(home.tokens));
   tokens.onAdd(({ id, name, scopes }) =>
     audit.note({ kind: 'token', change: 'created', token: id, name, scopes }),
   );
   tokens.onRemove((id) => audit.note({ kind: 'token', change: 'removed', token: id }));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
-  const watch: StoreWatch = (store) => audit.watch(beforeDelete(store, forgetSession), readsOnly(tools));
+  const watch: StoreWatch = (store) =>
+    audit.watch(
+      folders.watch(store),
+      readsOnly(() => folders.tools()),
+    );
   const places = await servePlaces(flags, home.store, io, watch);
   const { budget: chosen } = flags.work;
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
@@ -90,23 +98,20 @@ async function serveFrom(
   try {
     const serverBudgets = await openBudgets(budgets, folder, values);
     const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));
-    const budgeted = { ...settings, ...defined({ budget: budget || undefined }) };
     const serving = {
       places,
       tokens,
-      settings: budgeted,
-      tools,
+      folders,
       home,
-      ...defined({ budgets: serverBudgets }),
+      ...defined({ budgets: serverBudgets, budget: budget || undefined }),
     };
     const server = await startServing(flags, serving, audit, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
-    announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
+    announce({ server, token, flags, folder, file: places.name, model: settings.agent.model, home }, io);
     await waitForStop(server, io);
     forget();
     return 0;
   } finally {
-    await close();
     await budgets.close();
     await places.close();
   }
@@ -123,23 +128,13 @@ async function openBudgets(
   return { ...(await budgets.open()), ...defined({ name }) };
 }
 
-type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
-
-/** Returns the settings of every session, which no request can set. The tools are those available when a session opens. */
-async function sessionSettings(
+/** Opens a directory. No request can set what it returns. The tools are those available when a session opens. */
+async function openFolder(
   { work, runner }: ServeFlags,
   folder: string,
   parts: { readonly mcp: McpTools; readonly audit: Audit },
   io: Io,
-): Promise<{
-  settings: ServeHarnessOptions;
-  tools: () => readonly Tool[];
-  values: FileConfig;
-  sandbox: Workplace['sandbox'];
-  permission: Workplace['permission'];
-  forget: Workplace['forget'];
-  close: Workplace['close'];
-}> {
+): Promise<ServedFolder> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
   const model = () => ({ agent, pricing });
@@ -147,6 +142,8 @@ async function sessionSettings(
   const asks = runner === undefined;
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
   const { tools, context, system, limits, permission, sandbox, forget, close } = workplace;
+  parts.audit.note({ kind: 'sandbox', sandbox });
+  watchRules(parts.audit, permission);
   const common = {
     agent,
     system,
@@ -158,15 +155,15 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission, forget, close };
+  return { settings: common, tools, permission, forget, close, note: noteOf(work, folder, settings) };
 }
 
 interface ServeParts {
   readonly places: ServePlaces;
   readonly tokens: TokenStore;
   readonly budgets?: ServerBudgets;
-  readonly settings: ServeHarnessOptions;
-  readonly tools: () => readonly Tool[];
+  readonly budget?: NonNullable<SessionSettings['budget']>;
+  readonly folders: ServeFolders;
   readonly home: ServerHome;
 }
 
@@ -176,12 +173,13 @@ async function startServing(
   audit: Audit,
   io: Io,
 ): Promise<CobblerServer> {
-  const { places, tokens, settings, tools, home, budgets } = parts;
+  const { places, tokens, folders, home, budgets, budget } = parts;
   const { host, port, allowedHosts } = flags;
-  const settingsOf = (sessionId: string): SessionSettings =>
-    sessionId === seedSession
-      ? { ...settings, tools: tools() }
-      : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings, tools: tools() };
+  const settingsOf = (sessionId: string): SessionSettings => {
+    const { settings, tools } = folders.of(sessionId);
+    const own = { ...settings, ...defined({ budget }), tools: tools() };
+    return sessionId === seedSession ? own : { toolErrors: 'continue', toolScheduling: 'parallel', ...own };
+  };
   const elsewhere = await places.open(settingsOf);
   try {
     return await startServer({
@@ -189,6 +187,8 @@ async function startServing(
       tokens,
       settings: settingsOf,
       ...defined({ elsewhere, budgets }),
+      // Another process executes the runs of a runner, in its only directory.
+      ...(elsewhere === undefined && { places: folders, resumes: (id) => folders.isOwn(id) }),
       host,
       port,
       allowedHosts,
@@ -223,13 +223,16 @@ interface ServerStartup {
   readonly folder: string;
   readonly file: string;
   readonly model: string;
+  readonly home: ServerHome;
 }
 
 /** Prints the address to standard output. The token is in its fragment, which no server and no log ever sees. */
-function announce({ server, token, flags, folder, file, model }: ServerStartup, io: Io): void {
+function announce({ server, token, flags, folder, file, model, home }: ServerStartup, io: Io): void {
   io.stdout.write(`${server.url}/#token=${token}\n`);
   const facts = ['cobbler serve', model, shortPath(folder, io.env), permissionWords[flags.work.mode]];
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
+  if (file === home.store && existsSync(home.earlier))
+    lines.push(`sessions of an earlier version: cobbler serve --store ${shortPath(home.earlier, io.env)}`);
   const isAny = ['0.0.0.0', '::'].includes(flags.host);
   if (isAny && flags.allowedHosts.length === 0) {
     lines.push('other machines can reach this server only by a host name added with --allowed-host NAME');

@@ -2,6 +2,7 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRuntime } from '@cobbler/agent';
+import { visibleText } from '@cobbler/agent/events';
 import { forkSession } from '@cobbler/agent/fork';
 import { exportSession, importSession } from '@cobbler/agent/format';
 import { defined } from '@cobbler/agent/values';
@@ -19,6 +20,7 @@ import { sessionFacts, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { parseAge, parseCount, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import { optionValue } from '../terminal/option-value.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
@@ -46,6 +48,7 @@ const actions: Readonly<Record<string, (context: ActionContext) => Promise<void>
   delete: remove,
   prune,
   vacuum,
+  search,
 };
 
 /** Runs `cobbler sessions`: lists the stored sessions, or performs an action on one. Returns the exit code. */
@@ -212,6 +215,31 @@ async function prune({ sessions: { store, notes }, options, io }: ActionContext)
   io.stderr.write(
     `${plural(ids.length, 'session')} deleted. To free the disk space: cobbler sessions vacuum\n`,
   );
+}
+
+async function search({ sessions: { store }, rest, options, io }: ActionContext): Promise<void> {
+  const words = rest.join(' ');
+  if (!/[\p{L}\p{N}]/u.test(words))
+    throw new UsageError('The words are missing.', 'For example: cobbler sessions search flaky test');
+  const limit = countOf(options['limit'], '--limit') ?? 20;
+  // The first search of a large store indexes it, step by step.
+  let page = await store.search?.({ words, limit });
+  while (page?.isComplete === false) page = await store.search?.({ words, limit });
+  const { hits = [] } = page ?? {};
+  if (options['json'] === true) {
+    io.stdout.write(hits.map((hit) => `${JSON.stringify(hit)}\n`).join(''));
+    return;
+  }
+  const { bold, dim } = styleFor(screenFor(io.stdout, io.env));
+  for (const { sessionId, seq, role, snippet } of hits) {
+    const info = await store.info(sessionId);
+    const text = snippet.map((piece, index) =>
+      index % 2 === 1 ? bold(visibleText(piece)) : visibleText(piece),
+    );
+    const head = [bold(shortId(sessionId)), oneLine(info?.title ?? ''), dim(`${role}, event ${seq}`)];
+    io.stdout.write(`${head.join('  ')}\n    ${text.join('')}\n`);
+  }
+  if (hits.length === 0) io.stderr.write('No message contains these words.\n');
 }
 
 async function vacuum({ sessions: { store, file }, io }: ActionContext): Promise<void> {

@@ -9,7 +9,7 @@ import type { Io } from '../terminal/io.ts';
 export function storeFiles(io: Io): string[] {
   const own = sessionFile(io.env);
   if (own === undefined) return [];
-  return [own, serverHome(io.env).store].filter((file) => existsSync(file));
+  return [own, serverHome(io.env).earlier].filter((file) => existsSync(file));
 }
 
 /** Returns the size of a store and the number of damaged sessions in words. */

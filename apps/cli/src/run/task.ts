@@ -13,6 +13,7 @@ import type {
 } from '@cobbler/agent';
 import { Executor, memoryStore } from '@cobbler/agent';
 import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
+import { receiveRequests, sharedStore } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { Permission } from '../permissions/permission.ts';
 import type { Audit } from '../session/audit.ts';
@@ -122,6 +123,9 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
       for (const request of openApprovals) output.view.event(request);
   });
   control = task.recording?.control(run) ?? run;
+  const shared = session && sharedStore(session.store);
+  // A recording contains every decision, and these come from outside.
+  if (shared !== undefined && task.recording === undefined) receiveRequests(shared, run);
   const pipe = await waitForEnd(run, control, output, task, io);
   const result = await run.result;
   if (pipe.broken) return { result, exitCode: 0 };

@@ -5,7 +5,6 @@ import { sqliteStore } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import type { Elsewhere, SessionSettings } from '@cobbler/server';
 import type { PostgresStore } from '@cobbler/store-postgres';
-import { withMethod } from '../session/with-method.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { RestateFlags, ServeFlags } from './serve-flags.ts';
@@ -34,18 +33,6 @@ const defaultAdmin = 'http://127.0.0.1:9070';
 
 /** Time limit for Restate to accept calls after its admin API responds, in milliseconds. */
 const ingressMs = 5000;
-
-/** Returns a store that calls a function before it deletes a session. */
-export function beforeDelete<Watched extends SessionStore>(
-  store: Watched,
-  forget: (sessionId: string) => Promise<void>,
-): Watched {
-  const remove: Watched['delete'] = async (sessionId: string) => {
-    await forget(sessionId);
-    return await store.delete(sessionId);
-  };
-  return withMethod(store, 'delete', remove);
-}
 
 /**
  * Opens the places that the options of `cobbler serve` name, and loads only their modules.

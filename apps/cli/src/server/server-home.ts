@@ -6,8 +6,10 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 /** The files of a server. */
 export interface ServerHome {
-  /** The session file. */
+  /** The session file, which the command line uses too. */
   readonly store: string;
+  /** The session file of servers of earlier versions. */
+  readonly earlier: string;
   readonly tokens: string;
   /** Contains the address of the server while it is running. */
   readonly running: string;
@@ -21,7 +23,8 @@ export function serverHome(env: Environment): ServerHome {
   const home = cobblerHome(env);
   if (home === undefined) throw UsageError.noHome('Sessions');
   return {
-    store: join(home, 'server.db'),
+    store: join(home, 'sessions.db'),
+    earlier: join(home, 'server.db'),
     tokens: join(home, 'server-tokens.json'),
     running: join(home, 'server.json'),
   };

@@ -14,8 +14,8 @@ export interface ListedSession {
 const minTitle = 16;
 
 /**
- * Returns sessions as a table: id, status, age, cost, title and directory. Columns that do not fit are dropped from
- * the right.
+ * Returns sessions as a table: id, status, age, cost, title, directory and model. Columns that do not fit are dropped
+ * from the right.
  */
 export function sessionTable(
   rows: readonly ListedSession[],
@@ -30,6 +30,7 @@ export function sessionTable(
     cost: info.usd === undefined ? '' : formatUsd(info.usd),
     title: oneLine(info.title) || '(no text)',
     folder: oneLine(folder),
+    model: oneLine(info.model ?? ''),
   }));
   const width = (name: keyof (typeof cells)[number]) =>
     Math.max(0, ...cells.map((cell) => widthOf(cell[name])));
@@ -37,16 +38,20 @@ export function sessionTable(
   const left = widths.id + widths.status + widths.age + widths.cost + 8;
   const folderWidth = Math.min(width('folder'), 32);
   const hasFolder = folderWidth > 0 && columns - left - folderWidth - 2 >= minTitle;
-  const room = Math.max(minTitle, columns - 1 - left - (hasFolder ? folderWidth + 2 : 0));
+  const rest = columns - 1 - left - (hasFolder ? folderWidth + 2 : 0);
+  const modelWidth = Math.min(width('model'), 24);
+  const hasModel = hasFolder && modelWidth > 0 && rest - modelWidth - 2 >= minTitle;
+  const room = Math.max(minTitle, rest - (hasModel ? modelWidth + 2 : 0));
   const titleWidth = Math.min(width('title'), room);
-  return cells.map(({ id, status, age, cost, title, folder }) => {
+  return cells.map(({ id, status, age, cost, title, folder, model }) => {
     const facts = [
       style.bold(padEnd(id, widths.id)),
       paintOf(status, style)(padEnd(status, widths.status)),
       age.padStart(widths.age),
       cost.padStart(widths.cost),
       padEnd(clip(title, titleWidth, style.marks.ellipsis), hasFolder ? titleWidth : 0),
-      ...(hasFolder ? [style.dim(clip(folder, folderWidth, style.marks.ellipsis))] : []),
+      ...(hasFolder ? [style.dim(padEnd(clip(folder, folderWidth, style.marks.ellipsis), folderWidth))] : []),
+      ...(hasModel ? [style.dim(clip(model, modelWidth, style.marks.ellipsis))] : []),
     ];
     return facts.join('  ').trimEnd();
   });

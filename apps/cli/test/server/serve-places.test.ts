@@ -1,32 +1,13 @@
 import { join } from 'node:path';
-import { sqliteStore } from '@cobbler/agent/node';
 import { describe, expect, test } from 'vitest';
 import { readServeFlags } from '../../src/server/serve-flags.ts';
-import { beforeDelete, servePlaces } from '../../src/server/serve-places.ts';
+import { servePlaces } from '../../src/server/serve-places.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const io = fakeIo({ cwd: '/work' });
 
 describe('the store and the runner of a server', () => {
-  test('ends what a session has started before it is deleted, because another user can then use its id', async () => {
-    const sqlite = sqliteStore(join(temporaryFolder(), 'server.db'));
-    const steps: unknown[] = [];
-    const store = beforeDelete(sqlite, async (id) => void steps.push(id, (await sqlite.info(id))?.id));
-    const epoch = await store.claim('a');
-    const event = {
-      id: 'a-1',
-      seq: 1,
-      runId: 'r',
-      time: 0,
-      type: 'user',
-      content: [{ type: 'text', text: 'Hi.' }],
-    };
-    await store.append('a', [event as never], { epoch, release: true });
-    expect([await store.delete('a'), steps, await store.info('a')]).toEqual([true, ['a', 'a'], undefined]);
-    await store.close();
-  });
-
   test('default to a local file and no runner', async () => {
     const file = join(temporaryFolder(), 'server.db');
     const places = await servePlaces(readServeFlags({}), file, io);

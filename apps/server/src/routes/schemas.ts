@@ -94,6 +94,7 @@ export const session: z.ZodType = z
     createdAt: z.iso.datetime().optional(),
     updatedAt: z.iso.datetime().optional(),
     model: z.string().optional(),
+    folder: z.string().optional().meta({ description: 'Its directory. Only its owner receives it.' }),
     prompts: z.int().optional(),
     answers: z.int().optional(),
     toolCalls: z.int().optional(),
@@ -110,8 +111,28 @@ export const session: z.ZodType = z
   .meta({ id: 'Session', description: 'A session. Its log contains `events` events, numbered from 1.' });
 
 export const sessionList: z.ZodType = z
-  .object({ items: z.array(session), next: z.string().optional() })
+  .object({ items: z.array(session), next: z.string().optional(), version: z.string().optional() })
   .meta({ id: 'SessionList' });
+
+export const folderList: z.ZodType = z.object({ items: z.array(z.string()) }).meta({ id: 'FolderList' });
+
+export const foundMessages: z.ZodType = z
+  .object({
+    items: z.array(
+      z.object({
+        sessionId: id,
+        title: z.string(),
+        seq: z.int().positive(),
+        role: z.enum(['user', 'assistant']),
+        snippet: z
+          .array(z.string())
+          .meta({ description: 'The pieces of the snippet in order; every second one is a match.' }),
+      }),
+    ),
+    next: z.string().optional(),
+    isComplete: z.boolean(),
+  })
+  .meta({ id: 'FoundMessages' });
 
 const reachedLimit = z
   .object({
@@ -141,6 +162,9 @@ export const approval: z.ZodType = z
     isRepeated: z.boolean().optional(),
     limit: reachedLimit.optional(),
     decision: z.string().optional(),
+    rules: z.array(z.string()).optional().meta({
+      description: 'For the owner: the rules that can be saved with the decision, the narrowest first.',
+    }),
   })
   .meta({ id: 'Approval' });
 
@@ -150,6 +174,9 @@ const answer = {
   decision: z.enum(['allow', 'deny']),
   hash: z.string().optional().meta({ description: 'With `allow`: the hash of the approval.' }),
   message: z.string().max(10_000).optional().meta({ description: 'With `deny`: a message for the model.' }),
+  always: z.string().max(10_000).optional().meta({
+    description: 'With `allow`: one of the rules of the approval, which is saved for later calls.',
+  }),
   more: z.number().positive().optional().meta({
     description:
       'With `allow`, for an approval with `limit`: the amount to add. Default: the amount offered.',

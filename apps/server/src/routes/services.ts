@@ -4,7 +4,9 @@ import type { TokenStore } from '../auth/token-store.ts';
 import type { Cookies } from '../requests/cookie.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import type { ApprovalService } from '../sessions/approval-service.ts';
+import type { SessionPlaces } from '../sessions/session-places.ts';
 import type { SessionService } from '../sessions/session-service.ts';
+import type { StoreWatch } from '../sessions/store-watch.ts';
 import type { TokenBudgets } from '../sessions/token-budgets.ts';
 import type { Streams } from '../streams/streams.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -26,6 +28,8 @@ export interface Services {
   readonly sessionService: SessionService;
   readonly store: SessionStore;
   readonly approvals: ApprovalService;
+  readonly watch: StoreWatch;
+  readonly places?: SessionPlaces;
   readonly tokens: TokenStore;
   readonly tokenBudgets: TokenBudgets;
   readonly cookies: Cookies;

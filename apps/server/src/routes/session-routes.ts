@@ -1,18 +1,20 @@
 import type { SessionInfo } from '@cobbler/agent';
-import { openSession } from '@cobbler/agent';
+import { openSession, systemRuntime } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
-import { owns, shareOf } from '../auth/access.ts';
+import { owns, seesAll, shareOf } from '../auth/access.ts';
 import type { TokenInfo } from '../auth/token-store.ts';
 import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
 import { logPages } from '../sessions/log-pages.ts';
-import { sessionJson } from '../sessions/session-index.ts';
-import type { SessionService } from '../sessions/session-service.ts';
+import { searchMessages } from '../sessions/search-messages.ts';
+import { listSessions, sessionJson } from '../sessions/session-index.ts';
 import {
   accepted,
   content,
+  folderList,
+  foundMessages,
   id,
   promptBody,
   resumeBody,
@@ -31,7 +33,7 @@ const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
-  const { sessionService } = services;
+  const { sessionService, approvals, store, watch, places } = services;
   return [
     route({
       method: 'GET',
@@ -43,17 +45,27 @@ export function sessionRoutes(services: Services): Route[] {
       query: z.strictObject({
         limit: z.coerce.number().int().min(1).max(200).default(50),
         cursor: z.string().max(100).optional(),
+        folder: z.string().max(4096).optional(),
+        wait: z.string().max(100).optional(),
       }),
       answers: {
         200: {
-          text: 'A page of sessions, which can be empty; `next` is the cursor for the next page.',
+          text: 'A page of sessions, which can be empty; `next` is the cursor for the next page. With `wait`, the `version` of an earlier response, the response comes when any process has changed the store, or after 25 seconds.',
           schema: sessionList,
         },
       },
-      handle: async ({ query: { limit, cursor }, token }) => {
-        const { sessions, next } = await sessionService.list(token, limit, cursor);
-        const items = sessions.map((info) => sessionJsonOf(sessionService, info.id, info, token));
-        return { status: 200, json: { items, next } };
+      handle: async ({ query: { wait, limit, cursor, folder }, token, response }) => {
+        if (wait !== undefined) await watch.changed(wait, (wake) => response.once('close', wake));
+        const { version } = watch;
+        await approvals.refresh();
+        const isThere = ({ id }: SessionInfo) => folder === undefined || places?.folderOf(id) === folder;
+        const { sessions, next } = await listSessions(
+          store,
+          { limit, ...defined({ after: cursor }) },
+          async (info) => isThere(info) && (await sessionService.mayList(token, info)),
+        );
+        const items = sessions.map((info) => sessionJsonOf(services, info.id, info, token));
+        return { status: 200, json: { items, next, version } };
       },
     }),
     route({
@@ -62,15 +74,23 @@ export function sessionRoutes(services: Services): Route[] {
       name: 'createSession',
       summary: 'Creates a session. The server sets the model, tools and permissions.',
       scope: 'prompt',
-      body: z.strictObject({ id: id.optional() }).meta({ id: 'NewSession' }),
+      body: z
+        .strictObject({ id: id.optional(), folder: z.string().max(4096).optional() })
+        .meta({ id: 'NewSession' }),
       bodyOptional: true,
       answers: {
         201: { text: 'Made.', schema: session },
         200: { text: 'A session with this id already exists.', schema: session },
+        403: { text: 'The token may not start a session in this directory (`folder`).' },
         409: { text: 'The id belongs to a session that the token may not use (`id_taken`).' },
       },
-      handle: async ({ body, token }) => {
-        const created = await sessionService.create(body?.id, token);
+      handle: async ({ body: { id = systemRuntime.id(), folder } = {}, token }) => {
+        if (folder !== undefined) {
+          if (!(await foldersFor(services, token)).includes(folder) || (await store.info(id)) !== undefined)
+            throw new Problem(403, 'folder', 'This session cannot start in this directory.');
+          places?.choose(id, folder);
+        }
+        const created = await sessionService.create(id, token);
         const json = await readSessionJson(services, created.id, token);
         return {
           status: created.isNew ? 201 : 200,
@@ -166,8 +186,43 @@ function changingRoutes(services: Services): Route[] {
 }
 
 /** Returns the routes that read a session. */
-export function contentRoutes({ sessionService, store }: Services): Route[] {
+export function contentRoutes(services: Services): Route[] {
+  const { sessionService, store } = services;
   return [
+    route({
+      method: 'GET',
+      path: '/v1/search',
+      name: 'searchMessages',
+      summary: 'Finds messages with all words, the latest first, in the sessions that the token may read.',
+      scope: 'read',
+      query: z.strictObject({
+        words: z.string().min(1).max(200),
+        limit: z.coerce.number().int().min(1).max(100).default(20),
+        cursor: z.string().max(100).optional(),
+      }),
+      answers: {
+        200: {
+          text: 'A page of messages. If it is not complete, older messages are not indexed yet: repeat the request.',
+          schema: foundMessages,
+        },
+        501: { text: 'The store of this server has no full-text search (`no_search`).' },
+      },
+      handle: async ({ query: { words, limit, cursor }, token }) => {
+        const wanted = { words, limit, ...defined({ after: cursor }) };
+        const found = await searchMessages(store, wanted, (info) => sessionService.mayList(token, info));
+        if (found !== undefined) return { status: 200, json: found };
+        throw new Problem(501, 'no_search', 'The store of this server has no full-text search.');
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/folders',
+      name: 'listFolders',
+      summary: 'Lists the directories in which the token can start a session; the default one is the first.',
+      scope: 'read',
+      answers: { 200: { text: 'Paths. Without the scope `admin`: none.', schema: folderList } },
+      handle: async ({ token }) => ({ status: 200, json: { items: await foldersFor(services, token) } }),
+    }),
     route({
       method: 'GET',
       path: '/v1/sessions/{sessionId}/messages',
@@ -198,24 +253,36 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
   ];
 }
 
+/** Returns the directories in which a token may start a session. Others get the default one without knowing its path. */
+async function foldersFor({ places }: Services, token: TokenInfo | undefined): Promise<readonly string[]> {
+  return token !== undefined && seesAll(token) ? ((await places?.folders()) ?? []) : [];
+}
+
 /** Returns a session as the API represents it. */
 async function readSessionJson(
-  { sessionService, store }: Services,
+  services: Services,
   id: string,
   token: TokenInfo | undefined,
 ): Promise<Record<string, unknown>> {
-  return sessionJsonOf(sessionService, id, await store.info(id), token);
+  return sessionJsonOf(services, id, await services.store.info(id), token);
 }
 
 function sessionJsonOf(
-  sessionService: SessionService,
+  { sessionService, approvals, places }: Services,
   id: string,
   info: SessionInfo | undefined,
   token: TokenInfo | undefined,
 ): Record<string, unknown> {
   const runId = sessionService.runIn(id);
-  const json = { ...sessionJson(id, info), ...(runId !== undefined && { status: 'running', runId }) };
-  if (info?.shares === undefined || token === undefined || owns(token, info)) return json;
+  const json: Record<string, unknown> = {
+    ...sessionJson(id, info),
+    ...(runId !== undefined && { status: 'running', runId }),
+  };
+  // A run that waits for a user in memory is still running.
+  if (json['status'] === 'running' && approvals.list(id).length > 0) json['status'] = 'waiting';
+  const owned = token === undefined || owns(token, info ?? {});
+  if (owned) Object.assign(json, defined({ folder: places?.folderOf(id) }));
+  if (info?.shares === undefined || owned) return json;
   // Only its owner learns with whom else it is shared.
   return { ...json, shares: undefined, may: shareOf(token, info) };
 }

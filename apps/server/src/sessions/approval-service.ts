@@ -1,4 +1,4 @@
-import type { ApprovalDecision, Event, Run, RunEvent, SessionStore } from '@cobbler/agent';
+import type { ApprovalDecision, Event, Run, RunEvent, SessionInfo, SessionStore } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { checkMore, ignore, openRequests } from '@cobbler/agent/events';
@@ -6,9 +6,10 @@ import { defined } from '@cobbler/agent/values';
 import type { TokenInfo } from '../auth/token-store.ts';
 import { Problem } from '../requests/problem.ts';
 import { allows } from '../requests/scope.ts';
-import type { Accepted } from './live-session.ts';
+import type { Accepted, LiveSession } from './live-session.ts';
 import { logPages } from './log-pages.ts';
-import { sessionsSince, sessionsWithStatus } from './session-index.ts';
+import { sessionsSince } from './session-index.ts';
+import type { SessionPlaces } from './session-places.ts';
 import type { SessionService } from './session-service.ts';
 
 /** The fields of a request that only its log needs, or that have another form here. */
@@ -29,6 +30,8 @@ export interface ReceivedDecision {
   readonly more?: number | undefined;
   readonly hash?: string | undefined;
   readonly message?: string | undefined;
+  /** With `allow`: a rule that allows such calls from now on. */
+  readonly always?: string | undefined;
 }
 
 /** A user's decision and its call. */
@@ -70,15 +73,26 @@ export class ApprovalService {
   readonly #sessionService: SessionService;
   readonly #store: SessionStore;
   readonly #now: () => number;
+  readonly #places: SessionPlaces | undefined;
+  /** Sessions that other processes were running at the last search, whose requests change no time in the list. */
+  #running: readonly string[] = [];
+  /** Version of the store at the last search. */
+  #searched: string | undefined;
   readonly #pending = new Map<string, PendingApproval>();
   /** Decisions that are being stored. These promises never reject. */
   readonly #answering = new Map<string, Promise<unknown>>();
   /** Time of the last search for waiting approvals. */
   #lastSearchAt = 0;
 
-  constructor(sessionService: SessionService, store: SessionStore, now: () => number = Date.now) {
+  constructor(
+    sessionService: SessionService,
+    store: SessionStore,
+    places?: SessionPlaces,
+    now: () => number = Date.now,
+  ) {
     this.#sessionService = sessionService;
     this.#store = store;
+    this.#places = places;
     this.#now = now;
   }
 
@@ -119,19 +133,33 @@ export class ApprovalService {
 
   /** Finds the approvals that were waiting before the server started. */
   async restore(): Promise<void> {
-    this.#lastSearchAt = this.#now();
-    for (const { id } of await sessionsWithStatus(this.#store, 'waiting')) await this.#load(id);
+    await this.#search(0);
   }
 
   /** Finds approvals and decisions in runs that other processes execute, if there are any. */
   async refresh(): Promise<void> {
-    if (!this.#sessionService.hasRunsElsewhere) return;
+    const version = this.#store.version?.();
+    const isShared = version !== undefined && version !== this.#searched;
+    if (isShared || this.#sessionService.hasRunsElsewhere) await this.#search(this.#lastSearchAt - slackMs);
+  }
+
+  async #search(since: number): Promise<void> {
     const began = this.#now();
-    for (const { id, status } of await sessionsSince(this.#store, this.#lastSearchAt - slackMs)) {
-      if (status === 'waiting') await this.#load(id);
+    const version = this.#store.version?.();
+    const changed = new Map<string, SessionInfo | undefined>();
+    for (const info of await sessionsSince(this.#store, since)) changed.set(info.id, info);
+    for (const id of this.#running) if (!changed.has(id)) changed.set(id, await this.#store.info(id));
+    const running: string[] = [];
+    for (const [id, info] of changed) {
+      // The events of its own runs are handled as they happen.
+      if (this.#sessionService.runHere(id)) continue;
+      if (info?.status === 'running') running.push(id);
+      if (info?.status === 'running' || info?.status === 'waiting') await this.#load(id);
       else this.forget(id);
     }
+    this.#running = running;
     this.#lastSearchAt = began;
+    this.#searched = version;
   }
 
   async #load(sessionId: string): Promise<void> {
@@ -145,10 +173,25 @@ export class ApprovalService {
     sessionId: string,
     approvalId: string,
     token: TokenInfo | undefined,
-  ): Promise<PendingApproval & { decision?: string }> {
-    await this.#sessionService.session(sessionId, token, 'read');
-    const { request, decision } = await this.#look(sessionId, approvalId);
-    return { ...pendingOf(sessionId, request), ...defined({ decision }) };
+  ): Promise<PendingApproval & { decision?: string; rules?: readonly string[] }> {
+    const session = await this.#sessionService.session(sessionId, token, 'read');
+    const { request, decision, isOpen } = await this.#look(sessionId, approvalId);
+    const rules = isOpen ? this.#rulesFor(session, request, token) : [];
+    return { ...pendingOf(sessionId, request), ...defined({ decision }), ...(rules.length > 0 && { rules }) };
+  }
+
+  /**
+   * Returns the rules with which a user may allow a call from now on. Rules apply to all sessions of a directory, so they
+   * need the token of the owner. A run of another process does not learn of rules that are added here.
+   */
+  #rulesFor(
+    session: LiveSession,
+    request: ApprovalRequestedEvent,
+    token: TokenInfo | undefined,
+  ): readonly string[] {
+    const isElsewhere = session.run !== undefined && session.ownRun === undefined;
+    if (isElsewhere || request.limit !== undefined || !allows(token?.scopes ?? [], 'admin')) return [];
+    return this.#places?.rulesFor(session.id, request) ?? [];
   }
 
   /**
@@ -209,7 +252,28 @@ export class ApprovalService {
     }
     if (open.length === 0 && accepted !== undefined) return { sessionId, ...accepted };
     this.#sessionService.checkOpen();
+    const rules = await this.#checkRules(sessionId, answers, token);
+    // Before the run continues, so that the rule already applies to its next call.
+    for (const rule of rules) await this.#places?.keepRule(sessionId, rule);
     return await this.#decide(sessionId, open, { runId, token });
+  }
+
+  /** Returns the rules to keep. @throws Problem 403 for one that the server does not offer this user for this call. */
+  async #checkRules(
+    sessionId: string,
+    answers: readonly NamedReceivedDecision[],
+    token: TokenInfo | undefined,
+  ): Promise<readonly string[]> {
+    const rules: string[] = [];
+    for (const { decision, always, approvalId } of answers) {
+      if (always === undefined) continue;
+      const session = await this.#sessionService.session(sessionId, token, 'approve');
+      const { request } = await this.#look(sessionId, approvalId);
+      if (decision !== 'allow' || !this.#rulesFor(session, request, token).includes(always))
+        throw new Problem(403, 'rule', 'This rule cannot be saved for this call with this token.');
+      rules.push(always);
+    }
+    return rules;
   }
 
   /** Passes the decisions to a run that waits in memory; resumes a run that ended as waiting. */

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import { currentParts } from '@cobbler/agent/events';
-import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
+import type { Harness, HarnessResumeOptions, SharedStore } from '@cobbler/agent/harness';
+import { followRun, receiveRequests, sharedStore } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, userOf } from '../auth/access.ts';
@@ -43,6 +44,8 @@ interface KnownRun {
 export interface SessionServices {
   readonly budgets: TokenBudgets;
   readonly tokens: Pick<TokenStore, 'list'>;
+  /** The reason why no run can start. */
+  readonly refusal?: string;
   /** Returns the number of other sessions that run for a user. */
   readonly runsOf: (user: string) => number;
 }
@@ -68,7 +71,13 @@ export class LiveSession {
   readonly #budgets: TokenBudgets;
   readonly #tokens: Pick<TokenStore, 'list'>;
   readonly #runsOf: SessionServices['runsOf'];
+  readonly #refusal: string | undefined;
   #run: Run | undefined;
+  /** The active run if another process executes it; its events are in the log. */
+  #followed: Run | undefined;
+  readonly #shared: SharedStore | undefined;
+  /** Version of the store when it was last searched for a run of another process. */
+  #searched = '';
   /** The users for whom runs are about to start. */
   readonly #startsFor: (string | undefined)[] = [];
   /** The user for whom the run that this server started last is. */
@@ -87,11 +96,13 @@ export class LiveSession {
     store: SessionStore,
     open: (onEvent: (event: RunEvent) => void) => OpenSession,
     onEvent: (event: RunEvent) => void,
-    { budgets, tokens, runsOf }: SessionServices,
+    { budgets, tokens, runsOf, refusal }: SessionServices,
   ) {
+    this.#refusal = refusal;
     this.id = id;
     this.#access = { user, shares };
     this.#store = store;
+    this.#shared = sharedStore(store);
     this.#onEvent = onEvent;
     this.#budgets = budgets;
     this.#tokens = tokens;
@@ -132,6 +143,11 @@ export class LiveSession {
 
   get run(): Run | undefined {
     return this.#run;
+  }
+
+  /** The active run if this process must not end before it. */
+  get ownRun(): Run | undefined {
+    return this.#followed === undefined ? this.#run : undefined;
   }
 
   /** True if it can be closed without losing anything. */
@@ -193,6 +209,13 @@ export class LiveSession {
     token: TokenInfo | undefined,
     start: () => Promise<Accepted>,
   ): Promise<Accepted> {
+    if (this.#refusal !== undefined) throw new Problem(409, 'unusable_folder', this.#refusal);
+    // The log may already contain its end.
+    if (this.#followed !== undefined) await this.publishOthers();
+    if (this.#followed !== undefined) {
+      const detail = 'Another process runs this session. Send a message to its run, or cancel it.';
+      throw new Problem(409, 'busy', detail, { extra: { runId: this.#followed.id } });
+    }
     // While a run is active, this one is refused or only passes on decisions.
     const isNew = this.#run === undefined;
     if (isNew) {
@@ -223,7 +246,7 @@ export class LiveSession {
 
   /** Follows the active run of another process, if runs can execute there. */
   async join(): Promise<void> {
-    if (this.#harness.join === undefined) return;
+    if (this.#harness.join === undefined) return await this.#followShared();
     // This runs on every request, so open the log only if there may be something new in it.
     if (this.broadcast.lastSeq === undefined)
       this.broadcast.begin((await openSession(this.#store, this.id)).seq);
@@ -234,9 +257,23 @@ export class LiveSession {
     this.#watch(joined.run);
   }
 
+  async #followShared(): Promise<void> {
+    const isFree = () => this.#run === undefined && this.#startsFor.length === 0;
+    const version = this.#shared?.version();
+    if (this.#shared === undefined || version === this.#searched || !isFree()) return;
+    const joined = await followRun(this.#shared, this.id);
+    this.#searched = version ?? '';
+    if (joined === undefined || !isFree()) return;
+    this.#runUser = undefined;
+    this.#followed = joined.run;
+    // Only an end that no log contains is not published from there.
+    joined.run.subscribe((event) => !isStored(event) && event.type === 'finished' && this.#show(event));
+    this.#watch(joined.run);
+  }
+
   /** Sends a message to the active run. Returns false if no run is active. */
   steer(content: PromptContent): boolean {
-    return this.#harness.steer(content);
+    return this.#followed?.steer(content) ?? this.#harness.steer(content);
   }
 
   /** Creates another session that begins like this one and belongs to the user of the token. Returns its id. */
@@ -262,6 +299,7 @@ export class LiveSession {
       if (this.shares !== undefined && !this.isIdle)
         this.belongTo({ user: this.user, shares: (await this.#store.info(this.id))?.shares });
       await this.#publishMissed();
+      if (this.broadcast.size > 0) await this.#followShared();
     });
   }
 
@@ -279,7 +317,7 @@ export class LiveSession {
 
   async #publishMissed(): Promise<void> {
     // A run here publishes its own events.
-    const publishesItself = () => this.#run !== undefined && this.#harness.join === undefined;
+    const publishesItself = () => this.ownRun !== undefined && this.#harness.join === undefined;
     for (let read = pageLength; read === pageLength; ) {
       if (publishesItself()) return;
       const events = await this.broadcast.readMissed();
@@ -335,6 +373,8 @@ export class LiveSession {
       if (event.seq === 1) this.belongTo({ user: event.user });
       noteRun(this.#known, event);
     }
+    // A client that has seen the end may send the next prompt immediately.
+    if (event.type === 'finished' && event.runId === this.#followed?.id) this.#end(this.#followed);
     this.broadcast.publish(event);
     for (const listener of this.#listeners) listener(event);
     this.#onEvent(event);
@@ -354,10 +394,17 @@ export class LiveSession {
   }
 
   #watch(run: Run): void {
+    if (this.#run === run) return;
     this.#run = run;
-    void run.result.then(() => {
-      if (this.#run === run) this.#run = undefined;
-    });
+    if (this.#shared !== undefined && this.#followed === undefined && this.#harness.join === undefined)
+      receiveRequests(this.#shared, run);
+    void run.result.then(() => this.#end(run));
+  }
+
+  #end(run: Run): void {
+    if (this.#run !== run) return;
+    this.#run = undefined;
+    this.#followed = undefined;
   }
 
   #repeatPrompt(before: KnownRun, content: PromptContent, runId: string): Accepted {

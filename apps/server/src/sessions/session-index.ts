@@ -1,4 +1,5 @@
 import type { SessionInfo, SessionStore } from '@cobbler/agent';
+import type { ListOptions, SessionPage } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 
 /** Maximum number of sessions per request. */
@@ -24,6 +25,27 @@ export async function sessionsSince(store: SessionStore, time: number): Promise<
     after = changed.length < page.sessions.length ? undefined : page.next;
   } while (after !== undefined);
   return found;
+}
+
+/** Maximum number of pages of the store that one request reads. */
+export const maxPages = 20;
+
+/** Returns the next sessions that may be listed: at most `limit`, and fewer after many other sessions. */
+export async function listSessions(
+  store: SessionStore,
+  { limit, after }: ListOptions & { readonly limit: number },
+  mayList: (info: SessionInfo) => Promise<boolean>,
+): Promise<SessionPage> {
+  const sessions: SessionInfo[] = [];
+  let next = after;
+  for (let pages = 1; ; pages += 1) {
+    // Never more than are missing, so that the cursor is that of the last session returned.
+    const page = await store.list({ limit: limit - sessions.length, ...defined({ after: next }) });
+    for (const info of page.sessions) if (await mayList(info)) sessions.push(info);
+    ({ next } = page);
+    if (next === undefined || sessions.length >= limit || pages === maxPages)
+      return { sessions, ...defined({ next }) };
+  }
 }
 
 /** Returns a session as the API represents it, if it is in the store. A session without messages is new. */

@@ -4,7 +4,6 @@ import type { HarnessHandler } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import type { Runner } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
-import type { SessionPage } from '@cobbler/agent/store';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, owns, scopesIn, seesAll, userOf } from '../auth/access.ts';
@@ -19,12 +18,10 @@ import { RunSpans } from '../telemetry/run-spans.ts';
 import type { Accepted, OpenSession } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { sessionsWithStatus } from './session-index.ts';
+import type { SessionPlaces } from './session-places.ts';
 import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
-
-/** Maximum number of pages of the store that one request reads. */
-const maxPages = 20;
 
 /** Maximum number of remembered sessions without events for each user. */
 const maxMade = 10_000;
@@ -46,6 +43,7 @@ export interface SessionServiceOptions {
   readonly settings: (sessionId: string) => SessionSettings;
   /** Executes the runs. Default: they execute here and end with the process. */
   readonly elsewhere?: Elsewhere;
+  readonly places?: SessionPlaces;
   readonly limits: ServerLimits;
   /** All valid tokens. */
   readonly tokens: Pick<TokenStore, 'list'>;
@@ -100,6 +98,11 @@ export class SessionService {
     return this.#live.get(sessionId)?.run?.id;
   }
 
+  /** True if this process executes a run of a session. */
+  runHere(sessionId: string): boolean {
+    return this.#live.get(sessionId)?.ownRun !== undefined;
+  }
+
   /** True if other processes may execute runs of its sessions. */
   get hasRunsElsewhere(): boolean {
     return this.#options.elsewhere !== undefined;
@@ -125,7 +128,7 @@ export class SessionService {
       const what = isLimited ? 'This session is shared with this user without' : 'This token lacks';
       throw new Problem(403, 'scope', `${what} the "${scope}" scope.`);
     }
-    return await this.#joinRun(this.#open(id, found));
+    return await this.#joinRun(await this.#open(id, found));
   }
 
   /**
@@ -159,22 +162,9 @@ export class SessionService {
     );
   }
 
-  /** Returns the next sessions that a token may use: at most `limit`, and fewer after many other sessions. */
-  async list(token: TokenInfo | undefined, limit: number, cursor: string | undefined): Promise<SessionPage> {
-    const sessions: SessionInfo[] = [];
-    let next = cursor;
-    for (let pages = 1; ; pages += 1) {
-      // Never more than are missing, so that the cursor is that of the last session returned.
-      const page = await this.#options.store.list({
-        limit: limit - sessions.length,
-        ...defined({ after: next }),
-      });
-      for (const info of page.sessions)
-        if (mayAccess(token, info) || mayAccess(token, await this.#owned(info))) sessions.push(info);
-      ({ next } = page);
-      if (next === undefined || sessions.length >= limit || pages === maxPages)
-        return { sessions, ...defined({ next }) };
-    }
+  /** True if a token may use a session that the store has listed. */
+  async mayList(token: TokenInfo | undefined, info: SessionInfo): Promise<boolean> {
+    return mayAccess(token, info) || mayAccess(token, await this.#owned(info));
   }
 
   /**
@@ -220,16 +210,18 @@ export class SessionService {
     await this.#options.store.delete(id);
   }
 
-  /** Continues every interrupted session. Resolves with those that could continue. */
-  async resumeInterrupted(): Promise<Accepted[]> {
+  /** Continues the interrupted sessions for which `isOwn` returns true. Resolves with those that could continue. */
+  async resumeInterrupted(isOwn: (sessionId: string) => boolean = () => true): Promise<Accepted[]> {
     const { store, logger, elsewhere } = this.#options;
     const resumed: Accepted[] = [];
     // A run that was interrupted there continues there.
     if (elsewhere !== undefined) return resumed;
     for (const info of await sessionsWithStatus(store, 'interrupted')) {
       const { id } = info;
+      if (!isOwn(id)) continue;
       try {
-        const accepted = await this.#open(id, await this.#owned(info)).resume({}, undefined);
+        const session = await this.#open(id, await this.#owned(info));
+        const accepted = await session.resume({}, undefined);
         resumed.push(accepted);
         logger.note('info', 'continued a run that was cut off', { ...accepted });
       } catch (error) {
@@ -265,7 +257,7 @@ export class SessionService {
     this.#isClosing = true;
     // Runs that execute elsewhere need not end before this process does.
     const here = this.#options.elsewhere === undefined ? [...this.#live.values()] : [];
-    const running = here.flatMap(({ run }) => (run === undefined ? [] : [run]));
+    const running = here.flatMap(({ ownRun }) => ownRun ?? []);
     let cancel: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       cancel = setTimeout(resolve, ms);
@@ -333,11 +325,12 @@ export class SessionService {
   }
 
   async #joinRun(session: LiveSession): Promise<LiveSession> {
-    if (this.#options.elsewhere !== undefined) await session.join();
+    await session.join();
     return session;
   }
 
-  #open(id: string, found: OwnedSession): LiveSession {
+  async #open(id: string, found: OwnedSession): Promise<LiveSession> {
+    const refusal = this.#live.has(id) ? undefined : await this.#options.places?.open(id);
     const known = this.#live.get(id);
     if (known !== undefined) {
       known.belongTo(found);
@@ -354,7 +347,7 @@ export class SessionService {
         if (event.type === 'user') this.#created.delete(id);
         this.#options.onEvent(id, event);
       },
-      { ...this.#options, runsOf: (user) => this.runsOf(user, session) },
+      { ...this.#options, ...defined({ refusal }), runsOf: (user) => this.runsOf(user, session) },
     );
     session.usedAt = ++this.#clock;
     this.#live.set(id, session);

@@ -27,13 +27,13 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
     () => async (content: readonly UserPart[]) => {
       const id = crypto.randomUUID();
       await app.attempt(async () => {
-        await api.create(id);
+        await api.create(id, list.folder);
         app.begin(id);
         await app.model?.say(content);
         void list.refresh();
       });
     },
-    [app],
+    [app, list],
   );
   if (isOut) {
     const reason = list.isLoaded

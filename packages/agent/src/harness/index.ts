@@ -6,6 +6,13 @@
  */
 
 export { askForVerdict, readVerdict } from '../interfaces/verdict.ts';
+export {
+  followRun,
+  receiveRequests,
+  type SharedRunOptions,
+  type SharedStore,
+  sharedStore,
+} from './followed-run.ts';
 export type { HarnessHandler, HarnessStatus } from './handler.ts';
 export {
   createHarness,

@@ -41,6 +41,9 @@ export {
   pageSize,
   parseCursor,
   type Retention,
+  type SearchHit,
+  type SearchPage,
+  type SearchQuery,
   type SessionPage,
   sequenceGap,
   sessionIdPattern,
@@ -53,6 +56,7 @@ export {
   readListOptions,
   readOrigin,
   readRetention,
+  readSearchQuery,
   readShareLevel,
   readWriter,
 } from './store-arguments.ts';

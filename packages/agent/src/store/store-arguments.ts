@@ -3,7 +3,7 @@ import type { Reader } from '../values/input.ts';
 import { count, flag, listOf, oneOf, optional, record, text, when } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
 import type { Parent, ShareLevel } from './session-info.ts';
-import type { ListOptions, Origin, Retention, Writer } from './store.ts';
+import type { ListOptions, Origin, Retention, SearchQuery, Writer } from './store.ts';
 import { checkRetention } from './store.ts';
 
 // The readers of the arguments of a store's methods, for every implementation. Bundles leave out those that they do not
@@ -29,6 +29,12 @@ export const readEvents: Reader<readonly Event[]> = /* @__PURE__ */ listOf(
 
 /** Reads the options of a list of sessions. A page has at least one session and at most 1,000. */
 export const readListOptions: Reader<ListOptions> = record<ListOptions>({ limit: number, after: text });
+
+/** Reads what to search for. */
+export const readSearchQuery: Reader<SearchQuery> = /* @__PURE__ */ record<SearchQuery>(
+  { words: text, limit: number, after: text },
+  ['words'],
+);
 
 /** Reads what a share allows; undefined ends a share. */
 export const readShareLevel: Reader<ShareLevel | undefined> = /* @__PURE__ */ optional(

@@ -84,6 +84,34 @@ export interface Retention {
   readonly keepLast?: number;
 }
 
+/** What to search for. */
+export interface SearchQuery {
+  readonly words: string;
+  /** Maximum number of messages to return. Default 50. */
+  readonly limit?: number;
+  /** The `next` of the previous page. */
+  readonly after?: string;
+}
+
+/** A message that contains the words. */
+export interface SearchHit {
+  readonly sessionId: string;
+  /** Sequence number of its event. */
+  readonly seq: number;
+  readonly role: 'user' | 'assistant';
+  /** The part of the message around the first match: its pieces in order, of which every second one is a match. */
+  readonly snippet: readonly string[];
+}
+
+/** A page of messages, the latest first. */
+export interface SearchPage {
+  readonly hits: readonly SearchHit[];
+  /** Cursor of the next page; undefined on the last page. */
+  readonly next?: string;
+  /** False if part of the store is not indexed yet. Search again to continue. */
+  readonly isComplete: boolean;
+}
+
 /** A store with additional methods for managing sessions. They ignore sessions without events. */
 export interface SessionStore extends Store {
   /**
@@ -117,6 +145,21 @@ export interface SessionStore extends Store {
    * Returns the number of requests that are no longer counted.
    */
   deleteCosts?(before: number): Promise<number>;
+  /**
+   * Sends a message to the run of another live process that holds the session. Returns false if there is none. A store has
+   * this method and the next two, or none of them.
+   */
+  send?(sessionId: string, message: string): Promise<boolean>;
+  /** Removes the messages for this process's run of the session and returns them, oldest first. */
+  receive?(sessionId: string): Promise<readonly string[]>;
+  /** Returns a text that changes when any process has written to the store. It costs much less than a read. */
+  version?(): string;
+  /**
+   * Finds messages of users and models that contain all words, or words that begin with them, the latest first. Stores
+   * without this method have no full-text search. The first search of a store indexes it, a limited part at each call.
+   * @throws AgentError `invalid`, code `cursor`, for an invalid `after`.
+   */
+  search?(query: SearchQuery): Promise<SearchPage>;
   /** Releases the disk space of deleted sessions and returns the number of bytes. */
   vacuum(): Promise<number>;
   /**

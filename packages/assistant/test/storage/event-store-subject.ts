@@ -48,6 +48,8 @@ export function turnStoreContract(
   const cases = storeContract({
     name,
     noCosts: noList,
+    noMail: noList,
+    noSearch: noList,
     async place() {
       const place = await begin();
       return {

@@ -16,11 +16,17 @@ export interface StoreSubject {
   readonly forgets?: string;
   /** The reason why the store does not keep costs. Switches off the cases of its method `costs`. */
   readonly noCosts?: string;
+  /** The reason why the store passes on no messages to runs. Switches off the cases of `send`, `receive` and `version`. */
+  readonly noMail?: string;
+  /** The reason why the store has no full-text search. Switches off the cases of its method `search`. */
+  readonly noSearch?: string;
 }
 
 /** The environment of one case. */
 export interface StoreSetup {
   readonly store: SessionStore;
+  /** Opens the same storage once more, as another process does. The caller closes it. */
+  another(): Promise<SessionStore>;
   /** Lets time pass, in milliseconds. */
   pass(ms: number): void;
   /** Closes the store and opens it again. `store` is then the new one. */

@@ -7,8 +7,10 @@ import { deleteCases } from './deletes.ts';
 import { fileCases } from './files.ts';
 import { forkCases } from './forks.ts';
 import { listCases } from './lists.ts';
+import { mailCases } from './mail.ts';
 import { probeCases } from './probes.ts';
 import { retentionCases } from './retention.ts';
+import { searchCases } from './search.ts';
 import { shareCases } from './shares.ts';
 import { snapshotCases } from './snapshots.ts';
 
@@ -24,6 +26,8 @@ const definitions: readonly StoreCase[] = [
   ...shareCases,
   ...probeCases,
   ...costCases,
+  ...mailCases,
+  ...searchCases,
 ];
 
 /** Returns the cases that every session store must pass, for any test runner. */
@@ -32,8 +36,13 @@ export function storeContract(subject: StoreSubject): ContractCase[] {
 }
 
 function bound({ group, name, reopens, run }: StoreCase, subject: StoreSubject): ContractCase {
-  const { forgets, noCosts } = subject;
-  const off = group === 'costs' && noCosts !== undefined ? noCosts : reopens ? forgets : undefined;
+  const { forgets, noCosts, noMail, noSearch } = subject;
+  const missing: Readonly<Record<string, string | undefined>> = {
+    costs: noCosts,
+    mail: noMail,
+    search: noSearch,
+  };
+  const off = missing[group] ?? (reopens ? forgets : undefined);
   return {
     group,
     name,
@@ -48,6 +57,7 @@ function bound({ group, name, reopens, run }: StoreCase, subject: StoreSubject):
           get store() {
             return store;
           },
+          another: async () => await place.open(),
           pass(ms) {
             time += ms;
           },

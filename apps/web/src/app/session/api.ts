@@ -8,12 +8,24 @@ export interface SessionEntry extends Omit<SessionInfo, 'status' | 'createdAt' |
   readonly updatedAt?: string;
   /** The active run. */
   readonly runId?: string;
+  readonly folder?: string;
+}
+
+/** A message that a search has found. */
+export interface FoundMessage {
+  readonly sessionId: string;
+  readonly title: string;
+  readonly seq: number;
+  /** The pieces of the snippet in order; every second one is a match. */
+  readonly snippet: readonly string[];
 }
 
 /** A page of the server's list. */
 export interface SessionListing {
   readonly items: readonly SessionEntry[];
   readonly next?: string;
+  /** Changes with the store. Absent if the server cannot tell. */
+  readonly version?: string;
 }
 
 /** The reason why a request failed. */
@@ -43,9 +55,11 @@ export async function ask<Answer>(
   path: string,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
 ): Promise<Answer> {
   const response = await reach(path, {
     method,
+    ...defined({ signal }),
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   });
@@ -79,6 +93,9 @@ export function problemOf(status: number, text: string): ApiError {
   }
 }
 
+/** A decision about an approval; `always` is the rule to save with it. */
+type AnswerBody = ApprovalDecision & { readonly hash: string; readonly always?: string };
+
 const of = (sessionId: string) => `/v1/sessions/${encodeURIComponent(sessionId)}`;
 
 /** All requests of the page except for events. All throw {@link ApiError}. */
@@ -86,13 +103,22 @@ export const api = {
   signIn: async (token: string): Promise<void> => {
     keepPageKey((await ask<{ readonly key: string }>('POST', '/v1/cookie', { token })).key);
   },
-  list: (cursor?: string): Promise<SessionListing> =>
-    ask(
-      'GET',
-      `/v1/sessions?limit=100${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
-    ),
+  list: (folder: string | undefined, cursor?: string): Promise<SessionListing> =>
+    ask('GET', `/v1/sessions?${new URLSearchParams({ limit: '100', ...defined({ folder, cursor }) })}`),
+  /** Resolves when the store has another version. */
+  changed: (version: string, signal: AbortSignal): Promise<unknown> =>
+    ask('GET', `/v1/sessions?${new URLSearchParams({ limit: '1', wait: version })}`, undefined, {}, signal),
+  search: (
+    words: string,
+  ): Promise<{ readonly items: readonly FoundMessage[]; readonly isComplete: boolean }> =>
+    ask('GET', `/v1/search?${new URLSearchParams({ words })}`),
+  folders: (): Promise<{ readonly items: readonly string[] }> => ask('GET', '/v1/folders'),
+  rules: async (id: string, approvalId: string): Promise<readonly string[]> =>
+    (await ask<{ rules?: readonly string[] }>('GET', `${of(id)}/approvals/${encodeURIComponent(approvalId)}`))
+      .rules ?? [],
   session: (id: string): Promise<SessionEntry> => ask('GET', of(id)),
-  create: (id: string): Promise<SessionEntry> => ask('POST', '/v1/sessions', { id }),
+  create: (id: string, folder?: string): Promise<SessionEntry> =>
+    ask('POST', '/v1/sessions', { id, ...defined({ folder }) }),
   remove: (id: string): Promise<unknown> => ask('DELETE', of(id)),
   rename: (id: string, title: string): Promise<SessionEntry> => ask('PATCH', of(id), { title }),
   prompt: (id: string, content: MessageContent, key: string): Promise<unknown> =>
@@ -102,7 +128,7 @@ export const api = {
   cancel: (id: string): Promise<unknown> => ask('POST', `${of(id)}/cancel`, {}),
   resume: (id: string): Promise<unknown> => ask('POST', `${of(id)}/resume`, {}),
   fork: (id: string, upToSeq: number): Promise<SessionEntry> => ask('POST', `${of(id)}/fork`, { upToSeq }),
-  answer: (id: string, approvalId: string, answer: ApprovalDecision & { hash: string }): Promise<unknown> =>
+  answer: (id: string, approvalId: string, answer: AnswerBody): Promise<unknown> =>
     ask('POST', `${of(id)}/approvals/${encodeURIComponent(approvalId)}`, answer),
 };
 

@@ -1,7 +1,7 @@
 import type { Event, LiveEvent, UserPart } from '@cobbler/agent';
 import type { CallItem, ConversationItems, LiveResponse, UnstoredEnd } from '@cobbler/agent/events';
 import { emptyItems, foldItems, joinedResponse, noLiveResponse, pendingCalls } from '@cobbler/agent/events';
-import { backoff } from '@cobbler/agent/values';
+import { backoff, defined } from '@cobbler/agent/values';
 import { Observable } from '../parts/observable.ts';
 import type { ApiError, MessageContent } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
@@ -124,7 +124,7 @@ export class SessionModel extends Observable {
   }
 
   /** @throws ApiError */
-  async answer(call: CallItem, decision: 'allow' | 'deny', message?: string): Promise<void> {
+  async answer(call: CallItem, decision: 'allow' | 'deny', message?: string, always?: string): Promise<void> {
     const { approval } = call;
     if (approval === undefined) return;
     const { approvalId, hash } = approval;
@@ -134,6 +134,7 @@ export class SessionModel extends Observable {
         decision,
         hash,
         ...(message !== undefined && message !== '' && { message }),
+        ...defined({ always }),
       });
     } catch (error) {
       this.given.delete(approvalId);

@@ -168,11 +168,11 @@ export class AppState extends Observable {
 
   #onVisibilityChange(): void {
     clearTimeout(this.#resting);
+    void this.list.refresh();
     if (document.hidden) {
       this.#resting = setTimeout(() => this.model?.rest(), restAfterMs);
       return;
     }
     this.model?.wake();
-    void this.list.refresh();
   }
 }

@@ -182,7 +182,8 @@ function Dock({ app, model, start, given }: DockProps): VNode {
           call={first}
           others={others.length}
           resume={() => void app.attempt(() => api.resume(model.id)).catch(() => undefined)}
-          answer={(call, decision, message) => app.attempt(() => model.answer(call, decision, message))}
+          answer={(...given) => app.attempt(() => model.answer(...given))}
+          rules={(approvalId) => api.rules(model.id, approvalId)}
         />
       )}
       <Composer

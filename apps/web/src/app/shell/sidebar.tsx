@@ -6,7 +6,9 @@ import { useChanged, useNow } from '../parts/hooks.tsx';
 import { Icon } from '../parts/icons.tsx';
 import type { Theme } from '../parts/theme.ts';
 import { themes } from '../parts/theme.ts';
-import type { SessionEntry } from '../session/api.ts';
+import type { FoundMessage, SessionEntry } from '../session/api.ts';
+import { MessageSearch } from '../session/message-search.ts';
+import { notifies, toggleNotifications } from '../session/notifications.ts';
 import { PageLink } from '../session/page-link.tsx';
 import type { PageRoute } from '../session/route.ts';
 import type { SessionList } from '../session/session-list.ts';
@@ -25,6 +27,9 @@ export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarP
   useChanged(list);
   const now = useNow(30_000);
   const [words, setWords] = useState('');
+  const [search] = useState(() => new MessageSearch());
+  const [isNotifying, setNotifying] = useState(notifies());
+  useChanged(search);
   const wanted = words.trim().toLowerCase();
   const shown = list.items.filter(({ title, id }) => `${title}\n${id}`.toLowerCase().includes(wanted));
   return (
@@ -42,7 +47,9 @@ export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarP
         aria-label="Search sessions"
         value={words}
         onInput={(event) => {
-          setWords(event.currentTarget.value);
+          const { value } = event.currentTarget;
+          setWords(value);
+          search.look(value.trim());
           void list.all();
         }}
         onKeyDown={({ key }) => {
@@ -50,6 +57,7 @@ export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarP
             document.querySelector<HTMLElement>('.sidebar :is(.page-row, .session-row)')?.click();
         }}
       />
+      <FolderChoice list={list} />
       {'costs'.startsWith(wanted) && (
         <PageLink to={{ isCosts: true }} class="page-row" isCurrent={place.isCosts === true} go={go}>
           <span class="row-mark" aria-hidden="true">
@@ -69,8 +77,14 @@ export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarP
           />
         ))}
         {list.isLoaded && shown.length === 0 && (
-          <li class="muted small none">{wanted === '' ? 'No sessions yet.' : 'No matching sessions.'}</li>
+          <li class="muted small none">{wanted === '' ? 'No sessions yet.' : 'No matching titles.'}</li>
         )}
+        {wanted !== '' && search.items.length > 0 && <li class="muted small none">Messages</li>}
+        {wanted !== '' &&
+          search.items.map((found) => (
+            <FoundRow key={`${found.sessionId} ${found.seq}`} found={found} go={go} />
+          ))}
+        {wanted !== '' && search.note !== '' && <li class="muted small none">{search.note}</li>}
         {list.hasMore && wanted === '' && (
           <li>
             <button type="button" class="quiet" onClick={() => void list.more()}>
@@ -87,6 +101,17 @@ export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarP
         >
           <span aria-hidden="true">◐</span> {theme}
         </button>
+        {'Notification' in window && (
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isNotifying}
+            title="Desktop notifications while this tab is hidden"
+            onClick={() => void toggleNotifications().then(() => setNotifying(notifies()))}
+          >
+            notify: {isNotifying ? 'on' : 'off'}
+          </button>
+        )}
         <button type="button" class="quiet" onClick={showKeys}>
           <kbd>?</kbd> keys
         </button>
@@ -98,6 +123,44 @@ export function Sidebar({ list, place, go, theme, setTheme, showKeys }: SidebarP
   );
 }
 
+/** The choice of a directory, if there are several: of the sessions in the list, and of new ones. */
+function FolderChoice({ list }: { readonly list: SessionList }): VNode | null {
+  const known = new Set([...list.folders, ...list.items.flatMap(({ folder }) => folder ?? [])]);
+  if (known.size < 2) return null;
+  return (
+    <select
+      aria-label="Directory of the listed and of new sessions"
+      title={list.folder}
+      value={list.folder ?? ''}
+      onChange={({ currentTarget: { value } }) => list.show(value === '' ? undefined : value)}
+    >
+      <option value="">All directories</option>
+      {[...known].map((folder) => (
+        <option key={folder} value={folder}>
+          {visibleText(folder, 'name')}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A message that the search has found. */
+function FoundRow({ found, go }: { readonly found: FoundMessage; readonly go: SidebarProps['go'] }): VNode {
+  const { sessionId, seq, title, snippet } = found;
+  return (
+    <li>
+      <PageLink to={{ sessionId, seq }} class="session-row found" go={go}>
+        <span class="title">{title === '' ? 'Untitled' : visibleText(title)}</span>
+        <span class="where">
+          {snippet.map((piece, index) =>
+            index % 2 === 1 ? <mark key={index}>{visibleText(piece)}</mark> : visibleText(piece),
+          )}
+        </span>
+      </PageLink>
+    </li>
+  );
+}
+
 interface SessionRowProps {
   readonly entry: SessionEntry;
   readonly now: number;
@@ -106,7 +169,9 @@ interface SessionRowProps {
 }
 
 function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
-  const { id, title, status, updatedAt, usd } = entry;
+  const { id, title, status, updatedAt, usd, folder, model } = entry;
+  const place = folder?.split('/').at(-1) ?? '';
+  const facts = [place, model ?? '', usd === undefined || usd === 0 ? '' : money(usd)];
   const state = stateMarks[status];
   return (
     <li>
@@ -116,7 +181,9 @@ function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
         </span>
         <span class="title">{title === '' ? 'Untitled' : visibleText(title)}</span>
         <span class="when">{updatedAt === undefined ? '' : ago(updatedAt, now)}</span>
-        <span class="cost">{usd === undefined || usd === 0 ? '' : money(usd)}</span>
+        <span class="where" title={folder}>
+          {facts.flatMap((fact) => (fact === '' ? [] : visibleText(fact, 'name'))).join(' · ')}
+        </span>
       </PageLink>
     </li>
   );

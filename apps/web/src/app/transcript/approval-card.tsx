@@ -13,13 +13,20 @@ interface ApprovalProps {
   readonly call: CallItem;
   /** Number of other approvals waiting. */
   readonly others: number;
-  readonly answer: (call: CallItem, decision: 'allow' | 'deny', message?: string) => Promise<void>;
+  readonly answer: (
+    call: CallItem,
+    decision: 'allow' | 'deny',
+    message?: string,
+    always?: string,
+  ) => Promise<void>;
+  /** Returns the rules with which the user may allow such calls from now on. */
+  readonly rules: (approvalId: string) => Promise<readonly string[]>;
   /** Continues the run if it is too late to decide. */
   readonly resume: () => void;
 }
 
 /** A request for approval of one call, which shows exactly what the call would do. Each approval needs its own card. */
-export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): VNode | null {
+export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalProps): VNode | null {
   const { approval } = call;
   const [isSending, setSending] = useState(false);
   const [isDenying, setDenying] = useState(false);
@@ -28,11 +35,11 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
   const proposal = useMemo(() => (approval === undefined ? undefined : proposalOf(approval)), [approval]);
   const body = useRef<HTMLDivElement>(null);
   const isSeen = useSeenToEnd(body);
-  const send = async (decision: 'allow' | 'deny', message?: string) => {
+  const send = async (decision: 'allow' | 'deny', message?: string, always?: string) => {
     if (isSending || isLate || (decision === 'allow' && !(isSeen && proposal?.isWhole === true))) return;
     setSending(true);
     try {
-      await answer(call, decision, message);
+      await answer(call, decision, message, always);
     } catch {
       // The caller shows the error; the user can try again.
       setSending(false);
@@ -124,7 +131,41 @@ export function ApprovalCard({ call, others, answer, resume }: ApprovalProps): V
           )}
         </footer>
       )}
+      {!isLate && !isDenying && proposal.isWhole && isSeen && limit === undefined && (
+        <RuleList
+          rules={() => rules(approval.approvalId)}
+          isSending={isSending}
+          keep={(rule) => void send('allow', undefined, rule)}
+        />
+      )}
     </section>
+  );
+}
+
+interface RuleListProps {
+  readonly rules: () => Promise<readonly string[]>;
+  readonly isSending: boolean;
+  readonly keep: (rule: string) => void;
+}
+
+/** The rules that can be saved with the decision, each shown completely before it is. */
+function RuleList({ rules, isSending, keep }: RuleListProps): VNode | null {
+  const [offered, setOffered] = useState<readonly string[]>([]);
+  // Without them, the call can still be allowed once. Each approval has its own card.
+  useEffect(() => void rules().then(setOffered, () => undefined), []);
+  if (offered.length === 0) return null;
+  return (
+    <details class="rules">
+      <summary>Always allow…</summary>
+      {offered.map((rule) => (
+        <div key={rule}>
+          <pre class="command">{visibleText(rule)}</pre>
+          <button type="button" disabled={isSending} onClick={() => keep(rule)}>
+            Save this rule and allow
+          </button>
+        </div>
+      ))}
+    </details>
   );
 }
 

@@ -107,6 +107,15 @@ export const migrations: readonly Migration[] = [
   addPayerNames,
   // The users with whom a session is shared, in JSON after its checksum; null for none.
   'ALTER TABLE sessions ADD COLUMN shares TEXT',
+  // The messages to runs, each to the run that holds the session with this epoch.
+  `
+  CREATE TABLE mail (
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    message TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 const payers = `

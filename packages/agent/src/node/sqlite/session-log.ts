@@ -11,6 +11,7 @@ import { CostTable } from './cost-table.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { EventRow } from './event-scan.ts';
 import { eventOf, scanEvents } from './event-scan.ts';
+import { SearchIndex } from './search/search-index.ts';
 import type { Statements } from './statements.ts';
 
 /** Number of events per segment; see the schema. */
@@ -52,15 +53,17 @@ export class SessionLog {
   readonly #sql: Statements;
   readonly #file: string;
   readonly #costs: CostTable;
+  readonly #search: SearchIndex;
   /** Positions by session id, least recently claimed first. */
   readonly #positions = new Map<string, LogPosition>();
   #foreignWrites = 0;
   /** Sessions that this process has claimed and not finished or released. */
   readonly #writing = new Set<string>();
 
-  constructor(sql: Statements, file: string) {
+  constructor(sql: Statements, file: string, search: SearchIndex = new SearchIndex(sql)) {
     this.#sql = sql;
     this.#file = file;
+    this.#search = search;
     this.#costs = new CostTable(sql);
   }
 
@@ -98,6 +101,7 @@ export class SessionLog {
 
   /** Deletes the events of a session that is being removed. */
   remove(sessionId: string, key: number): void {
+    this.#search.remove(key);
     for (const removal of removals) this.#sql.run(removal, key);
     this.#sql.run(noteLess);
     this.#positions.delete(sessionId);
@@ -321,7 +325,8 @@ const removals = [
 
 /** SQLite reuses the last places after a deletion, so no place after the last event may count as indexed. */
 const noteLess = `
-  UPDATE counters SET value = min(value, coalesce((SELECT max(place) FROM events), 0)) WHERE name = 'noted'`;
+  UPDATE counters SET value = min(value, coalesce((SELECT max(place) FROM events), 0))
+  WHERE name IN ('noted', 'searched')`;
 
 function damagedError(sessionId: string, seq: number, file: string): AgentError {
   const message = `Event ${seq} of session ${sessionId} is damaged or missing in ${file}. ${salvageAdvice(file)}`;

@@ -100,6 +100,29 @@ export class SessionTable {
     return true;
   }
 
+  /** Stores a message for the run of another live process. Returns false if there is none. */
+  send(sessionId: string, message: string, lock: string | undefined): boolean {
+    const row = this.#row(sessionId);
+    if (row === undefined || row.owner === null || row.owner === lock) return false;
+    if (!isAlive(this.#file, row.owner)) return false;
+    this.#sql.run('INSERT INTO mail (session, epoch, message) VALUES (?, ?, ?)', row.key, row.epoch, message);
+    return true;
+  }
+
+  /** True if a session may have messages. */
+  hasMail(sessionId: string): boolean {
+    return this.#sql.row(selectMail, sessionId) !== undefined;
+  }
+
+  /** Removes the messages of a session, and returns those to the run of the process with this lock. */
+  receive(sessionId: string, lock: string | undefined): string[] {
+    const row = this.#row(sessionId);
+    if (row === undefined || row.owner !== lock) return [];
+    const mail = this.#sql.rows<MailRow>('SELECT * FROM mail WHERE session = ? ORDER BY number', row.key);
+    this.#sql.run('DELETE FROM mail WHERE session = ?', row.key);
+    return mail.filter(({ epoch }) => epoch === row.epoch).map(({ message }) => message);
+  }
+
   /** Removes a session. @throws AgentError `in_use` if another live process holds the session. */
   remove(sessionId: string, lock: string | undefined): boolean {
     const row = this.#row(sessionId);
@@ -202,12 +225,18 @@ export class SessionTable {
 
   #removeRow({ id, key }: SessionRow): void {
     this.#log.remove(id, key);
-    for (const table of ['tallies', 'snapshots', 'snapshot_messages'] as const)
+    for (const table of ['tallies', 'snapshots', 'snapshot_messages', 'mail'] as const)
       this.#sql.run(`DELETE FROM ${table} WHERE session = ?`, key);
     this.#sql.run('DELETE FROM sessions WHERE key = ?', key);
   }
 }
 
+interface MailRow {
+  readonly epoch: number;
+  readonly message: string;
+}
+
+const selectMail = 'SELECT 1 FROM mail WHERE session = (SELECT key FROM sessions WHERE id = ?)';
 const nextEpoch = "UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value AS epoch";
 const insertSession =
   'INSERT INTO sessions (id, epoch, created, parent, parent_seq, sum) VALUES (?, 0, ?, ?, ?, ?)';

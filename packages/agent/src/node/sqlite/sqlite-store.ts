@@ -5,9 +5,18 @@ import type { CostQuery, CostRow } from '../../store/costs.ts';
 import { quartersOf } from '../../store/costs.ts';
 import { readCostQuery } from '../../store/read-costs.ts';
 import type { SessionInfo, ShareLevel } from '../../store/session-info.ts';
-import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
+import type {
+  ListOptions,
+  Origin,
+  Retention,
+  SearchPage,
+  SearchQuery,
+  SessionPage,
+  SessionStore,
+  Writer,
+} from '../../store/store.ts';
 import { checkRetention, checkSessionId } from '../../store/store.ts';
-import { readShareLevel } from '../../store/store-arguments.ts';
+import { readSearchQuery, readShareLevel } from '../../store/store-arguments.ts';
 import { AgentError, withArgumentErrors } from '../../values/errors.ts';
 import { amount, callable, read, record, text } from '../../values/input.ts';
 import { CostTable } from './cost-table.ts';
@@ -17,6 +26,7 @@ import { scalar, sqlite } from './engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Owner } from './owner.ts';
 import { migrations, sessionFile } from './schema.ts';
+import { SearchIndex } from './search/search-index.ts';
 import { SessionLog } from './session-log.ts';
 import { SessionTable } from './session-table.ts';
 import { Snapshots } from './snapshots.ts';
@@ -63,6 +73,7 @@ class SqliteStore implements SessionStore {
   readonly #commit: GroupCommit;
   readonly #sql: Statements;
   readonly #log: SessionLog;
+  readonly #search: SearchIndex;
   readonly #table: SessionTable;
   readonly #snapshots: Snapshots;
   readonly #costs: CostTable;
@@ -80,7 +91,8 @@ class SqliteStore implements SessionStore {
     this.#checkFile = fileWatch(file);
     const sql = new Statements(this.#db);
     this.#sql = sql;
-    this.#log = new SessionLog(sql, file);
+    this.#search = new SearchIndex(sql);
+    this.#log = new SessionLog(sql, file, this.#search);
     this.#table = new SessionTable(sql, this.#log, file);
     this.#snapshots = new Snapshots(sql);
     this.#costs = new CostTable(sql);
@@ -193,6 +205,31 @@ class SqliteStore implements SessionStore {
     return await this.#write(() => this.#costs.deleteBefore(quarter));
   }
 
+  async send(sessionId: string, message: string): Promise<boolean> {
+    const [id, given] = [read(sessionId, text, 'sessionId'), read(message, text, 'message')];
+    return await this.#write(() => this.#table.send(id, given, this.#owner?.row.lock));
+  }
+
+  async receive(sessionId: string): Promise<readonly string[]> {
+    const id = read(sessionId, text, 'sessionId');
+    if (!this.#read(() => this.#table.hasMail(id))) return [];
+    return await this.#write(() => this.#table.receive(id, this.#owner?.row.lock));
+  }
+
+  version(): string {
+    // The first part changes with the writes of other connections, the second with those of this one.
+    const parts = ['PRAGMA data_version', 'SELECT total_changes()'];
+    return this.#read(() => parts.map((sql) => scalar(this.#db, sql)).join('.'));
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    const given = read(query, readSearchQuery, 'query');
+    let isComplete = false;
+    for (let step = 0; step < stepsPerSearch && !isComplete; step += 1)
+      isComplete = await this.#write(() => this.#search.extend());
+    return this.#read(() => this.#search.find(given, isComplete));
+  }
+
   async vacuum(): Promise<number> {
     await this.#write(() => this.#table.removeEmpty());
     return this.#read(() => {
@@ -248,6 +285,9 @@ class SqliteStore implements SessionStore {
     return this.#db.isOpen ? this.#commit.add(run, durable) : Promise.reject(closedError(this.#file));
   }
 }
+
+/** Maximum number of transactions in which one search extends the index. */
+const stepsPerSearch = 10;
 
 function closedError(file: string): AgentError {
   const message = `The store ${file} has been closed.`;

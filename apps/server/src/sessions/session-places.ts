@@ -1,0 +1,24 @@
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import type { Reader } from '@cobbler/agent/input';
+import { withMethods } from '@cobbler/agent/input';
+
+/** The directories in which the sessions of a server work. */
+export interface SessionPlaces {
+  /** Prepares the directory of a session. Returns the reason if no run can start there. */
+  open(sessionId: string): Promise<string | undefined>;
+  /** Returns the directory of a session, if it is known. */
+  folderOf(sessionId: string): string | undefined;
+  /** The directories in which a session can start; the default one is the first. */
+  folders(): Promise<readonly string[]>;
+  /** Sets the directory of a new session. */
+  choose(sessionId: string, folder: string): void;
+  /** Returns the rules that would allow a call from now on, the narrowest first. */
+  rulesFor(sessionId: string, request: ApprovalRequestedEvent): readonly string[];
+  /** Applies a rule and stores it. Rejects if it cannot be stored. */
+  keepRule(sessionId: string, rule: string): Promise<void>;
+}
+
+/** Reads the directories of a server. */
+export const readPlaces: Reader<SessionPlaces> = withMethods(
+  ...(['open', 'folderOf', 'folders', 'choose', 'rulesFor', 'keepRule'] as const),
+);
