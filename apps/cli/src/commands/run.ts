@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
+import { defaultLimits } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
@@ -13,6 +14,7 @@ import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts'
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
+import { usualRetryMs } from '../config/make-agent.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { hostRules, permissionIn } from '../config/permission-plan.ts';
@@ -84,7 +86,10 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
     // A replay runs only recorded calls.
     const audit = recordReplay.isReplay ? noAudit : openAudit(surface, settled.file.values, io);
     try {
-      return await work({ ...order, budgets, audit, ...defined({ mcp }) }, io);
+      const code = await work({ ...order, budgets, audit, ...defined({ mcp }) }, io);
+      if (flags.notify && chosen !== undefined)
+        await (await import('../jobs/job.ts')).tellEnd(chosen.sessions, chosen.id, settled.file.values, io);
+      return code;
     } finally {
       await audit.close();
       await budgets.close();
@@ -123,7 +128,8 @@ async function work(
   const own: OwnParts = await ownParts(
     { flags, recordReplay, audit, mcp: mcp?.tools() ?? [], ...defined({ delegate }) },
     {
-      ...{ folder, limits, context, audit, asks: true },
+      // Nothing of a sub-agent outlives the process, so none can wait for the user of a job.
+      ...{ folder, limits, context, audit, asks: flags.job === undefined },
       model: () => ({ agent, pricing }),
       system: (): readonly string[] => system,
       permission: (): Permission => permission,
@@ -143,13 +149,18 @@ async function work(
   // Opened last, because afterwards this process controls the terminal.
   const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
+  // The user of a job answers later.
+  const canAsk = isAttended || flags.job !== undefined;
   // A replay uses the recorded permissions and runs only recorded calls.
   const allowed = [...flags.allow, ...hostRules(own.hosts)];
   const { permission } = recordReplay.isReplay
     ? { permission: new Permission(flags.mode, allowed, isAttended, { isReplay: true }) }
-    : await permissionIn(folder, flags, isAttended, io.env, mcp?.digestOf);
+    : await permissionIn(folder, flags, canAsk, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
-  chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));
+  const note = noteOf(flags, folder, settings);
+  const job =
+    chosen && flags.job && (await import('../jobs/job.ts')).startMark(chosen, note, recordReplay.options, io);
+  if (!job) chosen?.sessions.notes.write(chosen.id, note);
   const { result, exitCode } = await runTask(
     {
       agent,
@@ -170,14 +181,14 @@ async function work(
       ...{ form: flags.form, verbose: flags.verbose },
       header: [
         ...headerOf(
-          { agent, flags: { ...flags, mode: permission.mode }, folder, tools, instructions, isAttended },
+          { agent, flags: { ...flags, mode: permission.mode }, folder, tools, instructions, isAttended: canAsk },
           io,
         ),
         ...recordReplay.note,
       ],
       folder: shortPath(folder, io.env),
       failure: failureContext(delegate === undefined ? settings : undefined, agent, io),
-      ...defined({ keyboard, budget, recording: recordReplay.recording }),
+      ...defined({ keyboard, budget, recording: recordReplay.recording, onStopRequest: job || undefined }),
       ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
     },
     io,
@@ -285,13 +296,16 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
 
 export function limitsOf(
   flags: RunFlags,
-  { file: { values } }: Settings,
+  { file: { values }, chosen }: Settings,
 ): Limits & { readonly turns: number } {
   const usd = flags.maxUsd ?? values.maxUsd;
   const repeats = flags.maxRepeats ?? values.maxRepeats;
+  const { retryFor = values.retryFor ?? 0 } = chosen;
+  // Without its own time limit, a run may use the usual one besides a long wait for its service.
+  const longer = retryFor > usualRetryMs ? defaultLimits.ms + retryFor : undefined;
   return {
     turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
-    ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs }),
+    ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs ?? longer }),
   };
 }
 

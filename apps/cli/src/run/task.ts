@@ -59,6 +59,11 @@ export interface Task
   readonly pricing: Pricing;
   /** The answer to the open question about a limit of a resumed session: how much more it allows. */
   readonly more?: number;
+  /**
+   * Calls back when the user of a run in the background asks it to stop, and returns how to end this. Present: a signal leaves
+   * the run as a crash would, because the machine may be shutting down.
+   */
+  readonly onStopRequest?: (stop: () => void) => () => void;
   /** The working directory of commands, for display. */
   readonly folder: string;
   readonly failure: Omit<FailureContext, 'verbose'>;
@@ -207,6 +212,7 @@ async function waitForEnd(
   let broken = false;
   const onInterrupt = () => {
     interrupts += 1;
+    if (task.onStopRequest !== undefined) io.exit(exitCodes.cancelled);
     if (interrupts > 1) {
       output.terminal.close();
       task.keyboard?.close();
@@ -216,6 +222,7 @@ async function waitForEnd(
     control.cancel();
   };
   const forgetInterrupt = io.onInterrupt(onInterrupt);
+  const forgetRequest = task.onStopRequest?.(() => control.cancel());
   const forgetPipe = io.onBrokenPipe(() => {
     broken = true;
     control.cancel();
@@ -225,6 +232,7 @@ async function waitForEnd(
   output.view.end(markOf(result.status));
   task.keyboard?.close();
   forgetInterrupt();
+  forgetRequest?.();
   forgetPipe();
   return { broken };
 }

@@ -52,6 +52,22 @@ export interface RawKeyboard {
   close(): void;
 }
 
+/** A process that outlives this one. */
+export interface DetachedProcess {
+  /** Resolves with its exit code, 1 without one. */
+  readonly ended: Promise<number>;
+}
+
+/** A start of this program in a process of its own. */
+export interface DetachedStart {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The file to which its output is appended. Only the owner can read it. */
+  readonly log: string;
+  /** True if it reads the standard input of this process, unless that is a terminal. */
+  readonly readsInput: boolean;
+}
+
 /** A command's access to its environment, except for files and the network. */
 export interface Io {
   readonly args: readonly string[];
@@ -70,6 +86,8 @@ export interface Io {
   onInterrupt(listener: () => void): () => void;
   /** Calls the listener when standard output is closed. Returns a function that removes the listener. */
   onBrokenPipe(listener: () => void): () => void;
+  /** Starts this program again, detached from this process and its terminal. */
+  detach(start: DetachedStart): DetachedProcess;
   /** Ends the process immediately, even during a run. */
   exit(code: number): never;
 }
