@@ -27,7 +27,8 @@ async function commandOf(io: Io): Promise<number> {
   const { parseCommandLine } = await import('./command-line/parse.ts');
   const { command, operands, options } = parseCommandLine(io.args);
   const perform = commands[command] ?? run;
-  if (options['background'] === true) return await (await import('./jobs/start-job.ts')).startJob(options, io);
+  if (options['background'] === true)
+    return await (await import('./jobs/start-job.ts')).startJob(options, io);
   return await perform(operands, options, io);
 }
 

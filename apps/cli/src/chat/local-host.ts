@@ -33,7 +33,8 @@ export interface SelectedModel extends Pick<Task, 'agent' | 'pricing' | 'failure
 }
 
 /** Options of a local conversation. */
-export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system' | 'onReached' | 'budget'> {
+export interface LocalPlan
+  extends Pick<Task, 'permission' | 'limits' | 'system' | 'onReached' | 'budget' | 'hooks'> {
   readonly io: Io;
   readonly folder: string;
   readonly selected: SelectedModel;
@@ -136,7 +137,7 @@ export class LocalHost implements ChatHost {
   }
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
-    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget, agents } =
+    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget, hooks, agents } =
       this.#plan;
     const { agent, pricing } = this.#selected;
     const watched = this.#undo.watchTools(tools());
@@ -157,7 +158,7 @@ export class LocalHost implements ChatHost {
       toolErrors: 'continue',
       toolScheduling: 'parallel',
       handler: this.#recordingHandler(listener),
-      ...defined({ sessionId, budget, onReached }),
+      ...defined({ sessionId, budget, hooks, onReached }),
     };
     return createHarness(options);
   }

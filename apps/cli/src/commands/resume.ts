@@ -15,7 +15,7 @@ export async function resume(operands: readonly string[], options: RawOptions, i
   const [id, ...words] = operands;
   const { all, job } = options;
   if (all === true && job === undefined)
-    return await (await import('../jobs/resume-jobs.ts')).resumeJobs(operands, io);
+    return await (await import('../jobs/start-job.ts')).resumeJobs(operands, io);
   if (typeof job === 'string') {
     // With both, the job continues with the options of its start.
     const own = all === true ? openNotes(io.env).read(job)?.job?.options : options;

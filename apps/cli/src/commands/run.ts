@@ -36,6 +36,7 @@ import { openRecordReplay } from '../run/record-replay.ts';
 import { recordedTools, runBudget } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
+import type { Task } from '../run/task.ts';
 import { runTask } from '../run/task.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, openAudit } from '../session/audit.ts';
@@ -157,14 +158,12 @@ async function work(
     ? { permission: new Permission(flags.mode, allowed, isAttended, { isReplay: true }) }
     : await permissionIn(folder, flags, canAsk, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
-  const note = noteOf(flags, folder, settings);
-  const job =
-    chosen && flags.job && (await import('../jobs/job.ts')).startMark(chosen, note, recordReplay.options, io);
-  if (!job) chosen?.sessions.notes.write(chosen.id, note);
+  const onStopRequest = await note({ recordReplay, flags, settings, ...defined({ chosen }) }, folder, io);
   const { result, exitCode } = await runTask(
     {
       agent,
       tools,
+      hooks: own.hooks,
       system,
       prompt: recordReplay.isReplay ? promptParts : recordReplay.fact('prompt', () => promptParts),
       pricing,
@@ -181,14 +180,21 @@ async function work(
       ...{ form: flags.form, verbose: flags.verbose },
       header: [
         ...headerOf(
-          { agent, flags: { ...flags, mode: permission.mode }, folder, tools, instructions, isAttended: canAsk },
+          {
+            agent,
+            flags: { ...flags, mode: permission.mode },
+            folder,
+            tools,
+            instructions,
+            isAttended: canAsk,
+          },
           io,
         ),
         ...recordReplay.note,
       ],
       folder: shortPath(folder, io.env),
       failure: failureContext(delegate === undefined ? settings : undefined, agent, io),
-      ...defined({ keyboard, budget, recording: recordReplay.recording, onStopRequest: job || undefined }),
+      ...defined({ keyboard, budget, onStopRequest, recording: recordReplay.recording }),
       ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
     },
     io,
@@ -198,6 +204,19 @@ async function work(
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+/** Records the settings of the session. For a job, returns how it hears that it shall stop. */
+async function note(
+  { chosen, flags, settings, recordReplay }: Pick<ParsedRun, 'chosen' | 'flags' | 'settings' | 'recordReplay'>,
+  folder: string,
+  io: Io,
+): Promise<Task['onStopRequest']> {
+  const note = noteOf(flags, folder, settings);
+  if (chosen !== undefined && flags.job !== undefined)
+    return (await import('../jobs/job.ts')).startMark(chosen, note, recordReplay.options, io);
+  chosen?.sessions.notes.write(chosen.id, note);
+  return undefined;
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */

@@ -146,7 +146,7 @@ async function sessionSettings(
   // A runner executes a call in another process than the one that receives a decision.
   const asks = runner === undefined;
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
-  const { tools, context, system, limits, permission, sandbox, forget, close } = workplace;
+  const { tools, context, system, limits, permission, hooks, sandbox, forget, close } = workplace;
   const common = {
     agent,
     system,
@@ -156,7 +156,7 @@ async function sessionSettings(
     onReached: onReachedOf(work, settings),
     context: contextPolicy(context, blobsFor(io.env)),
     // Users can always decide later through the API.
-    gate: permission.gate,
+    ...{ gate: permission.gate, hooks },
   };
   return { settings: common, tools, values: settings.file.values, sandbox, permission, forget, close };
 }

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { FileConfig } from '@cobbler/agent/node';
 import type { RawOptions } from '../config/run-flags.ts';
-import { notificationOf, notifyPorts, notifyUser } from '../notify/notification.ts';
+import { notificationOf, notifyUser } from '../notify/notification.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
@@ -52,7 +52,7 @@ export async function tellEnd(
 ): Promise<void> {
   const notification = await notificationOf(sessions, id);
   if (notification === undefined) return;
-  for (const problem of await notifyUser(notify, notification, notifyPorts(io.env)))
+  for (const problem of await notifyUser(notify, notification, io.env))
     io.stderr.write(`cobbler: ${visible(problem)}\n`);
   const note = sessions.notes.read(id);
   const told = (await sessions.store.info(id))?.events ?? 0;

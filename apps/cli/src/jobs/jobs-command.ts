@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { SessionInfo } from '@cobbler/agent';
+import { approvalText } from '@cobbler/agent/events';
 import { shortPath } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { exitCodeOf } from '../run/task.ts';
@@ -16,6 +17,7 @@ import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { Ledger } from '../view/ledger.ts';
 
 type Action = (sessions: CliSessions, job: SessionInfo, io: Io) => Promise<number>;
 
@@ -52,29 +54,31 @@ async function list(sessions: CliSessions, options: RawOptions, io: Io): Promise
   const limit = optionValue(options['limit'], '--limit', parseCount, 'For example: --limit 50') ?? 20;
   const rows: { info: SessionInfo; folder: string }[] = [];
   for await (const info of sessionsIn(sessions, undefined)) {
-    const note = sessions.notes.read(info.id);
-    if (note?.job !== undefined) rows.push({ info, folder: note.folder });
+    const { job, folder = '' } = sessions.notes.read(info.id) ?? {};
+    if (job !== undefined) rows.push({ info, folder });
     if (rows.length === limit) break;
-  }
-  if (options['json'] === true) {
-    for (const { info, folder } of rows) io.stdout.write(`${JSON.stringify({ ...info, folder })}\n`);
-    return 0;
   }
   const screen = screenFor(io.stdout, io.env);
   const shown = rows.map(({ info, folder }) => ({ info, folder: shortPath(folder, io.env) }));
-  const lines = sessionTable(shown, Date.now(), styleFor(screen), screen.tty ? screen.columns() : 200);
-  if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);
-  else io.stderr.write(withProgramName('No jobs yet. Start one: cobbler run --background "..."\n', io.env));
+  const lines =
+    options['json'] === true
+      ? rows.map(({ info, folder }) => JSON.stringify({ ...info, folder }))
+      : sessionTable(shown, Date.now(), styleFor(screen), screen.tty ? screen.columns() : 200);
+  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  if (rows.length === 0)
+    io.stderr.write(withProgramName('No jobs yet. Start one: cobbler run --background "..."\n', io.env));
   return 0;
 }
 
-async function show({ notes }: CliSessions, info: SessionInfo, io: Io): Promise<number> {
+async function show({ store, notes }: CliSessions, info: SessionInfo, io: Io): Promise<number> {
   const log = notes.path(info.id, 'log');
-  const folder = notes.read(info.id)?.folder ?? '';
-  const style = styleFor(screenFor(io.stdout, io.env));
-  const facts = sessionFacts({ info, folder: shortPath(folder, io.env) }, Date.now(), style);
-  const text = existsSync(log) ? visible(readFileSync(log, 'utf8')) : '';
-  io.stdout.write(`${facts.join('\n')}\noutput   ${visible(shortPath(log, io.env))}\n\n${text}`);
+  const folder = shortPath(notes.read(info.id)?.folder ?? '', io.env);
+  const ledger = new Ledger();
+  for (const event of await store.read(info.id)) ledger.handle(event);
+  const waiting = [...ledger.openApprovals.values()].map((call) => `waits for you: ${approvalText(call)}`);
+  const facts = sessionFacts({ info, folder }, Date.now(), styleFor(screenFor(io.stdout, io.env)));
+  const lines = [...facts, `output   ${visible(log)}`, ...waiting, ''];
+  io.stdout.write(`${lines.join('\n')}\n${existsSync(log) ? visible(readFileSync(log, 'utf8')) : ''}`);
   return 0;
 }
 

@@ -1,15 +1,17 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { systemRuntime } from '@cobbler/agent';
 import { workFolder } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
-import { findSession, newestSession, shortId } from '../session/find-session.ts';
+import { readSettings } from '../config/settings.ts';
+import { findSession, newestSession, sessionsIn, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { openSessions } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
 import type { DetachedStart, Io } from '../terminal/io.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { tellEnd } from './job.ts';
 
 /** Time between two looks whether a job has started, in milliseconds. */
 const lookMs = 50;
@@ -64,7 +66,7 @@ export async function detachJob(
   const logged = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const before = (await store.info(id))?.events ?? 0;
   let ended: number | undefined;
-  void io.detach({ ...start, log }).ended.then((code) => {
+  void io.detach({ ...start, log }).then((code) => {
     ended = code;
   });
   for (;;) {
@@ -76,5 +78,43 @@ export async function detachJob(
       return ended;
     }
     await new Promise<void>((resolve) => void io.clock.after(lookMs, resolve));
+  }
+}
+
+/**
+ * Runs `cobbler resume --all`: continues every interrupted job in a process of its own, and reports the ends that a job could
+ * not report before its process died. Returns the exit code: 1 if a job did not start.
+ */
+export async function resumeJobs(operands: readonly string[], io: Io): Promise<number> {
+  if (operands.length > 0)
+    throw new UsageError('--all takes no session and no prompt.', 'Remove them, or remove --all.');
+  const sessions = await openSessions(io.env);
+  const { file } = await readSettings(io.env);
+  let code = 0;
+  let resumed = 0;
+  try {
+    // A job that starts changes its place in the list.
+    for (const { id, status, events } of await Array.fromAsync(sessionsIn(sessions, undefined))) {
+      const job = sessions.notes.read(id)?.job;
+      if (job === undefined || status === 'running') continue;
+      if (status !== 'interrupted') {
+        if (job.told !== events) await tellEnd(sessions, id, file.values, io);
+        continue;
+      }
+      resumed += 1;
+      const args = ['resume', '--all', '--job', id];
+      const isThere = existsSync(job.cwd);
+      const failed = isThere
+        ? await detachJob(sessions, id, { args, cwd: job.cwd, readsInput: false }, io)
+        : 1;
+      const why = isThere ? '' : `: its directory ${job.cwd} no longer exists`;
+      const words = failed === undefined ? 'continues in the background' : `was not continued${why}`;
+      io.stderr.write(`Session ${shortId(id)} ${visible(words)}.\n`);
+      if (failed !== undefined) code = 1;
+    }
+    if (resumed === 0) io.stderr.write('No job was interrupted.\n');
+    return code;
+  } finally {
+    await sessions.store.close();
   }
 }

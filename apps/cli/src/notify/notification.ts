@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { RunStatus } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
-import type { FileConfig, NotifyConfig } from '@cobbler/agent/node';
+import type { FileConfig } from '@cobbler/agent/node';
 import { childEnvironment, cobblerHome, superviseProcess } from '@cobbler/agent/node';
 import { backoff, defined } from '@cobbler/agent/values';
 import type { CliSessions } from '../session/session-home.ts';
@@ -28,9 +28,8 @@ export interface Notification {
   readonly time: string;
 }
 
-/** What a notification needs of the outside; tests replace it. */
+/** The functions that deliver a notification; tests replace them. */
 export interface NotifyPorts {
-  readonly env: Environment;
   readonly post: typeof postJson;
   readonly supervise: typeof superviseProcess;
   readonly pause: (ms: number) => Promise<void>;
@@ -67,54 +66,39 @@ export async function notificationOf(
   };
 }
 
-/** Returns the functions of this process. */
-export function notifyPorts(env: Environment): NotifyPorts {
-  const pause = (ms: number) => new Promise<void>((resolve) => void systemRuntime.timer(ms, resolve));
-  return { env, post: postJson, supervise: superviseProcess, pause };
-}
+const ports: NotifyPorts = {
+  post: postJson,
+  supervise: superviseProcess,
+  pause: (ms) => new Promise((resolve) => void systemRuntime.timer(ms, resolve)),
+};
 
 /** Sends a notification to the webhook and the command of the configuration. Returns what failed, in words. */
 export async function notifyUser(
   setting: FileConfig['notify'],
   notification: Notification,
-  ports: NotifyPorts,
+  env: Environment,
+  { post, pause, supervise }: NotifyPorts = ports,
 ): Promise<readonly string[]> {
   if (typeof setting !== 'object') return [];
   const body = JSON.stringify(notification);
-  const problems = await Promise.all([callWebhook(setting, body, ports), runCommand(setting, body, ports)]);
+  const { webhook: url, secret, command: [program, ...args] = [] } = setting;
+  const problems: (string | undefined)[] = [];
+  const digest = secret && createHmac('sha256', secret).update(body).digest('hex');
+  const headers = digest === undefined ? {} : { 'x-cobbler-signature': `sha256=${digest}` };
+  for (let attempt = 0; url !== undefined && attempt < attempts; attempt += 1) {
+    if (attempt > 0) await pause(backoff({ baseMs: 1000 }, attempt - 1));
+    problems[0] = await post({ url, body, headers, timeoutMs: requestMs });
+    if (problems[0] === undefined) break;
+  }
+  if (program !== undefined) {
+    const { cause, code, error } = await supervise({
+      ...{ argv: [program, ...args], cwd: cobblerHome(env) ?? '/', env: childEnvironment(env), input: body },
+      ...{ timeoutMs: commandMs, maxOutputBytes: 1000 },
+    }).ended;
+    const end = error?.message.replace(/\.$/, '') ?? (cause === 'exit' ? `exit code ${code ?? 'none'}` : cause);
+    if (cause !== 'exit' || code !== 0) problems.push(`${program}: ${end}`);
+  }
   return problems.flatMap((problem) =>
     problem === undefined ? [] : [`The notification was not delivered: ${problem}.`],
   );
-}
-
-async function callWebhook(
-  { webhook: url, secret }: NotifyConfig,
-  body: string,
-  { post, pause }: NotifyPorts,
-): Promise<string | undefined> {
-  if (url === undefined) return undefined;
-  const digest = secret && createHmac('sha256', secret).update(body).digest('hex');
-  const headers = digest === undefined ? {} : { 'x-cobbler-signature': `sha256=${digest}` };
-  let problem: string | undefined;
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    if (attempt > 0) await pause(backoff({ baseMs: 1000 }, attempt - 1));
-    problem = await post({ url, body, headers, timeoutMs: requestMs });
-    if (problem === undefined) return undefined;
-  }
-  return problem;
-}
-
-async function runCommand(
-  { command: [program, ...args] = [] }: NotifyConfig,
-  input: string,
-  { env, supervise }: NotifyPorts,
-): Promise<string | undefined> {
-  if (program === undefined) return undefined;
-  const end = await supervise({
-    ...{ argv: [program, ...args], cwd: cobblerHome(env) ?? '/', env: childEnvironment(env), input },
-    ...{ timeoutMs: commandMs, maxOutputBytes: 1000 },
-  }).ended;
-  if (end.cause === 'exit' && end.code === 0) return undefined;
-  const reason = end.error?.message.replace(/\.$/, '') ?? `exit code ${end.code ?? 'none'}`;
-  return `${program}: ${end.cause === 'timeout' ? `no end after ${commandMs / 1000} s` : reason}`;
 }

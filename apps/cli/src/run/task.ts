@@ -42,7 +42,7 @@ export interface TaskSession {
 /** The complete settings of a run, shared by `run` and `demo`. */
 export interface Task
   extends Omit<OutputPlan, 'model' | 'approvals'>,
-    Pick<ExecutorOptions, 'agent' | 'budget' | 'allowUnpriced' | 'onReached' | 'context'> {
+    Pick<ExecutorOptions, 'agent' | 'budget' | 'hooks' | 'allowUnpriced' | 'onReached' | 'context'> {
   readonly system: readonly string[];
   readonly prompt: readonly UserPart[];
   /** If absent, the run is not stored. */
@@ -111,7 +111,7 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
     // No other process continues such a run, so data that no second request reads is not cached.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
     ...defined({ allowUnpriced: task.allowUnpriced, onReached: task.onReached }),
-    ...defined({ budget: task.budget, context: task.context }),
+    ...defined({ budget: task.budget, hooks: task.hooks, context: task.context }),
     store: audit.watch(
       store ?? memoryStore(),
       readsOnly(() => tools),

@@ -52,17 +52,10 @@ export interface RawKeyboard {
   close(): void;
 }
 
-/** A process that outlives this one. */
-export interface DetachedProcess {
-  /** Resolves with its exit code, 1 without one. */
-  readonly ended: Promise<number>;
-}
-
-/** A start of this program in a process of its own. */
+/** A start of this program in a process of its own, whose output is appended to `log`, a file for its owner only. */
 export interface DetachedStart {
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The file to which its output is appended. Only the owner can read it. */
   readonly log: string;
   /** True if it reads the standard input of this process, unless that is a terminal. */
   readonly readsInput: boolean;
@@ -86,8 +79,8 @@ export interface Io {
   onInterrupt(listener: () => void): () => void;
   /** Calls the listener when standard output is closed. Returns a function that removes the listener. */
   onBrokenPipe(listener: () => void): () => void;
-  /** Starts this program again, detached from this process and its terminal. */
-  detach(start: DetachedStart): DetachedProcess;
+  /** Starts this program again, detached from this process and its terminal. Resolves with its exit code, 1 without one. */
+  detach(start: DetachedStart): Promise<number>;
   /** Ends the process immediately, even during a run. */
   exit(code: number): never;
 }

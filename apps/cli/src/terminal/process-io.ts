@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isatty } from 'node:tty';
-import type { DetachedProcess, DetachedStart, Input, Io, Output } from './io.ts';
+import type { DetachedStart, Input, Io, Output } from './io.ts';
 import { openTerminalInput, openTerminalKeyboard } from './keyboard.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -45,7 +45,7 @@ export function ownCommand(): readonly [string, ...string[]] {
   return [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
 }
 
-function detach({ args, cwd, log, readsInput }: DetachedStart): DetachedProcess {
+function detach({ args, cwd, log, readsInput }: DetachedStart): Promise<number> {
   const [program, ...own] = ownCommand();
   mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
   const output = openSync(log, 'a', 0o600);
@@ -56,12 +56,10 @@ function detach({ args, cwd, log, readsInput }: DetachedStart): DetachedProcess 
       stdio: [input, output, output],
     });
     child.unref();
-    return {
-      ended: new Promise((resolve) => {
-        child.once('error', () => resolve(1));
-        child.once('exit', (code) => resolve(code ?? 1));
-      }),
-    };
+    return new Promise((resolve) => {
+      child.once('error', () => resolve(1));
+      child.once('exit', (code) => resolve(code ?? 1));
+    });
   } finally {
     closeSync(output);
   }

@@ -151,7 +151,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
       return () => void interrupts.delete(listener);
     },
     onBrokenPipe: () => () => undefined,
-    detach: () => ({ ended: new Promise(() => undefined) }),
+    detach: () => new Promise(() => undefined),
     exit(code) {
       throw new Error(`exit ${code}`);
     },

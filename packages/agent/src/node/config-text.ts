@@ -118,6 +118,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   askAtLimit: yesOrNo,
   allowHosts: hosts,
   notify,
+  hooks: (value) => (isObject(value) ? undefined : 'must map events to hooks'),
   theme: words('dark', 'light', 'none', 'colorblind'),
   mcp: mcpProblem,
 };

@@ -104,6 +104,8 @@ export interface FileConfig extends AgentConfig {
   readonly audit?: 'on' | 'off';
   /** How users are called; a word is the setting for the chat. Default `bell`. */
   readonly notify?: NonNullable<NotifyConfig['chat']> | NotifyConfig;
+  /** Commands that run at events of a run, in the form that Claude Code reads. The command line checks them. */
+  readonly hooks?: Readonly<Record<string, unknown>>;
   /** The colors of the chat. Default `dark`. */
   readonly theme?: 'dark' | 'light' | 'none' | 'colorblind';
   /** Model Context Protocol servers whose tools the model may call, by name. */
