@@ -113,10 +113,8 @@ interface ParsedRun {
   readonly audit: Audit;
 }
 
-async function work(
-  { words, recordReplay, flags, settings, chosen, mcp, budgets, audit }: ParsedRun,
-  io: Io,
-): Promise<number> {
+async function work(order: ParsedRun, io: Io): Promise<number> {
+  const { words, recordReplay, flags, settings, chosen, mcp, budgets, audit } = order;
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
@@ -158,18 +156,12 @@ async function work(
     ? { permission: new Permission(flags.mode, allowed, isAttended, { isReplay: true }) }
     : await permissionIn(folder, flags, canAsk, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
-  const onStopRequest = await note({ recordReplay, flags, settings, ...defined({ chosen }) }, folder, io);
+  const onStopRequest = await note(order, folder, io);
+  const shown = { ...flags, mode: permission.mode };
   const { result, exitCode } = await runTask(
     {
-      agent,
-      tools,
-      hooks: own.hooks,
-      system,
+      ...{ agent, tools, hooks: own.hooks, system, pricing, permission, audit, limits },
       prompt: recordReplay.isReplay ? promptParts : recordReplay.fact('prompt', () => promptParts),
-      pricing,
-      permission,
-      audit,
-      limits,
       // A backend that reports its cost enforces the limit if it receives it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
       ...{ onReached: onReachedOf(flags, settings), ...defined({ more: flags.more }) },
@@ -179,17 +171,7 @@ async function work(
       attended: isAttended,
       ...{ form: flags.form, verbose: flags.verbose },
       header: [
-        ...headerOf(
-          {
-            agent,
-            flags: { ...flags, mode: permission.mode },
-            folder,
-            tools,
-            instructions,
-            isAttended: canAsk,
-          },
-          io,
-        ),
+        ...headerOf({ agent, flags: shown, folder, tools, instructions, isAttended: canAsk }, io),
         ...recordReplay.note,
       ],
       folder: shortPath(folder, io.env),
@@ -208,14 +190,16 @@ async function work(
 
 /** Records the settings of the session. For a job, returns how it hears that it shall stop. */
 async function note(
-  { chosen, flags, settings, recordReplay }: Pick<ParsedRun, 'chosen' | 'flags' | 'settings' | 'recordReplay'>,
+  { chosen, flags, settings, recordReplay }: ParsedRun,
   folder: string,
   io: Io,
 ): Promise<Task['onStopRequest']> {
+  // The note of a session in use belongs to the run that uses it.
+  if (chosen === undefined || chosen.status === 'running') return undefined;
   const note = noteOf(flags, folder, settings);
-  if (chosen !== undefined && flags.job !== undefined)
+  if (flags.job !== undefined)
     return (await import('../jobs/job.ts')).startMark(chosen, note, recordReplay.options, io);
-  chosen?.sessions.notes.write(chosen.id, note);
+  chosen.sessions.notes.write(chosen.id, note);
   return undefined;
 }
 

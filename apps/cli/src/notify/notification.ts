@@ -95,7 +95,8 @@ export async function notifyUser(
       ...{ argv: [program, ...args], cwd: cobblerHome(env) ?? '/', env: childEnvironment(env), input: body },
       ...{ timeoutMs: commandMs, maxOutputBytes: 1000 },
     }).ended;
-    const end = error?.message.replace(/\.$/, '') ?? (cause === 'exit' ? `exit code ${code ?? 'none'}` : cause);
+    const end =
+      error?.message.replace(/\.$/, '') ?? (cause === 'exit' ? `exit code ${code ?? 'none'}` : cause);
     if (cause !== 'exit' || code !== 0) problems.push(`${program}: ${end}`);
   }
   return problems.flatMap((problem) =>

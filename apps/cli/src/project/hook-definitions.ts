@@ -83,7 +83,12 @@ export function readHooks(value: unknown, path: string, project?: string): HookL
     const pattern = patternOf(matcher);
     const seconds = Number(timeout);
     const isCommand = type === 'command' && typeof command === 'string';
-    if (event === undefined || pattern === undefined || !isCommand || !(seconds > 0 && seconds <= maxTimeoutS)) {
+    if (
+      event === undefined ||
+      pattern === undefined ||
+      !isCommand ||
+      !(seconds > 0 && seconds <= maxTimeoutS)
+    ) {
       const what = event === undefined ? `the event ${name}` : `a type, matcher or timeout of ${name}`;
       skipped.push({ path, reason: `${what} is not supported` });
       continue;
@@ -112,7 +117,7 @@ function patternOf(matcher: unknown): RegExp | '' | undefined {
 function digestOf(what: readonly unknown[], command: string, project: string | undefined): string {
   const hash = createHash('sha256').update(JSON.stringify(what));
   if (project === undefined) return hash.digest('hex');
-  const bare = command.replaceAll(/["']|\$\{?(CLAUDE|COBBLER)_PROJECT_DIR\}?\/?/g, '');
+  const bare = command.replaceAll(/["']/g, '').replaceAll(/\$\{?(CLAUDE|COBBLER)_PROJECT_DIR\}?/g, '.');
   for (const word of bare.split(/[\s;|&<>()=`]+/)) {
     const path = resolve(project, word);
     try {
