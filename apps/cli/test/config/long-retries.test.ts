@@ -7,9 +7,9 @@ import { readSettings } from '../../src/config/settings.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Asks a service that wants a delay of two minutes, with a clock that jumps over delays. */
+/** Asks a service that wants a delay of 90 seconds, with a clock that jumps over delays. */
 async function askAfterDelay(retryFor?: number) {
-  const service = await mockService([answersStatus(429, { 'retry-after': '120' }), says('Here.')]);
+  const service = await mockService([answersStatus(429, { 'retry-after': '90' }), says('Here.')]);
   const env = { ...claudeAt(service), COBBLER_HOME: temporaryFolder() };
   const settings = await readSettings(env, retryFor === undefined ? {} : { retryFor });
   const delays: number[] = [];
@@ -20,7 +20,7 @@ async function askAfterDelay(retryFor?: number) {
     random: () => 0.5,
     timer(ms: number, fire: () => void) {
       // Only the delay before a retry is this long.
-      if (ms !== 120_000 || delays.length > 0) return () => undefined;
+      if (ms !== 90_000 || delays.length > 0) return () => undefined;
       delays.push(ms);
       now += ms;
       setImmediate(fire);
