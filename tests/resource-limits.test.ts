@@ -125,6 +125,7 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   'event streams from a server': ['apps/server/src/requests/limits.ts', 'clients'],
   'sessions that a server keeps in memory': ['apps/server/src/requests/limits.ts', 'sessions'],
   'bytes that a server buffers for a client': ['apps/server/src/requests/limits.ts', 'bufferBytes'],
+  'bytes of output of a hook in a file': ['apps/cli/src/project/command-hooks.ts', 'maxOutputBytes'],
   'bytes in a request to a server': ['apps/server/src/requests/limits.ts', 'bodyBytes'],
 };
 

@@ -41,6 +41,7 @@ export const groups: readonly Group[] = [
       'docs/fallback.md',
       'docs/batches.md',
       'docs/sessions.md',
+      'docs/jobs.md',
       'docs/long-work.md',
       'docs/testing.md',
       'docs/record-and-replay.md',

@@ -27,6 +27,8 @@ async function commandOf(io: Io): Promise<number> {
   const { parseCommandLine } = await import('./command-line/parse.ts');
   const { command, operands, options } = parseCommandLine(io.args);
   const perform = commands[command] ?? run;
+  if (options['background'] === true)
+    return await (await import('./jobs/start-job.ts')).startJob(options, io);
   return await perform(operands, options, io);
 }
 
@@ -38,6 +40,8 @@ const run: Command = async (...given) => (await import('./commands/run.ts')).run
 const commands: Readonly<Record<string, Command>> = {
   resume: async (...given) => (await import('./commands/resume.ts')).resume(...given),
   chat: async (...given) => (await import('./commands/chat.ts')).chat(...given),
+  jobs: async (...given) => (await import('./jobs/jobs-command.ts')).jobs(...given),
+  service: async (...given) => (await import('./jobs/service.ts')).service(...given),
   sessions: async (...given) => (await import('./commands/sessions.ts')).sessions(...given),
   demo: async (_, ...given) => (await import('./commands/demo.ts')).demo(...given),
   models: async (_, ...given) => (await import('./commands/models.ts')).models(...given),

@@ -1,4 +1,4 @@
-import type { ExecutorOptions, Gate } from '@cobbler/agent';
+import type { ExecutorOptions, Gate, Hook } from '@cobbler/agent';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import type { SandboxMode } from '../config/sandbox.ts';
 import type { PermissionMode } from '../permissions/permission.ts';
@@ -27,6 +27,8 @@ export interface AgentPlan
   /** Returns the sandbox of a program. */
   readonly sandboxOf: (program: string) => Promise<SandboxMode | undefined>;
   readonly audit: Audit;
+  /** The hooks of the run. Those about calls apply to the calls of sub-agents too. */
+  readonly hooks: readonly Hook[];
   /** False if users cannot decide while a call runs: calls that need a decision are then denied. */
   readonly asks: boolean;
 }

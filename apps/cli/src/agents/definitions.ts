@@ -3,6 +3,7 @@ import type { AgentDefinition } from '@cobbler/agent/definitions';
 import { defined } from '@cobbler/agent/values';
 import { planToolName, todosToolName } from '@cobbler/tools/planning';
 import { pickTools } from '../config/choose-tools.ts';
+import { ourTools } from '../project/tool-names.ts';
 
 /** A sub-agent. */
 export interface SubAgent {
@@ -38,14 +39,7 @@ export const builtInAgents: readonly SubAgent[] = [
   },
 ];
 
-/** Our names of the tools and models that the files of other programs name. */
-const ourTools: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    ...{ Read: 'read_file', Write: 'write_file', Edit: 'edit_file', MultiEdit: 'edit_file' },
-    ...{ Glob: 'list_files', LS: 'list_files', Grep: 'search_files', Bash: 'run_command' },
-    ...{ WebFetch: 'web_fetch', Skill: 'skill' },
-  }),
-);
+/** Our names of the models that the files of other programs name. */
 const ourModels: ReadonlyMap<string, string> = new Map(
   Object.entries({ haiku: 'fast', sonnet: 'balanced', opus: 'best' }),
 );

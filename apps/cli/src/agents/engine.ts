@@ -67,6 +67,7 @@ async function executorFor(
     tools: toolsOf(definition, tools),
     system: [definition.instructions, ...system],
     gate,
+    hooks: plan.hooks.filter(({ beforeTool, afterTool }) => beforeTool ?? afterTool),
     attended: true,
   });
 }

@@ -19,7 +19,7 @@ type PricedModel = Pick<PricedAgent, 'agent' | 'pricing'>;
 
 /** What the caller knows of the run. */
 export interface AgentContext
-  extends Pick<AgentPlan, 'folder' | 'limits' | 'system' | 'permission' | 'audit' | 'asks'> {
+  extends Pick<AgentPlan, 'folder' | 'limits' | 'system' | 'permission' | 'audit' | 'asks' | 'hooks'> {
   readonly context: ContextPlan;
   /** The sub-agents that the user and the project define, besides those of every run. */
   readonly definitions: readonly AgentDefinition[];
@@ -68,7 +68,7 @@ export function withReaders(
   const agents = new Agents({
     ...parts,
     definitions: builtInAgents.filter(({ readOnly: onlyReads }) => onlyReads === true),
-    ...{ programs: [], allowUnpriced: true, asks: false, limits: { turns: readerTurns } },
+    ...{ hooks: [], programs: [], allowUnpriced: true, asks: false, limits: { turns: readerTurns } },
     system: () => [],
     model: async () => ({ agent, pricing }),
     permission: () => ({ gate: readOnly, mode: 'read-only' }),

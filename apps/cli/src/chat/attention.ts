@@ -1,9 +1,9 @@
-import type { FileConfig } from '@cobbler/agent/node';
+import type { FileConfig, NotifyConfig } from '@cobbler/agent/node';
 import type { Io } from '../terminal/io.ts';
 import type { ChatKey } from './input/key.ts';
 
 /** How a user who looks elsewhere is called. */
-export type Notify = NonNullable<FileConfig['notify']>;
+export type Notify = FileConfig['notify'];
 
 /** Time without a key after which the user may look elsewhere although the terminal has the focus, in milliseconds. */
 const idleMs = 10_000;
@@ -11,14 +11,14 @@ const idleMs = 10_000;
 /** Calls a user who looks elsewhere, when the chat waits or is done. */
 export class Attention {
   readonly #io: Io;
-  readonly #how: Notify;
+  readonly #how: NotifyConfig['chat'];
   #keyAt: number;
   /** Not every terminal reports it. */
   #hasFocus = true;
 
-  constructor(io: Io, how: Notify = 'bell') {
+  constructor(io: Io, how: Notify) {
     this.#io = io;
-    this.#how = how;
+    this.#how = (typeof how === 'object' ? how.chat : how) ?? 'bell';
     this.#keyAt = io.clock.now();
   }
 

@@ -34,7 +34,8 @@ export interface SelectedModel extends Pick<Task, 'agent' | 'pricing' | 'failure
 }
 
 /** Options of a local conversation. */
-export interface LocalPlan extends Pick<Task, 'permission' | 'limits' | 'system' | 'onReached' | 'budget'> {
+export interface LocalPlan
+  extends Pick<Task, 'permission' | 'limits' | 'system' | 'onReached' | 'budget' | 'hooks'> {
   readonly io: Io;
   readonly folder: string;
   readonly selected: SelectedModel;
@@ -139,7 +140,7 @@ export class LocalHost implements ChatHost {
   }
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
-    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget, agents } =
+    const { tools, system, context, permission, limits, allowUnpriced, onReached, budget, hooks, agents } =
       this.#plan;
     const { agent, pricing } = this.#selected;
     const watched = this.#undo.watchTools(tools());
@@ -161,7 +162,7 @@ export class LocalHost implements ChatHost {
       toolErrors: 'continue',
       toolScheduling: 'parallel',
       handler: this.#recordingHandler(listener),
-      ...defined({ sessionId, budget, onReached }),
+      ...defined({ sessionId, budget, hooks, onReached }),
     };
     const harness = createHarness(options);
     const store = this.#plan.sessions && sharedStore(this.#plan.sessions.store);

@@ -54,10 +54,45 @@ unique prefix of the id is enough. The session keeps its directory and model unl
 Permissions come from this command's options, not from the session.
 A tool call that a crash interrupted runs again only if repeating it is safe.
 
+All
+  --all                    continue every interrupted run of --background, with the options of its start
+
 At a limit
   --more <amount>          continue beyond the limit with this much more: dollars, tokens or requests
 `,
     { groups: taskGroups },
+  ),
+  command(
+    'jobs [action] [id]',
+    'list and stop the runs of --background',
+    `
+cobbler jobs            list them, most recently changed first
+cobbler jobs show ID    print the facts and the output so far
+cobbler jobs wait ID    wait until it has ended; the exit code is that of the run
+cobbler jobs stop ID    stop it, or do not continue it after a crash
+A job is a session: cobbler resume ID, cobbler chat -s ID and cobbler sessions work with it as usual. A call that needs
+approval ends the process; the job then waits until you resume it. See docs/jobs.md.
+
+Options
+  -n, --limit <n>          maximum number of jobs to list (default 20)
+  --json                   list as JSON, one job per line
+`,
+    { words: ['show', 'wait', 'stop'] },
+  ),
+  command(
+    'service <action> [name] [args...]',
+    'continue jobs, or run a server or bot, when this machine starts',
+    `
+cobbler service install                  continue interrupted jobs at each start
+cobbler service install serve -- ARGS    run cobbler serve with these arguments; also: assistant
+cobbler service uninstall [NAME]         remove the service
+cobbler service status [NAME]            show whether it is installed and runs
+Uses systemd on Linux and launchd on macOS, as your user. See docs/jobs.md.
+
+Options
+  --print                  with install: print the file instead of writing it
+`,
+    { words: ['install', 'uninstall', 'status'] },
   ),
   command(
     'sessions [action] [id] [title...]',

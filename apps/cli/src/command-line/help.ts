@@ -15,7 +15,7 @@ const examples = [
 /** Commands that share a line of the help with another command. */
 const besides: ReadonlySet<string> = new Set([
   ...['help', 'audit', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store', 'token'],
-  ...['completion', 'trust'],
+  ...['completion', 'trust', 'jobs', 'service'],
 ]);
 
 /** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
@@ -26,6 +26,7 @@ export function overview(): string {
     serve: 'serve        serve sessions over HTTP; token: manage who may use them',
     approve: 'approve/deny allow or deny waiting calls on the server; with no id, list them',
     sessions: 'sessions     list, show, export, fork, delete; audit: show approvals and calls',
+    resume: 'resume       continue a session; jobs, service: runs in the background',
     models: 'models       list models, prices and keys; costs, budgets: show what was spent',
     config: 'config       show and change settings; permissions: show and test the rules',
     skills: 'skills       list skills, commands, agents; trust: use those of a project',

@@ -49,7 +49,7 @@ Limits
   --budget <name>          count toward this budget (see: cobbler help budgets)
   --ask-at-limit           when a cost or token limit or a budget is reached, ask whether to continue
   --timeout <time>         maximum time, such as 90s or 10m (default 1h)
-  --retry-for <time>       retry an overloaded or unreachable service for this long, or never (default 5m)
+  --retry-for <time>       retry an overloaded or unreachable service for this long, such as 2h, or never (default 5m)
   --allow-unpriced         with --max-usd: also allow models whose price is unknown
 
 Long sessions
@@ -72,6 +72,11 @@ Output
   --live-tools             with --replay: run the read-only tools; with --yes, all tools
   -p, --print
   --json-deltas
+
+Background
+  --background             work in a process that this terminal does not end; see: cobbler help jobs
+  --notify                 send the end to the webhook or command of the notify setting, as with --background
+  --job <id>
 `),
 ];
 

@@ -40,6 +40,10 @@ async function show(io: Io): Promise<number> {
   };
   const [, prices] = stored('prices');
   const [, mcp] = stored('mcp');
+  const [, notify] = stored('notify', 'bell');
+  // The address can be secret too.
+  const notifyWords =
+    typeof notify?.value === 'object' ? Object.keys(notify.value ?? {}).join(', ') : notify?.value;
   const rows: Row[] = [
     ['provider', settings.provider],
     ['model', settings.model],
@@ -61,7 +65,7 @@ async function show(io: Io): Promise<number> {
     stored('keepSessions', true),
     stored('allowHosts'),
     stored('audit', 'on'),
-    stored('notify', 'bell'),
+    ['notify', notify && { value: notifyWords, source: notify.source }],
     stored('theme', 'dark'),
     ...providerNames.map((name): Row => {
       const key = keyOf(settings, name, io.env);

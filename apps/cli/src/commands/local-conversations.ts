@@ -74,6 +74,7 @@ export async function localConversations(
     context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
     limits,
     background: workplace.background,
+    hooks: workplace.hooks,
     close: () => workplace.close(),
     allowUnpriced: flags.allowUnpriced,
     onReached: onReachedOf(flags, settings),

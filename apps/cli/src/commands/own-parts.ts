@@ -1,4 +1,4 @@
-import type { Tool } from '@cobbler/agent';
+import type { Hook, Tool } from '@cobbler/agent';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
@@ -8,23 +8,25 @@ import { chooseTools, ownTools, workspaceOf } from '../config/choose-tools.ts';
 import { webAccess } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
-import { definitionsIn } from '../project/definitions.ts';
+import { definitionsIn, hooksFor } from '../project/definitions.ts';
 import type { Definitions } from '../project/found-definitions.ts';
 import { canAsk } from '../run/attended.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { listedTools, recordedTools, runHosts, runSandbox } from '../run/replayed-settings.ts';
 import type { Audit } from '../session/audit.ts';
 import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** What a run has of this machine. */
 export interface OwnParts extends Pick<Definitions, 'commands'> {
   readonly tools: readonly Tool[];
+  readonly hooks: readonly Hook[];
   /** The hosts that the user allows. */
   readonly hosts: readonly string[];
   close(): Promise<void>;
 }
 
-const noParts: OwnParts = { tools: [], commands: [], hosts: [], close: async () => {} };
+const noParts: OwnParts = { tools: [], commands: [], hooks: [], hosts: [], close: async () => {} };
 
 interface PartsOrder {
   readonly flags: RunFlags;
@@ -42,7 +44,9 @@ interface PartsOrder {
  */
 export async function ownParts(
   { flags, recordReplay, audit, mcp, delegate }: PartsOrder,
-  about: Omit<AgentContext, 'definitions' | 'permission'> & { readonly permission: () => Permission },
+  about: Omit<AgentContext, 'definitions' | 'hooks' | 'permission'> & {
+    readonly permission: () => Permission;
+  },
   io: Io,
 ): Promise<OwnParts> {
   if (delegate !== undefined) return { ...noParts, tools: delegate.tools };
@@ -54,11 +58,17 @@ export async function ownParts(
   const hosts = await runHosts({ flags, recordReplay }, io);
   const plans = recordReplay.isReplay || (flags.mode === 'plan' && canAsk(flags, io));
   const found = recordReplay.isReplay
-    ? { ...noParts, agents: [] }
+    ? { ...noParts, agents: [], hooks: [] }
     : await definitionsIn(folder, flags.contextFiles, io, flags.form === 'people');
   // A cassette has the requests of one agent.
   const isAlone = recordReplay.recording !== undefined;
-  const agents = isAlone ? undefined : openAgents(flags, { ...about, definitions: found.agents }, io);
+  if (isAlone && found.hooks.length > 0)
+    throw new UsageError(
+      'A run with hooks cannot be recorded, because a replay runs none.',
+      'Remove the hooks from the configuration, or pass --no-context-files for those of the project.',
+    );
+  const hooks = await hooksFor(found, folder, flags, io);
+  const agents = isAlone ? undefined : openAgents(flags, { ...about, hooks, definitions: found.agents }, io);
   const workspace = workspaceOf(folder, flags, context, sandbox, background, io);
   const all = [
     ...ownTools(workspace, webAccess(hosts, permission), agents?.tool([])),
@@ -69,7 +79,7 @@ export async function ownParts(
   return {
     tools: agents?.over(tools) ?? tools,
     commands: found.commands,
-    hosts,
+    ...{ hooks, hosts },
     close: async () => {
       await agents?.close();
       await background?.close();

@@ -3,7 +3,7 @@ import { workFolder } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { sessionsIn } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
-import { openSessions } from '../session/session-home.ts';
+import { openNotes, openSessions } from '../session/session-home.ts';
 import { sessionTable } from '../session/session-lines.ts';
 import type { Io, Key } from '../terminal/io.ts';
 import { screenFor } from '../terminal/screen.ts';
@@ -13,6 +13,14 @@ import { run } from './run.ts';
 /** Runs `cobbler resume [id] [prompt...]`: continues a session. Returns the exit code. */
 export async function resume(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [id, ...words] = operands;
+  const { all, job } = options;
+  if (all === true && job === undefined)
+    return await (await import('../jobs/start-job.ts')).resumeJobs(operands, io);
+  if (typeof job === 'string') {
+    // With both, the job continues with the options of its start.
+    const own = all === true ? openNotes(io.env).read(job)?.job?.options : options;
+    return await run(words, { ...own, job, resumes: true }, io);
+  }
   const picked = id ?? (await pick(options, io));
   if (picked === 130 || picked === 0) return picked;
   const which = picked === undefined ? { continue: true } : { session: picked };

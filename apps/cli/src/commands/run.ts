@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Agent, Limits, Tool } from '@cobbler/agent';
+import { defaultLimits } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
@@ -13,6 +14,7 @@ import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts'
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
+import { usualRetryMs } from '../config/make-agent.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { hostRules, permissionIn } from '../config/permission-plan.ts';
@@ -34,6 +36,7 @@ import { openRecordReplay } from '../run/record-replay.ts';
 import { recordedTools, runBudget } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
+import type { Task } from '../run/task.ts';
 import { runTask } from '../run/task.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, openAudit } from '../session/audit.ts';
@@ -84,7 +87,10 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
     // A replay runs only recorded calls.
     const audit = recordReplay.isReplay ? noAudit : openAudit(surface, settled.file.values, io);
     try {
-      return await work({ ...order, budgets, audit, ...defined({ mcp }) }, io);
+      const code = await work({ ...order, budgets, audit, ...defined({ mcp }) }, io);
+      if (flags.notify && chosen !== undefined)
+        await (await import('../jobs/job.ts')).tellEnd(chosen.sessions, chosen.id, settled.file.values, io);
+      return code;
     } finally {
       await audit.close();
       await budgets.close();
@@ -107,10 +113,8 @@ interface ParsedRun {
   readonly audit: Audit;
 }
 
-async function work(
-  { words, recordReplay, flags, settings, chosen, mcp, budgets, audit }: ParsedRun,
-  io: Io,
-): Promise<number> {
+async function work(order: ParsedRun, io: Io): Promise<number> {
+  const { words, recordReplay, flags, settings, chosen, mcp, budgets, audit } = order;
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
@@ -123,7 +127,8 @@ async function work(
   const own: OwnParts = await ownParts(
     { flags, recordReplay, audit, mcp: mcp?.tools() ?? [], ...defined({ delegate }) },
     {
-      ...{ folder, limits, context, audit, asks: true },
+      // Nothing of a sub-agent outlives the process, so none can wait for the user of a job.
+      ...{ folder, limits, context, audit, asks: flags.job === undefined },
       model: () => ({ agent, pricing }),
       system: (): readonly string[] => system,
       permission: (): Permission => permission,
@@ -143,23 +148,20 @@ async function work(
   // Opened last, because afterwards this process controls the terminal.
   const keyboard = recordReplay.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = recordReplay.fact('attended', () => keyboard !== undefined);
+  // The user of a job answers later.
+  const canAsk = isAttended || flags.job !== undefined;
   // A replay uses the recorded permissions and runs only recorded calls.
   const allowed = [...flags.allow, ...hostRules(own.hosts)];
   const { permission } = recordReplay.isReplay
     ? { permission: new Permission(flags.mode, allowed, isAttended, { isReplay: true }) }
-    : await permissionIn(folder, flags, isAttended, io.env, mcp?.digestOf);
+    : await permissionIn(folder, flags, canAsk, io.env, mcp?.digestOf);
   await recordReplay.recording?.moment('the run starts');
-  chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));
+  const onStopRequest = await note(order, folder, io);
+  const shown = { ...flags, mode: permission.mode };
   const { result, exitCode } = await runTask(
     {
-      agent,
-      tools,
-      system,
+      ...{ agent, tools, hooks: own.hooks, system, pricing, permission, audit, limits },
       prompt: recordReplay.isReplay ? promptParts : recordReplay.fact('prompt', () => promptParts),
-      pricing,
-      permission,
-      audit,
-      limits,
       // A backend that reports its cost enforces the limit if it receives it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
       ...{ onReached: onReachedOf(flags, settings), ...defined({ more: flags.more }) },
@@ -169,15 +171,12 @@ async function work(
       attended: isAttended,
       ...{ form: flags.form, verbose: flags.verbose },
       header: [
-        ...headerOf(
-          { agent, flags: { ...flags, mode: permission.mode }, folder, tools, instructions, isAttended },
-          io,
-        ),
+        ...headerOf({ agent, flags: shown, folder, tools, instructions, isAttended: canAsk }, io),
         ...recordReplay.note,
       ],
       folder: shortPath(folder, io.env),
       failure: failureContext(delegate === undefined ? settings : undefined, agent, io),
-      ...defined({ keyboard, budget, recording: recordReplay.recording }),
+      ...defined({ keyboard, budget, onStopRequest, recording: recordReplay.recording }),
       ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
     },
     io,
@@ -187,6 +186,21 @@ async function work(
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+/** Records the settings of the session. For a job, returns how it hears that it shall stop. */
+async function note(
+  { chosen, flags, settings, recordReplay }: ParsedRun,
+  folder: string,
+  io: Io,
+): Promise<Task['onStopRequest']> {
+  // The note of a session in use belongs to the run that uses it.
+  if (chosen === undefined || chosen.status === 'running') return undefined;
+  const note = noteOf(flags, folder, settings);
+  if (flags.job !== undefined)
+    return (await import('../jobs/job.ts')).startMark(chosen, note, recordReplay.options, io);
+  chosen.sessions.notes.write(chosen.id, note);
+  return undefined;
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */
@@ -285,13 +299,16 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
 
 export function limitsOf(
   flags: RunFlags,
-  { file: { values } }: Settings,
+  { file: { values }, chosen }: Settings,
 ): Limits & { readonly turns: number } {
   const usd = flags.maxUsd ?? values.maxUsd;
   const repeats = flags.maxRepeats ?? values.maxRepeats;
+  const { retryFor = values.retryFor ?? 0 } = chosen;
+  // Without its own time limit, a run may use the usual one besides a long wait for its service.
+  const longer = retryFor > usualRetryMs ? defaultLimits.ms + retryFor : undefined;
   return {
     turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
-    ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs }),
+    ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs ?? longer }),
   };
 }
 

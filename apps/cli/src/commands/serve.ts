@@ -141,7 +141,7 @@ async function openFolder(
   // A runner executes a call in another process than the one that receives a decision.
   const asks = runner === undefined;
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
-  const { tools, context, system, limits, permission, sandbox, forget, close } = workplace;
+  const { tools, context, system, limits, permission, hooks, sandbox, forget, close } = workplace;
   parts.audit.note({ kind: 'sandbox', sandbox });
   watchRules(parts.audit, permission);
   const common = {
@@ -153,7 +153,7 @@ async function openFolder(
     onReached: onReachedOf(work, settings),
     context: contextPolicy(context, blobsFor(io.env)),
     // Users can always decide later through the API.
-    gate: permission.gate,
+    ...{ gate: permission.gate, hooks },
   };
   return { settings: common, tools, permission, forget, close, note: noteOf(work, folder, settings) };
 }

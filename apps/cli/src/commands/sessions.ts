@@ -170,8 +170,8 @@ async function fork({ sessions: { store, notes }, rest, options, io }: ActionCon
   const at = countOf(options['at'], '--at');
   const to = systemRuntime.id();
   await forkSession(store, { from: id, to, ...defined({ upToSeq: at }) }, systemRuntime);
-  const note = notes.read(id);
-  if (note !== undefined) notes.write(to, note);
+  // A copy does nothing in the background.
+  notes.copyUnmarked(id, to);
   io.stderr.write(
     `Session ${shortId(to)} is a copy of ${shortId(id)}. Continue: cobbler -s ${shortId(to)} "..."\n`,
   );

@@ -1,4 +1,4 @@
-import type { Limits, Tool } from '@cobbler/agent';
+import type { Hook, Limits, Tool } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { BackgroundCommands } from '@cobbler/tools';
@@ -17,7 +17,7 @@ import { permissionIn, webAccess } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
-import { definitionsIn } from '../project/definitions.ts';
+import { definitionsIn, hooksFor } from '../project/definitions.ts';
 import type { Io } from '../terminal/io.ts';
 import { limitsOf, systemOf } from './run.ts';
 
@@ -27,6 +27,7 @@ export interface Workplace extends PermissionPlan {
   tools(): readonly Tool[];
   readonly context: ContextPlan;
   readonly instructions: readonly Instructions[];
+  readonly hooks: readonly Hook[];
   /** The prompts with names. */
   readonly commands: readonly CommandDefinition[];
   readonly sandbox: Sandbox['kind'];
@@ -63,7 +64,8 @@ export async function openWorkplace(
   const limits = limitsOf(flags, settings);
   const found = await definitionsIn(folder, flags.contextFiles, io, asksTrust);
   const about = { folder, limits, context, permission, system: (): readonly string[] => system };
-  const agents = openAgents(flags, { ...shared, ...about, definitions: found.agents }, io);
+  const hooks = await hooksFor(found, folder, flags, io);
+  const agents = openAgents(flags, { ...shared, ...about, hooks, definitions: found.agents }, io);
   const background = new BackgroundCommands();
   const workspace = workspaceOf(folder, flags, context, sandbox, background, io);
   const web = webAccess(await allowedHosts(flags, io.env), permission);
@@ -79,7 +81,7 @@ export async function openWorkplace(
   const current = () => pickTools([...own, ...mcp.tools()], flags.tools);
   return {
     ...plan,
-    ...{ background, agents, context, instructions, commands: found.commands, system, limits },
+    ...{ background, agents, context, hooks, instructions, commands: found.commands, system, limits },
     tools: () => agents?.over(current()) ?? current(),
     sandbox: sandbox.kind,
     forget: async (sessionId) => {

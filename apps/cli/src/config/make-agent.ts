@@ -46,13 +46,27 @@ export async function makeAgent(
     ...config
   } = rest;
   try {
-    const create = (full: FactoryConfig) => provider.create({ ...full, ...link });
+    const create = (full: FactoryConfig) => provider.create(patient({ ...full, ...link }));
     const agent = resolveAgent(config, { [name]: create }, settings.env, settings.chosen);
     return { agent, provider };
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'no_key') throw error;
     throw noKey(name, settings, name === (values.provider ?? defaultProvider));
   }
+}
+
+/** The time for which providers retry on their own. */
+export const usualRetryMs = 300_000;
+
+/**
+ * Returns the configuration with the other limits on retries adjusted to a long time for them. A recorded run has none, so
+ * that older recordings need no other requests.
+ */
+function patient(config: FactoryConfig & { readonly transport?: unknown }): FactoryConfig {
+  const { retryFor = 0, requestTimeout = usualRetryMs * 2, transport } = config;
+  if (retryFor <= usualRetryMs || transport !== undefined) return config;
+  const retry = { maxWaitMs: retryFor, maxMs: Math.max(30_000, retryFor / 60) };
+  return { ...config, requestTimeout: requestTimeout + retryFor, ...{ retry } };
 }
 
 /** Names that stand for a model of each provider. */

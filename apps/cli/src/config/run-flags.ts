@@ -71,6 +71,10 @@ export interface RunFlags extends Pick<FileConfig, SharedFlags> {
   readonly keeps?: boolean;
   /** True to continue where the session stopped if there is no prompt. */
   readonly resumes: boolean;
+  /** The id of the session of a run in the background. */
+  readonly job?: string;
+  /** True to notify the user at the end as after a run in the background. */
+  readonly notify: boolean;
   readonly form: OutputForm;
   readonly verbose: boolean;
 }
@@ -134,6 +138,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
       offloadAbove: number(raw, 'offloadAbove', '--offload-above', parseBound, '64k or never'),
       output: text(raw['output']),
       session: readSession(raw),
+      job: text(raw['job']),
     }),
     fallback: texts(raw['fallback']),
     attach: texts(raw['attach']),
@@ -150,6 +155,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
     ...(raw['search'] === true && { search: true }),
     ...(raw['session'] === false && { keeps: false }),
     resumes: raw['resumes'] === true,
+    notify: raw['notify'] === true || raw['job'] !== undefined,
     form: readForm(raw),
     verbose: raw['verbose'] === true,
   };

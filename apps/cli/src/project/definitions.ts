@@ -1,6 +1,12 @@
+import type { Hook } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
+import { noRestrictions } from '@cobbler/agent/sandbox';
+import { projectRoot } from '../config/instructions.ts';
+import type { SandboxFlags } from '../config/sandbox.ts';
+import { sandboxIn } from '../config/sandbox.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Definitions } from './found-definitions.ts';
+import { mayHaveHooks } from './hook-definitions.ts';
 import { ownCommands } from './own-commands.ts';
 import { placesFor } from './places.ts';
 
@@ -16,8 +22,22 @@ export async function definitionsIn(
 ): Promise<Definitions> {
   const { project, user } = placesFor(folder, io.env);
   // Most directories have none, and then the readers are not loaded.
-  if (project.length + user.length === 0) return { tools: [], commands: ownCommands, agents: [] };
+  if (project.length + user.length === 0 && !(await mayHaveHooks(projectRoot(folder), io.env)))
+    return { tools: [], commands: ownCommands, agents: [], hooks: [] };
   return await (await import('./found-definitions.ts')).loadDefinitions(folder, contextFiles, io, asks);
+}
+
+/** Returns the hooks of a run. Those of a project run in the sandbox of its commands, also if the run has no commands. */
+export async function hooksFor(
+  { hooks }: Pick<Definitions, 'hooks'>,
+  folder: string,
+  { tools: _, ...flags }: SandboxFlags,
+  io: Io,
+): Promise<readonly Hook[]> {
+  if (hooks.length === 0) return [];
+  const root = hooks.find(({ project }) => project !== undefined)?.project;
+  const sandbox = root === undefined ? noRestrictions('off') : await sandboxIn(root, flags, io);
+  return (await import('./command-hooks.ts')).commandHooks(hooks, { folder, env: io.env, sandbox });
 }
 
 /** Returns the prompt for a line `/name arguments`; the line itself if there is no such command. */

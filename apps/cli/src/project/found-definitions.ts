@@ -14,6 +14,8 @@ import { acceptedRules, trustRules } from '../config/project-rules.ts';
 import type { Environment, Io, Key } from '../terminal/io.ts';
 import { reactionMs } from '../terminal/keyboard.ts';
 import { oneLine } from '../terminal/one-line.ts';
+import type { HookDefinition } from './hook-definitions.ts';
+import { ownHooks, projectHooks } from './hook-definitions.ts';
 import { ownCommands } from './own-commands.ts';
 import { placesFor } from './places.ts';
 
@@ -24,9 +26,10 @@ export interface Definitions {
   /** Those of the project first, and our own last. */
   readonly commands: readonly CommandDefinition[];
   readonly agents: readonly AgentDefinition[];
+  readonly hooks: readonly HookDefinition[];
 }
 
-type AnyDefinition = SkillDefinition | CommandDefinition | AgentDefinition;
+type AnyDefinition = SkillDefinition | CommandDefinition | AgentDefinition | HookDefinition;
 type Skipped = DefinitionList<AnyDefinition>['skipped'];
 
 /** A definition of the user, or of a project with what the user decided about it. */
@@ -56,8 +59,9 @@ export async function findDefinitions(
 ): Promise<FoundDefinitions> {
   const root = projectRoot(folder);
   const { project, user } = placesFor(folder, env);
-  const theirs = await readKinds(contextFiles ? project : []);
-  const own = await readKinds(user);
+  const hooks = contextFiles ? await projectHooks(root, env) : { found: [], skipped: [] };
+  const theirs = await readKinds(contextFiles ? project : [], hooks);
+  const own = await readKinds(user, await ownHooks(env));
   const accepted = new Set(acceptedRules(keyOf(root), env));
   const paths = new Set([...accepted].map(withoutDigest));
   const rows = theirs.found.map((definition): FoundDefinition => {
@@ -71,8 +75,13 @@ export async function findDefinitions(
   return { root, rows: [...rows, ...owned], skipped: [...theirs.skipped, ...own.skipped] };
 }
 
-async function readKinds(places: readonly DefinitionPlace[]): Promise<DefinitionList<AnyDefinition>> {
-  const lists = [await readSkills(places), await readCommands(places), await readAgentDefinitions(places)];
+async function readKinds(
+  places: readonly DefinitionPlace[],
+  hooks: DefinitionList<HookDefinition>,
+): Promise<DefinitionList<AnyDefinition>> {
+  const lists = [
+    ...[await readSkills(places), await readCommands(places), await readAgentDefinitions(places), hooks],
+  ];
   return {
     found: lists.flatMap(({ found }): readonly AnyDefinition[] => found),
     skipped: lists.flatMap(({ skipped }) => skipped),
@@ -103,11 +112,12 @@ export async function loadDefinitions(
   if (pending.length === 0) return usable(found);
   const keyboard = asks && io.stdin.tty && io.stderr.tty ? io.openKeyboard() : undefined;
   if (keyboard === undefined) {
-    const what = `Skills, commands or agents of this project (${pending.length}) are not used`;
+    const what = `Skills, commands, agents or hooks of this project (${pending.length}) are not used`;
     say(`${what}, because you have not trusted them. List them: cobbler skills. Trust them: cobbler trust`);
     return usable(found);
   }
-  const title = 'The author of this project wrote instructions for the model:';
+  const title =
+    'The author of this project wrote instructions for the model, or commands that run without approval (hook):';
   const more = pending.length > maxListed ? [`  and ${pending.length - maxListed} more: cobbler skills`] : [];
   const lines = [title, ...definitionLines(found, pending.slice(0, maxListed), io.env), ...more];
   io.stderr.write(`${lines.join('\n')}\nUse them? y yes, n no `);
@@ -148,12 +158,14 @@ function usable({ rows }: FoundDefinitions): Definitions {
   const skills = new Map<string, SkillDefinition>();
   const commands = new Map<string, CommandDefinition>();
   const agents = new Map<string, AgentDefinition>();
+  const hooks: HookDefinition[] = [];
   const add = <One extends AnyDefinition>(map: Map<string, One>, one: One) =>
     map.set(one.name, map.get(one.name) ?? one);
   for (const { definition, state } of rows) {
     if (state !== 'own' && state !== 'trusted') continue;
     if (definition.kind === 'command') add(commands, definition);
     else if (definition.kind === 'agent') add(agents, definition);
+    else if (definition.kind === 'hook') hooks.push(definition);
     else add(skills, definition);
   }
   for (const skill of skills.values())
@@ -163,6 +175,7 @@ function usable({ rows }: FoundDefinitions): Definitions {
     tools: skills.size === 0 ? [] : [skillTool([...skills.values()])],
     commands: [...commands.values()],
     agents: [...agents.values()],
+    hooks,
   };
 }
 

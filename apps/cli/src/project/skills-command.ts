@@ -10,7 +10,7 @@ export async function listSkills(options: RawOptions, io: Io): Promise<number> {
   const found = await findDefinitions(workFolder(dir, io), true, io.env);
   const unused = found.skipped.map(({ path, reason }) => `  not used: ${oneLine(path)}: ${oneLine(reason)}`);
   const lines = [...definitionLines(found, found.rows, io.env), ...unused];
-  io.stdout.write(`${lines.join('\n') || 'No skills, commands or agents were found.'}\n`);
+  io.stdout.write(`${lines.join('\n') || 'No skills, commands, agents or hooks were found.'}\n`);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 import type { SessionStatus } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import { forkSession } from '@cobbler/agent/fork';
+import { defined } from '@cobbler/agent/values';
 import type { RunFlags, SessionChoice } from '../config/run-flags.ts';
 import { findSession, newestSession, shortId } from '../session/find-session.ts';
 import type { CliSessions } from '../session/session-home.ts';
@@ -32,6 +33,7 @@ export async function chooseSession(
   folder: string,
   io: Io,
 ): Promise<ChosenSession | undefined> {
+  if (flags.job !== undefined) return await jobSession(flags.job, io);
   if (flags.session === undefined && (!isKept || sessionFile(io.env) === undefined)) return undefined;
   const sessions = await openOrReport(flags, io);
   if (sessions === undefined) return undefined;
@@ -42,6 +44,13 @@ export async function chooseSession(
     await sessions.store.close();
     throw error;
   }
+}
+
+/** A job is not started without its session. */
+async function jobSession(id: string, io: Io): Promise<ChosenSession> {
+  const sessions = await openSessions(io.env);
+  const info = await sessions.store.info(id);
+  return { sessions, id, ...defined({ status: info?.status, note: info && sessions.notes.read(id) }) };
 }
 
 async function openOrReport(flags: RunFlags, io: Io): Promise<CliSessions | undefined> {

@@ -43,7 +43,7 @@ export interface TaskSession {
 /** The complete settings of a run, shared by `run` and `demo`. */
 export interface Task
   extends Omit<OutputPlan, 'model' | 'approvals'>,
-    Pick<ExecutorOptions, 'agent' | 'budget' | 'allowUnpriced' | 'onReached' | 'context'> {
+    Pick<ExecutorOptions, 'agent' | 'budget' | 'hooks' | 'allowUnpriced' | 'onReached' | 'context'> {
   readonly system: readonly string[];
   readonly prompt: readonly UserPart[];
   /** If absent, the run is not stored. */
@@ -60,6 +60,11 @@ export interface Task
   readonly pricing: Pricing;
   /** The answer to the open question about a limit of a resumed session: how much more it allows. */
   readonly more?: number;
+  /**
+   * Calls back when the user of a run in the background asks it to stop, and returns how to end this. Present: a signal leaves
+   * the run as a crash would, because the machine may be shutting down.
+   */
+  readonly onStopRequest?: (stop: () => void) => () => void;
   /** The working directory of commands, for display. */
   readonly folder: string;
   readonly failure: Omit<FailureContext, 'verbose'>;
@@ -107,7 +112,7 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
     // No other process continues such a run, so data that no second request reads is not cached.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
     ...defined({ allowUnpriced: task.allowUnpriced, onReached: task.onReached }),
-    ...defined({ budget: task.budget, context: task.context }),
+    ...defined({ budget: task.budget, hooks: task.hooks, context: task.context }),
     store: audit.watch(
       store ?? memoryStore(),
       readsOnly(() => tools),
@@ -211,6 +216,7 @@ async function waitForEnd(
   let broken = false;
   const onInterrupt = () => {
     interrupts += 1;
+    if (task.onStopRequest !== undefined) io.exit(exitCodes.cancelled);
     if (interrupts > 1) {
       output.terminal.close();
       task.keyboard?.close();
@@ -220,6 +226,7 @@ async function waitForEnd(
     control.cancel();
   };
   const forgetInterrupt = io.onInterrupt(onInterrupt);
+  const forgetRequest = task.onStopRequest?.(() => control.cancel());
   const forgetPipe = io.onBrokenPipe(() => {
     broken = true;
     control.cancel();
@@ -229,6 +236,7 @@ async function waitForEnd(
   output.view.end(markOf(result.status));
   task.keyboard?.close();
   forgetInterrupt();
+  forgetRequest?.();
   forgetPipe();
   return { broken };
 }

@@ -43,5 +43,12 @@ export async function openSessions(env: Environment): Promise<CliSessions> {
   const file = sessionFile(env);
   if (file === undefined) throw UsageError.noHome('Sessions');
   const { sqliteStore } = await import('./sqlite-store.ts');
-  return { store: sqliteStore(file), notes: new SessionNotes(join(dirname(file), 'sessions')), file };
+  return { store: sqliteStore(file), notes: openNotes(env), file };
+}
+
+/** Opens the notes of the sessions alone. @throws UsageError without a home directory. */
+export function openNotes(env: Environment): SessionNotes {
+  const home = homeToKeep(env);
+  if (home === undefined) throw UsageError.noHome('Sessions');
+  return new SessionNotes(join(home, 'sessions'));
 }

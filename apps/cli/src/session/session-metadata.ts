@@ -11,6 +11,17 @@ export interface SessionMetadata {
   readonly api?: string;
   /** Set if a server started the last run, which it then continues after a crash. */
   readonly by?: 'server';
+  /** Present if the last run of the session was started in the background. */
+  readonly job?: JobMark;
+}
+
+/** How a run in the background was started, so that it can continue without its user. */
+export interface JobMark {
+  readonly cwd: string;
+  /** The options of the command line, with the permissions. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Number of events of the session when its user was notified of its end. */
+  readonly told?: number;
 }
 
 /** A small file per session, because the store records no directories. A session without a readable one is valid. */
@@ -25,7 +36,7 @@ export class SessionNotes {
   write(sessionId: string, note: SessionMetadata): void {
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      writeFileSync(this.#path(sessionId), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+      writeFileSync(this.path(sessionId, 'json'), `${JSON.stringify(note)}\n`, { mode: 0o600 });
     } catch {
       // The disk may be full; the store reports it.
     }
@@ -33,26 +44,37 @@ export class SessionNotes {
 
   read(sessionId: string): SessionMetadata | undefined {
     try {
-      const value: unknown = JSON.parse(readFileSync(this.#path(sessionId), 'utf8'));
+      const value: unknown = JSON.parse(readFileSync(this.path(sessionId, 'json'), 'utf8'));
       return noteOf(value);
     } catch {
       return undefined;
     }
   }
 
-  delete(sessionId: string): void {
-    rmSync(this.#path(sessionId), { force: true });
+  /** Copies the note of a session to another one, or to itself, without its job. */
+  copyUnmarked(from: string, to: string): void {
+    const found = this.read(from);
+    if (found === undefined) return;
+    const { job: _, ...note } = found;
+    this.write(to, note);
   }
 
-  /** Returns the file path. An id can contain a colon, which not every file system allows. */
-  #path(sessionId: string): string {
-    return join(this.#folder, `${encodeURIComponent(sessionId)}.json`);
+  delete(sessionId: string): void {
+    for (const kind of ['json', 'log', 'stop'] as const) rmSync(this.path(sessionId, kind), { force: true });
+  }
+
+  /**
+   * Returns the path of a file of a session: its note, the output of its job, or the request that its job stops. An id can
+   * contain a colon, which not every file system allows.
+   */
+  path(sessionId: string, kind: 'json' | 'log' | 'stop'): string {
+    return join(this.#folder, `${encodeURIComponent(sessionId)}.${kind}`);
   }
 }
 
 function noteOf(value: unknown): SessionMetadata | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { folder, model, baseURL, api, by } = value as Readonly<Record<string, unknown>>;
+  const { folder, model, baseURL, api, by, job } = fields(value) ?? {};
+  const mark = fields(job);
   if (typeof folder !== 'string') return undefined;
   return {
     folder,
@@ -60,5 +82,20 @@ function noteOf(value: unknown): SessionMetadata | undefined {
     ...(typeof baseURL === 'string' && { baseURL }),
     ...(typeof api === 'string' && { api }),
     ...(by === 'server' && { by }),
+    ...(mark !== undefined && { job: markOf(mark) }),
   };
+}
+
+/** The options are checked like those of a command line, when they are used. */
+function markOf({ cwd, options, told }: Readonly<Record<string, unknown>>): JobMark {
+  return {
+    cwd: typeof cwd === 'string' ? cwd : '',
+    options: fields(options) ?? {},
+    ...(typeof told === 'number' && { told }),
+  };
+}
+
+function fields(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord ? (value as Readonly<Record<string, unknown>>) : undefined;
 }

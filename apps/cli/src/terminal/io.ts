@@ -52,6 +52,15 @@ export interface RawKeyboard {
   close(): void;
 }
 
+/** A start of this program in a process of its own, whose output is appended to `log`, a file for its owner only. */
+export interface DetachedStart {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly log: string;
+  /** True if it reads the standard input of this process, unless that is a terminal. */
+  readonly readsInput: boolean;
+}
+
 /** A command's access to its environment, except for files and the network. */
 export interface Io {
   readonly args: readonly string[];
@@ -70,6 +79,8 @@ export interface Io {
   onInterrupt(listener: () => void): () => void;
   /** Calls the listener when standard output is closed. Returns a function that removes the listener. */
   onBrokenPipe(listener: () => void): () => void;
+  /** Starts this program again, detached from this process and its terminal. Resolves with its exit code, 1 without one. */
+  detach(start: DetachedStart): Promise<number>;
   /** Ends the process immediately, even during a run. */
   exit(code: number): never;
 }

@@ -27,6 +27,7 @@ async function chatWithAgent() {
     ...{ folder, env: {}, audit: noAudit, limits: {}, allowUnpriced: true, asks: true },
     definitions: builtInAgents,
     programs: [],
+    hooks: [],
     system: () => [],
     model: async () => ({ agent, pricing: () => ({ input: 3, output: 15 }) }),
     permission: () => new Permission('ask', [], true),
@@ -57,7 +58,13 @@ test('a sub-agent is one line with what it does now, its calls and its cost, and
 test('the agents of a conversation end when it is forgotten, or when many others have been used since', async () => {
   const agents = new Agents({
     ...{ folder: temporaryFolder(), env: {}, audit: noAudit, limits: {}, allowUnpriced: true, asks: true },
-    ...{ definitions: builtInAgents, programs: [], system: () => [], sandboxOf: async () => undefined },
+    ...{
+      definitions: builtInAgents,
+      programs: [],
+      hooks: [],
+      system: () => [],
+      sandboxOf: async () => undefined,
+    },
     model: async () => ({ agent: scriptedAgent(['Done.']), pricing: () => undefined }),
     permission: () => new Permission('ask', [], true),
   });

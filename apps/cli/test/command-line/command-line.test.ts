@@ -130,7 +130,7 @@ describe('help', () => {
     const options = commands.flatMap(optionsOf);
     expect(options.filter(({ flags }) => flags === '')).toEqual([]);
     const hidden = new Set(options.flatMap(({ flags, text }) => (text === '' ? flags : [])));
-    expect([...hidden]).toEqual(['-p, --print', '--json-deltas']);
+    expect([...hidden]).toEqual(['-p, --print', '--json-deltas', '--job <id>']);
   });
 
   test('of a command shows every option that is not hidden', () => {

@@ -151,6 +151,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
       return () => void interrupts.delete(listener);
     },
     onBrokenPipe: () => () => undefined,
+    detach: () => new Promise(() => undefined),
     exit(code) {
       throw new Error(`exit ${code}`);
     },

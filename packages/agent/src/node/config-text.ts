@@ -117,7 +117,8 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   audit: words('on', 'off'),
   askAtLimit: yesOrNo,
   allowHosts: hosts,
-  notify: words('bell', 'desktop', 'off'),
+  notify,
+  hooks: (value) => (isObject(value) ? undefined : 'must map events to hooks'),
   theme: words('dark', 'light', 'none', 'colorblind'),
   mcp: mcpProblem,
 };
@@ -131,6 +132,27 @@ function table(check: (value: unknown, name: string) => string | undefined, othe
     }
     return undefined;
   };
+}
+
+const chatCall = words('bell', 'desktop', 'off');
+
+function notify(value: unknown): string | undefined {
+  if (!isObject(value)) return chatCall(value);
+  const { chat, webhook: url, secret, command, ...rest } = value;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined)
+    return `has an unknown field "${unknown}". Known: chat, webhook, secret, command`;
+  const checks = [
+    ['chat', chat, chatCall],
+    ['webhook', url, address],
+    ['secret', secret, text],
+    ['command', command, names],
+  ] as const;
+  for (const [name, given, check] of checks) {
+    const problem = given === undefined ? undefined : check(given);
+    if (problem !== undefined) return `has a wrong "${name}": it ${problem}`;
+  }
+  return Array.isArray(command) && command.length === 0 ? 'needs a program in "command"' : undefined;
 }
 
 const budgetFields = ['parent', 'per', 'timeZone', 'limits', 'alerts'];

@@ -17,6 +17,7 @@ export type {
   McpProgram,
   McpServerConfig,
   McpServerLimits,
+  NotifyConfig,
 } from './loaded-config.ts';
 export { isMcpName, mcpProblem } from './mcp-setting.ts';
 export { childEnvironment } from './process/child-environment.ts';

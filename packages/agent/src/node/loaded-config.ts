@@ -54,6 +54,18 @@ export interface ConfigPrice extends Price {
   readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
 }
 
+/** Where ends of runs in the background are reported, and how the chat calls a user who looks elsewhere. */
+export interface NotifyConfig {
+  /** Default `bell`. */
+  readonly chat?: 'bell' | 'desktop' | 'off';
+  /** The address that receives a POST request with JSON. */
+  readonly webhook?: string;
+  /** Signs the requests to the webhook. */
+  readonly secret?: string;
+  /** A program with its arguments that receives the same JSON on standard input. */
+  readonly command?: readonly string[];
+}
+
 /** The settings of `config.yaml`: the model, and defaults for command-line options. */
 export interface FileConfig extends AgentConfig {
   /** The models to try when the model fails, in order: names, or PROVIDER:NAME. */
@@ -90,8 +102,10 @@ export interface FileConfig extends AgentConfig {
   readonly allowHosts?: readonly string[];
   /** Whether the programs of this machine keep an audit log. Default `on`. */
   readonly audit?: 'on' | 'off';
-  /** How the chat calls a user who looks elsewhere. Default `bell`. */
-  readonly notify?: 'bell' | 'desktop' | 'off';
+  /** How users are called; a word is the setting for the chat. Default `bell`. */
+  readonly notify?: NonNullable<NotifyConfig['chat']> | NotifyConfig;
+  /** Commands that run at events of a run, in the form that Claude Code reads. The command line checks them. */
+  readonly hooks?: Readonly<Record<string, unknown>>;
   /** The colors of the chat. Default `dark`. */
   readonly theme?: 'dark' | 'light' | 'none' | 'colorblind';
   /** Model Context Protocol servers whose tools the model may call, by name. */

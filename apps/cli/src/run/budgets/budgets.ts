@@ -7,6 +7,7 @@ import type { FileConfig } from '@cobbler/agent/node';
 import { parseConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import { readProjectFile } from '../../config/project-rules.ts';
+import { postJson } from '../../notify/post-json.ts';
 import { homeToKeep } from '../../session/session-home.ts';
 import type { Environment } from '../../terminal/io.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -150,25 +151,13 @@ async function defineChanged(store: BudgetStore, definitions: readonly BudgetDef
 /** Maximum time of a request, in milliseconds. */
 const timeoutMs = 10_000;
 
-/** Sends an alert. Returns why it was not accepted, with the host only, because the rest of the address can be secret. */
+/** Sends an alert. Returns why it was not accepted. */
 async function sendAlert(address: string, alert: BudgetAlert): Promise<string | undefined> {
   const { endsAt, ...rest } = alert;
   const until = endsAt === undefined ? undefined : new Date(endsAt).toISOString();
-  const problem = (reason: string) =>
-    `The alert for budget ${JSON.stringify(alert.budget)} could not be sent: ${new URL(address).host} ${reason}.`;
-  try {
-    const { ok, status, body } = await fetch(address, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ type: 'budget_alert', ...rest, ...defined({ until }) }),
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    await body?.cancel();
-    return ok ? undefined : problem(`responded with ${status}`);
-  } catch {
-    return problem('did not respond');
-  }
+  const body = JSON.stringify({ type: 'budget_alert', ...rest, ...defined({ until }) });
+  const problem = await postJson({ url: address, body, timeoutMs });
+  return problem && `The alert for budget ${JSON.stringify(alert.budget)} could not be sent: ${problem}.`;
 }
 
 /** A budget as a configuration file contains it, below its name. */
