@@ -131,22 +131,14 @@ async function sessionSettings(
   folder: string,
   parts: { readonly mcp: McpTools; readonly audit: Audit },
   io: Io,
-): Promise<{
-  settings: ServeHarnessOptions;
-  tools: () => readonly Tool[];
-  values: FileConfig;
-  sandbox: Workplace['sandbox'];
-  permission: Workplace['permission'];
-  forget: Workplace['forget'];
-  close: Workplace['close'];
-}> {
+): Promise<Workplace & { settings: ServeHarnessOptions; values: FileConfig }> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
   const model = () => ({ agent, pricing });
   // A runner executes a call in another process than the one that receives a decision.
   const asks = runner === undefined;
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
-  const { tools, context, system, limits, permission, sandbox, forget, close } = workplace;
+  const { context, system, limits, permission } = workplace;
   const common = {
     agent,
     system,
@@ -158,7 +150,7 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission, forget, close };
+  return { ...workplace, settings: common, values: settings.file.values };
 }
 
 interface ServeParts {
