@@ -37,9 +37,7 @@ export function subAgent(options: SubAgentOptions): Backend {
       .then(executor)
       .then((one) => performed(one, name, request, { ...context, signal }))
       .catch((thrown: unknown) => failed(AgentError.from(thrown)))
-      .then((outcome): BackendResult => {
-        return { ...outcome, durationMs: systemRuntime.monotonic() - began };
-      });
+      .then((outcome): BackendResult => ({ ...outcome, durationMs: systemRuntime.monotonic() - began }));
     return { result, stop: () => stop.abort(), decide: () => {}, steer: () => false };
   };
   return {
