@@ -25,7 +25,6 @@ export function audited(store: EventStore, log: StoredAuditLog, tools: readonly 
   };
 }
 
-/** Number of lines per query. */
 const pageSize = 500;
 
 /**

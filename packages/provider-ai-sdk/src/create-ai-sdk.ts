@@ -59,22 +59,12 @@ const capabilities: Capabilities = {
   cacheUsage: true,
 };
 
-const {
-  maxTokens,
-  temperature,
-  effort,
-  requestTimeout,
-  retryFor,
-  baseURL,
-  runtime,
-  timeouts,
-  retry,
-  transport,
-} = configReaders;
+const { provider: _, model: __, search: ___, apiKey: ____, env: _____, ...readers } = configReaders;
 
 const object = when<Partial<Capabilities>>(isObject, 'an object');
 
 const readOptions = record<AiSdkOptions>({
+  ...readers,
   // `modelOf` checks the model, and `createAgent` reads the capabilities.
   model: any,
   capabilities: (value) => ({ ...object(value) }),
@@ -83,18 +73,6 @@ const readOptions = record<AiSdkOptions>({
   resultFiles: oneOf('inside', 'behind'),
   titledShapes: flag,
   secrets: listOf(text),
-  ...{
-    maxTokens,
-    temperature,
-    effort,
-    requestTimeout,
-    retryFor,
-    baseURL,
-    runtime,
-    timeouts,
-    retry,
-    transport,
-  },
 });
 
 /**

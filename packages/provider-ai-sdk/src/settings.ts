@@ -2,17 +2,13 @@ import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Reader } from '@cobbler/agent/input';
 import { record } from '@cobbler/agent/input';
-import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import type { FactoryConfig, ServiceConfig } from '@cobbler/agent/provider';
 import { cleanKey, configReaders } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 
 /** Options of individual services besides those of every provider. */
-export interface SendingOptions {
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
-  readonly transport?: Transport;
-}
+export type SendingOptions = Pick<ServiceConfig, 'timeouts' | 'retry' | 'transport'>;
 
 /** Reads the options of individual services. */
 export const readSending: Reader<FactoryConfig & SendingOptions> = record<FactoryConfig & SendingOptions>(

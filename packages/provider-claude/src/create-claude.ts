@@ -2,14 +2,7 @@ import type { Agent, Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
-import type {
-  Endpoint,
-  FactoryConfig,
-  RetryPolicy,
-  Timeouts,
-  Transport,
-  Wire,
-} from '@cobbler/agent/provider';
+import type { Endpoint, FactoryConfig, ServiceConfig, Wire } from '@cobbler/agent/provider';
 import { cleanKey, configReaders, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { Thinking } from './envelope.ts';
@@ -27,13 +20,9 @@ const serviceURL = 'https://api.anthropic.com';
 const compatibleHeadersMs = 600_000;
 
 /** Settings specific to Claude. */
-export interface ClaudeOptions {
+export interface ClaudeOptions extends Pick<ServiceConfig, 'timeouts' | 'retry' | 'transport'> {
   /** Thinking mode. Default `summarized`. */
   readonly thinking?: Thinking;
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
-  /** Transport of requests. Default: the platform's fastest transport. */
-  readonly transport?: Transport;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Agent, Capabilities, ErrorData } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Readers } from '@cobbler/agent/input';
 import { oneOf, read, record } from '@cobbler/agent/input';
-import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import type { FactoryConfig, ServiceConfig } from '@cobbler/agent/provider';
 import { configReaders, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
@@ -14,16 +14,14 @@ import type { ResponsesOptions } from './responses/wire.ts';
 import { responsesWire } from './responses/wire.ts';
 
 /** OpenAI options besides those of every provider. */
-export interface OpenAIOptions extends ResponsesOptions {
+export interface OpenAIOptions
+  extends ResponsesOptions,
+    Pick<ServiceConfig, 'timeouts' | 'retry' | 'transport'> {
   /**
    * API to use. `responses` preserves the model's reasoning between requests and is the default at OpenAI. `chat` is
    * supported by compatible servers (Ollama, vLLM, llama.cpp and others) and is the default with any other `baseURL`.
    */
   readonly api?: OpenAIApi;
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
-  /** Transport of requests. Default: the platform's fastest transport. */
-  readonly transport?: Transport;
 }
 
 /** Time limit for the headers of servers at other addresses, which may load the model first, in milliseconds. */

@@ -11,13 +11,8 @@ export interface Connection {
   query<Row>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
-export interface DatabaseOptions {
-  readonly url: string;
-  readonly connections: number;
-  /** Time limit for retries when the database is unreachable, in milliseconds. */
-  readonly busyMs: number;
-  /** Time limit for one statement, in milliseconds. */
-  readonly statementMs: number;
+export interface DatabaseOptions
+  extends Required<Pick<PostgresOptions, 'url' | 'connections' | 'busyMs' | 'statementMs'>> {
   /** Brings the schema up to date. Called within a transaction before any other statement. */
   readonly prepare: (connection: Connection) => Promise<void>;
 }

@@ -24,7 +24,6 @@ export interface AgentPlan
   /** Returns the model of the run, or the one with this name. */
   readonly model: (name?: string) => Promise<Pick<PricedAgent, 'agent' | 'pricing'>>;
   readonly permission: () => { readonly gate: Gate; readonly mode: PermissionMode };
-  /** Returns the sandbox of a program. */
   readonly sandboxOf: (program: string) => Promise<SandboxMode | undefined>;
   readonly audit: Audit;
   /** The hooks of the run. Those about calls apply to the calls of sub-agents too. */

@@ -202,7 +202,6 @@ interface BackupFile {
 /** The contents of a backup. It is written last, so a directory without it is not a backup. */
 interface Manifest {
   readonly v: 1;
-  /** The Cobbler version that created the backup. */
   readonly cobbler: string;
   /** Creation time in ISO 8601. */
   readonly madeAt: string;

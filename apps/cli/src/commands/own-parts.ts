@@ -32,7 +32,6 @@ interface PartsOrder {
   readonly flags: RunFlags;
   readonly recordReplay: RecordReplay;
   readonly audit: Audit;
-  /** The tools of MCP servers. */
   readonly mcp: readonly Tool[];
   /** The program that does the work instead of a model. It has its own tools and skills. */
   readonly delegate?: DelegatedLoop;

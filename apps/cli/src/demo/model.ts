@@ -16,7 +16,6 @@ import { scriptedAnswer, scriptedModel } from './script.ts';
 
 /** The scripted model, served on this machine. */
 export interface DemoModel {
-  /** Its address. */
   readonly url: string;
   readonly agent: Agent;
   readonly pricing: Pricing;

@@ -62,7 +62,6 @@ async function show(options: RawOptions, io: Io, now: number): Promise<number> {
 
 const titles = ['time', 'command', 'kind', 'session', 'what'];
 
-/** Returns one line for each record. */
 function auditTable(records: readonly AuditRecord[], style: Style): string[] {
   return table(titles, records.map(cellsOf), style);
 }

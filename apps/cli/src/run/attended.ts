@@ -31,7 +31,6 @@ interface HeaderParts {
   readonly folder: string;
   readonly tools: readonly Tool[];
   readonly instructions: readonly Instructions[];
-  /** True if a user can be asked. */
   readonly isAttended: boolean;
 }
 

@@ -132,7 +132,6 @@ interface OpenRecording {
   readonly recorder: Recording;
   readonly path: string;
   readonly lines: readonly string[];
-  /** True to replace an existing cassette. */
   readonly isRefresh: boolean;
 }
 

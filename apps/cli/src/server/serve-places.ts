@@ -27,7 +27,6 @@ export interface ServePlaces {
 /** Returns a store that passes everything to the given one and sees what it appends. */
 export type StoreWatch = <Watched extends SessionStore>(store: Watched) => Watched;
 
-/** Default addresses of Restate. */
 const defaultIngress = 'http://127.0.0.1:8080';
 const defaultAdmin = 'http://127.0.0.1:9070';
 

@@ -9,7 +9,6 @@ export interface OwnedSession {
   readonly user?: string | undefined;
   /** The users with whom it is shared. */
   readonly shares?: readonly Share[] | undefined;
-  /** Number of events. */
   readonly events?: number;
 }
 

@@ -99,7 +99,6 @@ const stored = z.strictObject({
 
 type StoredToken = z.infer<typeof stored>['tokens'][number];
 
-/** The name of the owner token. */
 const ownName = 'owner';
 
 /** The tokens of a server. Secrets are compared by hash. */
@@ -140,7 +139,6 @@ export class TokenStore {
     return token;
   }
 
-  /** Creates a token with these scopes. */
   add(wanted: WantedToken): NewToken {
     return this.#add(read(wanted, readWanted, 'wanted'), false);
   }

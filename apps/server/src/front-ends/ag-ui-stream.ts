@@ -3,6 +3,7 @@ import { fileKind } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
 import { limitQuestion, visibleText } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
+import { textIn } from '../sessions/frame.ts';
 import type { ResponseChunk } from './chunk.ts';
 import { MessageExchange } from './message-exchange.ts';
 
@@ -270,8 +271,4 @@ function contentOf(content: readonly UserPart[]): unknown {
     const type = fileKind(part.mediaType) === 'image' ? 'image' : 'document';
     return { type, source: { type: 'data', value: part.data, mimeType: part.mediaType } };
   });
-}
-
-function textIn(content: readonly UserPart[]): string {
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

@@ -1,7 +1,8 @@
-import type { RunStatus, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { RunStatus, UserPart } from '@cobbler/agent';
 import type { RunEnd } from '@cobbler/agent/events';
 import { limitQuestion } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
+import { textIn } from '../sessions/frame.ts';
 import type { ResponseChunk } from './chunk.ts';
 
 /** A chunk of the AI SDK's UI message stream. */
@@ -163,8 +164,4 @@ function uiPart(part: UserPart): Record<string, unknown> {
   const { mediaType, data, name: filename } = part;
   const url = `data:${mediaType};base64,${data}`;
   return { type: 'file', mediaType, url, ...defined({ filename }) };
-}
-
-function textIn(content: readonly ToolResultPart[]): string {
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

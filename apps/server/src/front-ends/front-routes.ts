@@ -184,7 +184,6 @@ interface ChatStart {
   readonly isContinued: boolean;
 }
 
-/** Streams a run as a UI message. */
 async function openChat(
   { store, streams, logger }: Services,
   call: AnyCall,

@@ -76,7 +76,6 @@ export class ResponseStream {
     }
   }
 
-  /** Returns the response so far. */
   get response(): ChunkFields {
     const { id, model, sessionId, runId, previous, createdAt } = this.#head;
     const ended = this.#ended;

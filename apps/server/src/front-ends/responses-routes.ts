@@ -112,7 +112,6 @@ function openStream(
   return undefined;
 }
 
-/** Converts the events of a run to response events. */
 async function* chunksOf({ events }: FollowedRun): AsyncGenerator<readonly ResponseChunk[]> {
   const exchange = new MessageExchange();
   for await (const event of events) yield exchange.handle(event);
@@ -177,7 +176,6 @@ const errorTypes: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-/** Converts a problem to OpenAI's error format. */
 function openAiProblem({ status, code, message, headers, extra }: Problem, requestId: string): RouteResponse {
   const type = errorTypes[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
   const param = typeof extra['param'] === 'string' ? extra['param'] : null;

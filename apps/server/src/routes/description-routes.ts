@@ -41,7 +41,6 @@ table { border-collapse: collapse; } td, th { text-align: left; padding: .1rem 1
 :root { color-scheme: light dark; } .scope { opacity: .7; font-weight: normal; }
 `;
 
-/** Returns the API documentation as HTML. */
 function docsPage(routes: readonly Route[], document: Record<string, unknown>): RouteResponse {
   const { paths } = document as { paths: Record<string, Record<string, Record<string, unknown>>> };
   const parts = routes.map((route) => {

@@ -115,7 +115,6 @@ export function eventRoutes({ sessionService, store, streams }: Services): Route
   ];
 }
 
-/** The media type of an event stream. */
 const eventStream = 'text/event-stream';
 
 /** Returns the id of the last event that a client received; undefined if its request names none. */

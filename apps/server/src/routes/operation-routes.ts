@@ -47,7 +47,6 @@ export function operationRoutes({ meters, readiness }: Services): Route[] {
   ];
 }
 
-/** Options of the readiness check. */
 interface ReadinessOptions {
   /** Tests a write in the store. */
   readonly probe: () => Promise<void>;

@@ -75,6 +75,7 @@ function partData(part: AssistantPart): PlainData[] {
   return [{ type: part.type, content: part.text }];
 }
 
-function textIn(content: readonly UserPart[]): string {
+/** Returns the text of a message, joined without a separator. */
+export function textIn(content: readonly UserPart[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

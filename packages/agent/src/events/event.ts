@@ -1,5 +1,4 @@
-import type { CacheBreak, ModelRef } from '../interfaces/agent.ts';
-import type { ErrorData } from '../values/stored-values.ts';
+import type { AgentEvent, CacheBreak } from '../interfaces/agent.ts';
 import type { EventBody } from './stored-events.ts';
 
 export type * from './stored-events.ts';
@@ -63,16 +62,7 @@ export type LiveEvent =
         readonly arguments: Record<string, unknown>;
       };
     }
-  | {
-      readonly type: 'retry';
-      readonly attempt: number;
-      readonly error: ErrorData;
-      readonly delayMs: number;
-      /** Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead. */
-      readonly leftMs?: number;
-      /** The model that is asked next, if it is another one. */
-      readonly next?: ModelRef;
-    }
+  | Extract<AgentEvent, { readonly type: 'retry' }>
   | CacheBreak
   | {
       readonly type: 'status';

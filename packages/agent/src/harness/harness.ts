@@ -15,11 +15,10 @@ import { any, oneOf, read, record } from '../values/input.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import type { HarnessHandler } from './handler.ts';
 import { notifyHandler } from './handler.ts';
 import type { RunIds } from './pending-run.ts';
 import { busyError, closedError, PendingRun, refusedRun } from './pending-run.ts';
-import type { ForkOptions, HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
+import type { ForkOptions, HarnessConfig, HarnessResumeOptions, PromptOptions } from './prompt-options.ts';
 import { forkOptions, harnessReaders } from './prompt-options.ts';
 
 /** The features of a harness. The contract suite skips the test cases of features that it does not support. */
@@ -63,15 +62,9 @@ export interface Harness {
 }
 
 /** Options of {@link createHarness}. Only the agent has no default. */
-export interface HarnessOptions extends ExecutorOptions {
-  /** Receives the events of all runs. Default: none; only readers of a run receive events. */
-  readonly handler?: HarnessHandler | null;
-  /** A stored session to continue, or the id of a new one. Default: a new session. */
-  readonly sessionId?: string;
+export interface HarnessOptions extends ExecutorOptions, HarnessConfig {
   /** Handling of a prompt while another one is running. Default `reject`. */
   readonly whenBusy?: 'reject' | 'queue';
-  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
-  readonly report?: (error: AgentError) => void;
 }
 
 /**
@@ -83,7 +76,7 @@ export function createHarness(options: HarnessOptions): Harness {
   return new LocalHarness(options);
 }
 
-type OwnOptions = Pick<HarnessOptions, 'handler' | 'sessionId' | 'whenBusy' | 'report' | 'store' | 'runtime'>;
+type OwnOptions = HarnessConfig & Pick<HarnessOptions, 'whenBusy' | 'store' | 'runtime'>;
 
 /** The executor reads the other options. */
 const ownOptions = record<OwnOptions>({

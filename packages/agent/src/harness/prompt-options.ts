@@ -30,13 +30,17 @@ export interface ForkOptions {
   readonly user?: string;
 }
 
-interface HarnessConfig {
+/** The options that every harness has. */
+export interface HarnessConfig {
+  /** A stored session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
+  /** Receives the events of all runs. Default: none; only readers of a run receive events. */
   readonly handler?: HarnessHandler | null;
+  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
   readonly report?: (error: AgentError) => void;
 }
 
-/** The readers of the options that every harness has. */
+/** The readers of {@link HarnessConfig}. */
 export const harnessReaders: Readers<HarnessConfig> = {
   sessionId: text,
   handler: when((value) => typeof value === 'object', 'an object with functions such as onText'),

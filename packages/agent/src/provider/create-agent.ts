@@ -32,10 +32,10 @@ import { noUsage } from '../values/usage.ts';
 import type { ProviderContext } from './attempt.ts';
 import { EndpointCache } from './http/address.ts';
 import { headerPicker } from './http/headers.ts';
-import type { Timeouts } from './http/timeouts.ts';
 import { timeoutsOf } from './http/timeouts.ts';
 import type { ModelCall } from './model-call.ts';
 import { callModel } from './model-call.ts';
+import type { ServiceConfig } from './read-config.ts';
 import { configReaders } from './read-config.ts';
 import { cacheBreak } from './request/cache-break.ts';
 import { Keeping } from './request/cache-lifetime.ts';
@@ -44,14 +44,13 @@ import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import { EnvelopeCache } from './request/envelope-bytes.ts';
 import { HistoryBytes } from './request/history-bytes.ts';
 import { checkedDefaults } from './request/request-defaults.ts';
-import type { RetryPolicy } from './retry-policy.ts';
 import { retryPolicyOf } from './retry-policy.ts';
 import { framingOf } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
 import type { Wire } from './wire/wire.ts';
 
 /** Options of {@link createAgent}. */
-export interface CreateAgentOptions {
+export interface CreateAgentOptions extends Pick<ServiceConfig, 'timeouts' | 'retry' | 'transport'> {
   readonly model: string;
   readonly capabilities: Capabilities;
   /** Maximum number of output tokens. 0 or undefined: the provider's default. The value of a request takes precedence. */
@@ -62,10 +61,6 @@ export interface CreateAgentOptions {
   readonly effort?: Effort;
   /** Default: the system clock, randomness and network. */
   readonly runtime?: Runtime;
-  /** Default: the fastest transport of the platform. */
-  readonly transport?: Transport;
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
 }
 
 const { temperature, effort, timeouts, retry, runtime, transport } = configReaders;

@@ -1,4 +1,5 @@
 import type { HarnessHandler } from '../harness/handler.ts';
+import type { HarnessConfig } from '../harness/prompt-options.ts';
 import { harnessReaders } from '../harness/prompt-options.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
@@ -6,17 +7,13 @@ import { amount, callable, record, text, withMethods } from '../values/input.ts'
 import type { Runtime } from '../values/runtime.ts';
 
 /** Options of `connectHarness`. */
-export interface RemoteOptions {
+export interface RemoteOptions extends HarnessConfig {
   /** URL of the server, such as `http://127.0.0.1:4370`. */
   readonly url: string;
   /** A token with the scopes `read` and `prompt`, and `approve` to answer approval requests. */
   readonly token: string;
-  /** The session to continue, or the id of a new one. Default: a new session. */
-  readonly sessionId?: string;
   /** Receives all events of the session after the connection is made, whichever client started the run. */
   readonly handler?: HarnessHandler | null;
-  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
-  readonly report?: (error: AgentError) => void;
   /** Called each time the connection is lost. It reconnects automatically, even if the callback throws. */
   readonly onLost?: (error: AgentError) => void;
   /** Called when the connection is restored, with the number of stored events that were missed. */

@@ -5,11 +5,15 @@
  */
 
 import type { Event, RunEvent } from '../events/event.ts';
-import type { HarnessHandler } from '../harness/handler.ts';
 import { notifyHandler } from '../harness/handler.ts';
 import type { Harness, HarnessCapabilities } from '../harness/harness.ts';
 import { busyError, closedError, PendingRun, refusedRun } from '../harness/pending-run.ts';
-import type { ForkOptions, HarnessResumeOptions, PromptOptions } from '../harness/prompt-options.ts';
+import type {
+  ForkOptions,
+  HarnessConfig,
+  HarnessResumeOptions,
+  PromptOptions,
+} from '../harness/prompt-options.ts';
 import { forkOptions, harnessReaders, promptOptions, resumeOptions } from '../harness/prompt-options.ts';
 import type { Executor } from '../loop/executor.ts';
 import { readDecisions } from '../run/approvals.ts';
@@ -32,18 +36,12 @@ import type { Runner } from './runner.ts';
 import type { SessionWork } from './session-workflow.ts';
 
 /** Options of {@link runnerHarness}. */
-export interface RunnerHarnessOptions {
+export interface RunnerHarnessOptions extends HarnessConfig {
   /** Runs `sessionWorkflow` over the same store, in this process or another. */
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
   readonly store: Store;
   /** The executor of the workflow. The harness only records with it the end of a run that was cancelled before its start. */
   readonly executor: Executor;
-  /** The session to continue, or the id of a new one. Default: a new session. */
-  readonly sessionId?: string;
-  /** Receives all events. Default: none; only readers of a run receive events. */
-  readonly handler?: HarnessHandler | null;
-  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
-  readonly report?: (error: AgentError) => void;
   /** Registers a listener for appends to a session by any process; returns a function that removes it. */
   readonly watch?: (listener: (sessionId: string) => void) => () => void;
   /** Interval of log reads without a notification, in milliseconds. Default 250. */

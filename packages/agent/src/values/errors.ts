@@ -24,26 +24,13 @@ export class AgentError extends Error {
 
   /** @throws AgentError `invalid`, code `bad_option`, for data that is not an error. */
   constructor(data: ErrorData) {
-    const {
-      kind,
-      message,
-      code,
-      retryable,
-      retryAfterMs,
-      status,
-      provider,
-      requestId,
-      attempts,
-      wasted,
-      tried,
-      cause,
-    } = readData(data);
-    super(clip(message, maxErrorLength));
+    const own = readData(data);
+    super(clip(own.message, maxErrorLength));
     this.name = 'AgentError';
-    this.kind = kind;
-    this.retryable = retryable ?? false;
-    Object.assign(this, { code, retryAfterMs, status, provider, requestId, attempts, wasted, tried });
-    if (cause !== undefined) Object.defineProperty(this, 'cause', { value: cause });
+    this.kind = own.kind;
+    this.retryable = own.retryable ?? false;
+    Object.assign(this, { code: own.code }, pick(own));
+    if (own.cause !== undefined) Object.defineProperty(this, 'cause', { value: own.cause });
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -66,26 +53,19 @@ export class AgentError extends Error {
 
   /** Returns the error as plain data, without its stack. */
   toJSON(): ErrorData {
-    const { kind, message, code, retryAfterMs, status, provider, requestId, attempts, wasted, tried, cause } =
-      this;
+    const { kind, message, code, cause } = this;
     const retryable = this.retryable || undefined;
-    return {
-      kind,
-      message,
-      ...defined({
-        code,
-        retryable,
-        retryAfterMs,
-        status,
-        provider,
-        requestId,
-        attempts,
-        wasted,
-        tried,
-        cause,
-      }),
-    };
+    return { kind, message, ...defined({ code, retryable, ...pick(this), cause }) };
   }
+}
+
+const facts = ['retryAfterMs', 'status', 'provider', 'requestId', 'attempts', 'wasted', 'tried'] as const;
+
+type Facts = { readonly [Name in (typeof facts)[number]]: ErrorData[Name] | undefined };
+
+/** Returns what is known about a failure besides its reason, in the order in which it is stored. */
+function pick(error: Partial<Facts>): Facts {
+  return Object.fromEntries(facts.map((name) => [name, error[name]])) as Facts;
 }
 
 /** Reads the data of an error once. */

@@ -163,6 +163,15 @@ export function withMethods<Value>(...names: readonly (keyof Value & string)[]):
   );
 }
 
+/** Reads a field or an item, whose getter may throw. */
+function fieldOf(value: object, name: string | number): unknown {
+  try {
+    return Reflect.get(value, name);
+  } catch {
+    throw unreadable(value);
+  }
+}
+
 /* @__NO_SIDE_EFFECTS__ */
 /** Returns a reader for arrays. The result is a frozen array of what `item` returns. */
 export function listOf<Item>(item: Reader<Item>, what = 'an array'): Reader<readonly Item[]> {
@@ -173,13 +182,7 @@ export function listOf<Item>(item: Reader<Item>, what = 'an array'): Reader<read
     // By index, so that the first hole of a sparse array ends it.
     for (let index = 0; index < value.length; index += 1) {
       path = `${outer}[${index}]`;
-      let given: unknown;
-      try {
-        given = value[index];
-      } catch {
-        throw unreadable(value);
-      }
-      items.push(item(given, value));
+      items.push(item(fieldOf(value, index), value));
     }
     path = outer;
     return Object.freeze(items);
@@ -199,12 +202,7 @@ export function record<Fields extends object>(
     const outer = path;
     for (const name in readers) {
       path = `${outer}.${name}`;
-      let given: unknown;
-      try {
-        given = value[name];
-      } catch {
-        throw unreadable(value);
-      }
+      const given = fieldOf(value, name);
       if (given === undefined && !required.includes(name)) continue;
       const reader: Reader<Fields[typeof name] | undefined> = readers[name];
       const own = reader(given, value);
@@ -239,12 +237,7 @@ export function mapOf<Item>(item: Reader<Item>, what = 'an object'): Reader<Read
     const outer = path;
     for (const name of Object.keys(value)) {
       path = `${outer}.${name}`;
-      let given: unknown;
-      try {
-        given = value[name];
-      } catch {
-        throw unreadable(value);
-      }
+      const given = fieldOf(value, name);
       if (given !== undefined) fields.push([name, item(given, value)]);
     }
     path = outer;

@@ -1,5 +1,5 @@
 import type { Executor, RunEvent, RunResult, ToolQuestion } from '@cobbler/agent';
-import { AgentError, Budget, noUsage, systemRuntime } from '@cobbler/agent';
+import { AgentError, Budget, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { hasSearched } from '@cobbler/agent/events';
 import { callable, read, record, text } from '@cobbler/agent/input';
@@ -11,6 +11,7 @@ import type {
   BackendRequest,
   BackendResult,
 } from '../backend/backend.ts';
+import { noWork } from '../backend/backend.ts';
 
 /** Options of {@link subAgent}. */
 export interface SubAgentOptions {
@@ -36,9 +37,7 @@ export function subAgent(options: SubAgentOptions): Backend {
       .then(executor)
       .then((one) => performed(one, name, request, { ...context, signal }))
       .catch((thrown: unknown) => failed(AgentError.from(thrown)))
-      .then((outcome): BackendResult => {
-        return { ...outcome, durationMs: systemRuntime.monotonic() - began };
-      });
+      .then((outcome): BackendResult => ({ ...outcome, durationMs: systemRuntime.monotonic() - began }));
     return { result, stop: () => stop.abort(), decide: () => {}, steer: () => false };
   };
   return {
@@ -117,9 +116,5 @@ const statuses: Partial<Record<RunResult['status'], BackendResult['status']>> = 
 };
 
 function failed(error: AgentError | undefined): Outcome {
-  return {
-    ...{ status: 'failed', output: error?.message ?? '', exitCode: null, ...defined({ error }) },
-    ...{ usage: noUsage, wasted: noUsage, totals: {}, turns: 0, toolCalls: 0, attempts: 1 },
-    ...{ denials: [], contextLost: false },
-  };
+  return { ...noWork, status: 'failed', output: error?.message ?? '', ...defined({ error }) };
 }

@@ -1,4 +1,5 @@
 import type { AgentError, StopReason, ToolContext, Usage } from '@cobbler/agent';
+import { noUsage } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { Reader } from '@cobbler/agent/input';
 import { amount, any, callable, flag, oneOf, readUsage, record, signal, text } from '@cobbler/agent/input';
@@ -65,6 +66,19 @@ export interface BackendResult {
   readonly wasted: Usage;
   readonly durationMs: number;
 }
+
+/** The result of a task that has done nothing yet, without its outcome. */
+export const noWork: Omit<BackendResult, 'status' | 'output' | 'durationMs'> = {
+  exitCode: null,
+  usage: noUsage,
+  totals: {},
+  turns: 0,
+  toolCalls: 0,
+  denials: [],
+  contextLost: false,
+  attempts: 1,
+  wasted: noUsage,
+};
 
 /** Other options of a task. */
 export interface BackendContext {

@@ -95,10 +95,8 @@ interface Subject {
 
 /** One task, with as many consecutive starts of the program as it needs. */
 class CliJob {
+  readonly #subject: Subject;
   readonly #adapter: CliAdapter;
-  readonly #program: string | undefined;
-  readonly #problem: AgentErrorType | undefined;
-  readonly #sandboxes: ProgramSandboxes;
   readonly #options: ProgramOptions;
   readonly #request: BackendRequest;
   readonly #context: BackendContext;
@@ -114,20 +112,13 @@ class CliJob {
   #contextLost = false;
   #relay: KeyRelay | undefined;
 
-  constructor(
-    { adapter, path, problem, sandboxes }: Subject,
-    options: ProgramOptions,
-    request: BackendRequest,
-    context: BackendContext,
-  ) {
-    this.#adapter = adapter;
-    this.#program = path;
-    this.#problem = problem;
-    this.#sandboxes = sandboxes;
+  constructor(subject: Subject, options: ProgramOptions, request: BackendRequest, context: BackendContext) {
+    this.#subject = subject;
+    this.#adapter = subject.adapter;
     this.#options = options;
     this.#request = request;
     this.#context = context;
-    this.#account = new TaskBudget(request, adapter.tellsCost);
+    this.#account = new TaskBudget(request, subject.adapter.tellsCost);
     this.#runtime = options.runtime ?? systemRuntime;
     this.#began = this.#runtime.monotonic();
   }
@@ -163,11 +154,10 @@ class CliJob {
   }
 
   async #tries(): Promise<BackendResult> {
-    const program = this.#program;
-    if (program === undefined || this.#problem !== undefined)
-      throw this.#problem ?? notFound(this.#adapter.program);
+    const { path: program, problem, sandboxes } = this.#subject;
+    if (program === undefined || problem !== undefined) throw problem ?? notFound(this.#adapter.program);
     let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
-    const sandbox = this.#sandboxes.in(request.workingDir, program);
+    const sandbox = sandboxes.in(request.workingDir, program);
     // Outside a sandbox, the program could read the key from the memory of this process.
     if (sandbox !== undefined) this.#relay = await openRelay(this.#adapter, this.#environment());
     if (request.resumeId !== undefined && !this.#adapter.isSessionId(request.resumeId))

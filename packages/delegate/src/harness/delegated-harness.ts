@@ -1,4 +1,4 @@
-import type { Gate, Pricing, Run } from '@cobbler/agent';
+import type { Gate, Run } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
@@ -6,34 +6,28 @@ import type { Readers } from '@cobbler/agent/input';
 import { any, callable, read, record } from '@cobbler/agent/input';
 import { defined } from '@cobbler/agent/values';
 import type { Backend } from '../backend/backend.ts';
-import type { DelegatedLoop } from './delegated-loop.ts';
+import type { DelegatedLoop, DelegatedLoopOptions } from './delegated-loop.ts';
 import { delegatedLoop, loopReaders } from './delegated-loop.ts';
 
 /** Options of a conversation with a program instead of a model. */
 export interface DelegatedHarnessOptions
   extends Pick<
-    HarnessOptions,
-    | 'handler'
-    | 'report'
-    | 'store'
-    | 'sessionId'
-    | 'limits'
-    | 'attended'
-    | 'approvalMs'
-    | 'whenBusy'
-    | 'runtime'
-    | 'storeTimeoutMs'
-    | 'system'
-  > {
-  readonly backend: Backend;
-  /** The working directory of the program. */
-  readonly workingDir: string;
+      HarnessOptions,
+      | 'handler'
+      | 'report'
+      | 'store'
+      | 'sessionId'
+      | 'limits'
+      | 'attended'
+      | 'approvalMs'
+      | 'whenBusy'
+      | 'runtime'
+      | 'storeTimeoutMs'
+      | 'system'
+    >,
+    Pick<DelegatedLoopOptions, 'backend' | 'workingDir' | 'tools' | 'pricing'> {
   /** Decides about each call. Only for a backend that asks about calls. */
   readonly gate?: Gate;
-  /** Names of additional tools of the program, such as those of its MCP servers. */
-  readonly tools?: readonly string[];
-  /** Prices for programs that do not report their cost. */
-  readonly pricing?: Pricing;
 }
 
 /** The readers of {@link DelegatedHarnessOptions}. The harness inside reads the options that it is given. */

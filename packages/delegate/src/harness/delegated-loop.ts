@@ -77,17 +77,10 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
       more: tools,
       trusted,
     }),
-    pricing: pricingOf(backendAgent, backend, pricing),
+    // The cost of a request is unknown in advance. Afterward, the cost that the program reports is used, if any.
+    pricing: (provider, model, inputTokens): Price | undefined =>
+      (backend.tellsCost ? backendAgent.price : undefined) ?? pricing?.(provider, model, inputTokens),
     leave: () => backendAgent.leave(),
     close: () => backendAgent.close(),
   };
-}
-
-/**
- * Returns the pricing of the executor. The cost of a request is unknown in advance; afterward, the cost that the
- * program reports is used, if any.
- */
-function pricingOf(backendAgent: BackendAgent, backend: Backend, own: Pricing | undefined): Pricing {
-  return (provider, model, inputTokens): Price | undefined =>
-    (backend.tellsCost ? backendAgent.price : undefined) ?? own?.(provider, model, inputTokens);
 }

@@ -4,13 +4,8 @@ import type { BackendResult } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { tokensOf } from '../events/backend-event.ts';
 
-/** The usage of a program as part of a response or an error. */
-export interface ReportedUsage {
-  readonly usage: Usage;
-  readonly wasted: Usage;
-  /** Cost of `usage` and `wasted` in US dollars; absent if the program does not report it. */
-  readonly usd?: number;
-}
+/** The usage of a program as part of a response or an error. `usd` is the cost of both parts. */
+export type ReportedUsage = Pick<BackendResult, 'usage' | 'wasted' | 'usd'>;
 
 /** Cost can only be charged together with tokens. If there is no token count, it is charged with one token. */
 export const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };

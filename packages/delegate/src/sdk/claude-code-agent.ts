@@ -19,6 +19,7 @@ import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
 import { CallJudge } from '../backend/call-judge.ts';
+import type { ClaudeSettings } from '../claude/claude-adapter.ts';
 import { claudeReaders } from '../claude/claude-adapter.ts';
 import { claudeEnvironment } from '../claude/claude-environment.ts';
 import { openRelay, programEnvironment } from '../cli/environment.ts';
@@ -49,16 +50,14 @@ import { friendlyText, isStale, isTransient, readTurn } from './turn.ts';
 
 /** Settings of Claude Code in an agent's sessions. */
 export interface ClaudeCodeAgentConfig
-  extends Pick<ProgramOptions, 'env' | 'extraEnv' | 'retryMs' | 'graceMs' | 'sandbox' | 'runtime'> {
+  extends ClaudeSettings,
+    Pick<ProgramOptions, 'env' | 'extraEnv' | 'retryMs' | 'graceMs' | 'sandbox' | 'runtime'> {
   readonly maxTurns?: number;
   readonly systemPrompt?: string;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   /** Names of tools, such as `WebSearch`, that can send data, and whose output is trusted. Default: none. */
   readonly trusted?: readonly string[];
-  readonly model?: string;
-  /** Settings of the machine to read. Default: none. */
-  readonly settingSources?: readonly ('user' | 'project' | 'local')[];
   /** Path of the program. Default: the one included in the SDK. */
   readonly path?: string;
   /** The SDK. Default: `@anthropic-ai/claude-agent-sdk`, loaded with the first prompt. */

@@ -4,14 +4,10 @@ import type { CallDecision } from '../backend/backend.ts';
 import { askForDecision } from '../backend/call-decision.ts';
 import type { CallJudge } from '../backend/call-judge.ts';
 import { fieldsOf, textOf } from '../events/fields.ts';
-import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
+import type { ExecuteCallbacks, ToolCallContext } from '../session-agent/session-agent.ts';
 import { planRefusal, planTaken } from './plan-mode.ts';
 
-/** The context of one call. */
-interface CallContext {
-  readonly signal: AbortSignal;
-  readonly callId: string;
-}
+type CallContext = Pick<ToolCallContext, 'signal' | 'callId'>;
 
 /**
  * Checks every call of one prompt. The SDK's hook receives all calls, including reads; its permission prompt receives

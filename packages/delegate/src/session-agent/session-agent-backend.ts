@@ -10,6 +10,7 @@ import type {
   BackendResult,
   CallDecision,
 } from '../backend/backend.ts';
+import { noWork } from '../backend/backend.ts';
 import { readDecision } from '../backend/call-decision.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
@@ -150,7 +151,7 @@ class UpdateConverter {
     this.giveUp();
     const { content, sessionId, cost, numTurns, isError, usage = noUsage } = response;
     if (sessionId !== null) this.#tell({ type: 'session', id: sessionId });
-    const facts = { ...empty, turns: numTurns, toolCalls: this.#toolCalls, usd: cost, usage };
+    const facts = { ...noWork, turns: numTurns, toolCalls: this.#toolCalls, usd: cost, usage };
     const result = { ...facts, output: content, ...(sessionId !== null && { cliSessionId: sessionId }) };
     if (!isError) return { ...result, status: 'completed' };
     return { ...result, status: 'failed', error: new AgentError(failureOf({ message: content }, 'agent')) };
@@ -191,20 +192,8 @@ class UpdateConverter {
   }
 }
 
-const empty = {
-  exitCode: null,
-  usage: noUsage,
-  totals: {},
-  turns: 0,
-  toolCalls: 0,
-  denials: [],
-  contextLost: false,
-  attempts: 1,
-  wasted: noUsage,
-} as const;
-
 function failedResult(error: AgentErrorType): Omit<BackendResult, 'durationMs'> {
-  return { ...empty, status: 'failed', output: error.message, error };
+  return { ...noWork, status: 'failed', output: error.message, error };
 }
 
 function cancelledResult(name: string): Pick<BackendResult, 'status' | 'error'> {

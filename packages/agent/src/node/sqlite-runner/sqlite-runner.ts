@@ -5,13 +5,12 @@
  */
 
 import { statSync } from 'node:fs';
-import type { RunRetention } from '../../runner/inbox.ts';
 import { filledRetention, readRunRetention } from '../../runner/inbox.ts';
 import { InboxRunner } from '../../runner/inbox-runner.ts';
+import type { MemoryRunnerOptions } from '../../runner/memory-runner.ts';
 import type { Runner, Workflow } from '../../runner/runner.ts';
 import { amount, callable, read, record, text, withMethods } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
-import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
 import { storeError } from '../sqlite/database-error.ts';
 import { sqlite } from '../sqlite/engine.ts';
@@ -19,14 +18,10 @@ import type { OnWrite } from '../sqlite/write-moment.ts';
 import { SqliteInbox } from './sqlite-inbox.ts';
 
 /** Options of {@link sqliteRunner}. */
-export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
+export interface SqliteRunnerOptions<Input extends Json, Output extends Json>
+  extends Omit<MemoryRunnerOptions<Input, Output>, 'maxOpen'> {
   /** Path of the database. A missing directory or file is created, accessible only to its owner. */
   readonly file: string;
-  readonly workflow: Workflow<Input, Output>;
-  /** Clock and randomness. Default: the real ones. */
-  readonly runtime?: Runtime;
-  /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
-  readonly retention?: RunRetention;
   /** Maximum time to wait for another process that is writing, in milliseconds. Default 4,000. */
   readonly busyMs?: number;
   /** Interval of checks for changes by other processes, in milliseconds. Default 100. */

@@ -113,7 +113,6 @@ export class ConversationBytes {
     return fork;
   }
 
-  /** Adds the new turns. */
   extend(messages: readonly Message[], wire: Wire, view: ViewFor): void {
     const known = this.#messages;
     const turns = this.#turns;

@@ -35,7 +35,6 @@ export class TokenCounts {
     }
   }
 
-  /** Returns the reported usage. */
   total(): Usage {
     return { ...noUsage, ...this.#counts };
   }

@@ -1,4 +1,5 @@
 import type { Amounts } from '../../interfaces/amounts.ts';
+import type { BudgetLevel } from '../../interfaces/decide-reservation.ts';
 import type { BudgetDefinition } from './definition.ts';
 
 /** A budget in one period. */
@@ -9,14 +10,8 @@ export interface BalanceKey {
 }
 
 /** The state of a budget in one period. */
-export interface Balance {
-  /** What is spent. */
-  readonly settled: Amounts;
-  /** The sum of the open holds. */
-  readonly reserved: Amounts;
+export interface Balance extends Omit<BudgetLevel, 'limits'> {
   readonly granted: Amounts;
-  /** True if an earlier hold waits in this balance. */
-  readonly isAwaited: boolean;
 }
 
 /** A reservation, or a request that waits for one. */
