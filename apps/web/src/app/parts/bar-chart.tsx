@@ -31,7 +31,7 @@ export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
     <figure class="chart">
       <svg
         viewBox={`0 0 ${width} ${height}`}
-        role="img"
+        role="group"
         aria-label={`${counted(bars.length, 'bar')}, highest ${format(top)}`}
       >
         <line x1="0" y1="0.5" x2={width} y2="0.5" class="grid" />
