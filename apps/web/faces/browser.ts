@@ -14,7 +14,7 @@ export const browserName: BrowserName =
 export async function openBrowser(): Promise<Browser> {
   const missing = whyMissing(browserName);
   if (missing !== undefined) throw new Error(missing);
-  if (browserName === 'chromium') return await openChromium();
+  if (browserName === 'chromium') return await startChromium((options) => chromium.launch({ ...options, headless: true }));
   return playwrightLike(browserName === 'firefox' ? new FirefoxBrowser(firefox() ?? '') : new WebKitBrowser());
 }
 
@@ -22,15 +22,17 @@ export async function openBrowser(): Promise<Browser> {
  * Starts a Chromium: that of `COBBLER_CHROMIUM`, else an installed one, else the one from npm.
  * @throws Error with installation instructions.
  */
-export async function openChromium(args: readonly string[] = []): Promise<Browser> {
+export async function startChromium<Started>(
+  start: (options: { executablePath: string; args: string[] }) => Promise<Started>,
+): Promise<Started> {
   const tried: string[] = [];
   for (const find of [named, () => onPath(chromiums), fromNpm]) {
     try {
       const executablePath = await find();
       if (executablePath === undefined) continue;
       tried.push(executablePath);
-      const always = ['--no-sandbox', '--disable-gpu', '--no-zygote', '--enable-precise-memory-info'];
-      return await chromium.launch({ executablePath, headless: true, args: [...always, ...args] });
+      const args = ['--no-sandbox', '--disable-gpu', '--no-zygote', '--enable-precise-memory-info'];
+      return await start({ executablePath, args });
     } catch (error) {
       tried.push(String(error).split('\n')[0] ?? '');
     }
