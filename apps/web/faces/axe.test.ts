@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { withBrowser } from './visitor.ts';
 import { faultsIn, settled, views, widths } from './views.ts';
+import { withBrowser } from './visitor.ts';
 
 withBrowser();
 

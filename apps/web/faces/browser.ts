@@ -14,8 +14,11 @@ export const browserName: BrowserName =
 export async function openBrowser(): Promise<Browser> {
   const missing = whyMissing(browserName);
   if (missing !== undefined) throw new Error(missing);
-  if (browserName === 'chromium') return await startChromium((options) => chromium.launch({ ...options, headless: true }));
-  return playwrightLike(browserName === 'firefox' ? new FirefoxBrowser(firefox() ?? '') : new WebKitBrowser());
+  if (browserName === 'chromium')
+    return await startChromium((options) => chromium.launch({ ...options, headless: true }));
+  return playwrightLike(
+    browserName === 'firefox' ? new FirefoxBrowser(firefox() ?? '') : new WebKitBrowser(),
+  );
 }
 
 /**

@@ -17,7 +17,9 @@ async function clickAtOnce(page: Page, name: string): Promise<boolean> {
     (wanted) =>
       new Promise<boolean>((resolve) => {
         const look = () => {
-          const button = [...document.querySelectorAll('button')].find((each) => each.textContent?.startsWith(wanted));
+          const button = [...document.querySelectorAll('button')].find((each) =>
+            each.textContent?.startsWith(wanted),
+          );
           if (button === undefined) return false;
           const isEnabled = !button.disabled;
           button.click();

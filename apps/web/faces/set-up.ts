@@ -19,8 +19,9 @@ export default function setUp(project: TestProject): void {
 
 function install(): void {
   const { dependencies } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
-  if (Object.keys(dependencies).every((name) => existsSync(`${folder}node_modules/${name}/package.json`))) return;
-  process.stdout.write('fetching a Chromium and what drives it (once)\n');
+  if (Object.keys(dependencies).every((name) => existsSync(`${folder}node_modules/${name}/package.json`)))
+    return;
+  process.stdout.write('fetching a Chromium, what drives it, axe and Lighthouse (0.3 GB, once)\n');
   try {
     execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd: folder,

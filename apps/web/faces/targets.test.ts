@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { browserName } from './browser.ts';
-import { withBrowser } from './visitor.ts';
 import { settled, views } from './views.ts';
+import { withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -16,9 +16,12 @@ async function smallTargets(page: Page): Promise<string[]> {
       'button, a[href], summary, input, textarea, select, [role="button"], [role="tab"], [role="slider"]',
     );
     const isInText = (one: Element) =>
-      one.matches('a') && getComputedStyle(one).display === 'inline' && one.closest('p, .prose, svg') !== null;
+      one.matches('a') &&
+      getComputedStyle(one).display === 'inline' &&
+      one.closest('p, .prose, svg') !== null;
     return [...all].flatMap((one) => {
-      if (!one.checkVisibility({ visibilityProperty: true, opacityProperty: false }) || isInText(one)) return [];
+      if (!one.checkVisibility({ visibilityProperty: true, opacityProperty: false }) || isInText(one))
+        return [];
       // A label belongs to the target, and a field that only a script clicks is none.
       const { width, height } = (one.closest('label') ?? one).getBoundingClientRect();
       if (one.matches('.unseen') || (width >= side && height >= side)) return [];

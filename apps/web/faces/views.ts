@@ -22,7 +22,10 @@ export const views: Readonly<Record<string, OpenView>> = {
   'a conversation with an approval': async (options) => await asking(options),
   'a finished conversation': async (options) => {
     const page = await talked(options);
-    await page.getByRole('button', { name: /^run_command|run_command/ }).first().click();
+    await page
+      .getByRole('button', { name: /^run_command|run_command/ })
+      .first()
+      .click();
     return page;
   },
   'a failed run': async (options) => {
@@ -35,7 +38,10 @@ export const views: Readonly<Record<string, OpenView>> = {
   usage: async (options) => await panel('usage', options),
   events: async (options) => {
     const page = await panel('events', options);
-    await page.getByRole('button', { name: /assistant/ }).first().click();
+    await page
+      .getByRole('button', { name: /assistant/ })
+      .first()
+      .click();
     return page;
   },
   costs: async (options) => {

@@ -39,7 +39,11 @@ export async function visit(address: string, options: BrowserContextOptions = {}
   });
   await page.goto(address);
   await page.locator('.app, .sign-in').waitFor();
-  return { page, context, complaints: [...complaints, ...((page as { complaints?: string[] }).complaints ?? [])] };
+  return {
+    page,
+    context,
+    complaints: [...complaints, ...((page as { complaints?: string[] }).complaints ?? [])],
+  };
 }
 
 /** Starts a server with the fixture and signs in to its page, until the test ends. */

@@ -53,7 +53,10 @@ interface BidiMessage {
 class FirefoxProcess {
   readonly #socket: WebSocket;
   readonly #end: () => Promise<void>;
-  readonly #waiting = new Map<number, { resolve: (value: BidiMessage) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new Map<
+    number,
+    { resolve: (value: BidiMessage) => void; reject: (error: Error) => void }
+  >();
   readonly #logs = new Map<unknown, string[]>();
   #asked = 0;
 
@@ -65,9 +68,18 @@ class FirefoxProcess {
 
   static async open(path: string, prefs: Prefs): Promise<FirefoxProcess> {
     const profile = await mkdtemp(join(tmpdir(), 'page-firefox-'));
-    const lines = Object.entries(prefs).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${value});`);
+    const lines = Object.entries(prefs).map(
+      ([name, value]) => `user_pref(${JSON.stringify(name)}, ${value});`,
+    );
     await writeFile(join(profile, 'user.js'), lines.join('\n'));
-    const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', 'about:blank'];
+    const args = [
+      '--headless',
+      '--no-remote',
+      '--profile',
+      profile,
+      '--remote-debugging-port=0',
+      'about:blank',
+    ];
     const program = start([path, ...args], 2, {});
     const socket = new WebSocket(`${await wordFrom(program, 2, /BiDi listening on (ws:\S+)/)}/session`);
     await new Promise((resolve, reject) => {

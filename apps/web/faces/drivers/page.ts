@@ -13,8 +13,15 @@ const strings = require(`${playwright}utils/isomorphic/stringUtils.js`) as {
   escapeForTextSelector: (text: string | RegExp, isExact: boolean) => string;
 };
 
+let script: string | undefined;
+
 /** The functions of Playwright that find elements in a page, as a script for that page. */
 function engine(): string {
+  script ??= engineScript();
+  return script;
+}
+
+function engineScript(): string {
   const { source } = require(`${playwright}generated/injectedScriptSource.js`) as { source: string };
   const options = {
     isUnderTest: false,
@@ -145,13 +152,16 @@ class DrivenPage {
 
   /** Calls a function in the page with the elements of a selector and an argument. */
   async withElements(selector: string, act: InPage, argument: unknown = null): Promise<unknown> {
-    if ((await this.evaluate(`'__finder' in globalThis`)) === false)
-      await this.evaluate(`(() => { ${engine()} return 0; })()`);
-    const find = `(selector, argument) => {
+    const find = `async (selector, argument) => {
       const { __finder: finder } = globalThis;
-      return (${String(act)})(finder.querySelectorAll(finder.parseSelector(selector), document), argument);
+      if (finder === undefined) return [];
+      return [await (${String(act)})(finder.querySelectorAll(finder.parseSelector(selector), document), argument)];
     }`;
-    return await this.#run(find, [selector, argument]);
+    for (;;) {
+      const found = (await this.#run(find, [selector, argument])) as unknown[];
+      if (found.length > 0) return found[0];
+      await this.evaluate(`(() => { ${engine()} return 0; })()`);
+    }
   }
 
   locator(selector: string, { hasText }: { hasText?: string | RegExp } = {}): DrivenLocator {
@@ -176,7 +186,12 @@ class DrivenPage {
       ]);
     },
     type: async (text: string): Promise<void> => {
-      await this.#keys([...text].flatMap((value) => [{ type: 'keyDown', value }, { type: 'keyUp', value }]));
+      await this.#keys(
+        [...text].flatMap((value) => [
+          { type: 'keyDown', value },
+          { type: 'keyUp', value },
+        ]),
+      );
     },
     down: async (key: string): Promise<void> =>
       await this.#keys([{ type: 'keyDown', value: keyCodes[key] ?? key }]),
@@ -296,7 +311,9 @@ class DrivenLocator {
     return await this.evaluate('(one, name) => one.getAttribute(name)', name);
   }
   async isVisible(): Promise<unknown> {
-    return await this.evaluateAll(`(all) => all.some((one) => globalThis.__finder.utils.isElementVisible(one))`);
+    return await this.evaluateAll(
+      `(all) => all.some((one) => globalThis.__finder.utils.isElementVisible(one))`,
+    );
   }
   async boundingBox(): Promise<unknown> {
     return await this.evaluate(
@@ -381,7 +398,10 @@ class DrivenLocator {
   }
 
   /** Repeats a look until it returns a list, and fails with the reason that it returned instead. */
-  async #until(look: () => Promise<string | unknown[]>, ms: number = this.#page.timeoutMs): Promise<unknown[]> {
+  async #until(
+    look: () => Promise<string | unknown[]>,
+    ms: number = this.#page.timeoutMs,
+  ): Promise<unknown[]> {
     const end = Date.now() + ms;
     for (;;) {
       let found: string | unknown[];

@@ -16,7 +16,11 @@ export class WebKitBrowser implements WireBrowser {
   #display: Promise<string> | undefined;
 
   async newContext({ colorScheme }: BrowserContextOptions): Promise<WireContext> {
-    this.#screen ??= start(['Xvfb', '-displayfd', '3', '-screen', '0', '2000x1400x24', '-nolisten', 'tcp'], 3, {});
+    this.#screen ??= start(
+      ['Xvfb', '-displayfd', '3', '-screen', '0', '2000x1400x24', '-nolisten', 'tcp'],
+      3,
+      {},
+    );
     this.#display ??= wordFrom(this.#screen, 3, /(\d+)\n/);
     const context = await openContext(await this.#display, colorScheme === 'dark');
     this.#contexts.add(context);
@@ -45,15 +49,18 @@ async function openContext(screen: string, isDark: boolean): Promise<WireContext
   const capabilities = { alwaysMatch: { 'webkitgtk:browserOptions': options } };
   const { sessionId } = (await send('POST', `${root}/session`, { capabilities })) as { sessionId: string };
   const session = `${root}/session/${sessionId}`;
+  const windows = new Windows(session);
   let pages = 0;
   let isOpen = true;
   return {
     newPage: async () => {
       const isFirst = pages === 0;
       pages += 1;
-      if (isFirst) return pageOf(session, String(await send('GET', `${session}/window`)));
-      const { handle } = (await send('POST', `${session}/window/new`, { type: 'window' })) as { handle: string };
-      return pageOf(session, handle);
+      if (isFirst) return pageOf(windows, String(await send('GET', `${session}/window`)));
+      const { handle } = (await send('POST', `${session}/window/new`, { type: 'window' })) as {
+        handle: string;
+      };
+      return pageOf(windows, handle);
     },
     close: async () => {
       if (!isOpen) return;
@@ -64,11 +71,24 @@ async function openContext(screen: string, isDark: boolean): Promise<WireContext
   };
 }
 
-function pageOf(session: string, handle: string): Wire {
-  const post = async (path: string, body: object = {}) => {
-    await send('POST', `${session}/window`, { handle });
-    return await send('POST', session + path, body);
-  };
+/** The windows of a session. A command applies to the window that was selected last. */
+class Windows {
+  readonly #session: string;
+  #selected = '';
+
+  constructor(session: string) {
+    this.#session = session;
+  }
+
+  async ask(handle: string, method: 'GET' | 'POST', path: string, body: object = {}): Promise<unknown> {
+    if (this.#selected !== handle) await send('POST', `${this.#session}/window`, { handle });
+    this.#selected = handle;
+    return await send(method, this.#session + path, method === 'POST' ? body : undefined);
+  }
+}
+
+function pageOf(windows: Windows, handle: string): Wire {
+  const post = async (path: string, body?: object) => await windows.ask(handle, 'POST', path, body);
   return {
     // WebDriver reports no errors of a page.
     complaints: [],
@@ -84,14 +104,8 @@ function pageOf(session: string, handle: string): Wire {
     },
     act: async (actions) => void (await post('/actions', { actions })),
     resize: async (width, height) => void (await post('/window/rect', { width, height: height + barHeight })),
-    cookies: async () => {
-      await send('POST', `${session}/window`, { handle });
-      return (await send('GET', `${session}/cookie`)) as object[];
-    },
-    screenshot: async () => {
-      await send('POST', `${session}/window`, { handle });
-      return (await send('GET', `${session}/screenshot`)) as string;
-    },
+    cookies: async () => (await windows.ask(handle, 'GET', '/cookie')) as object[],
+    screenshot: async () => (await windows.ask(handle, 'GET', '/screenshot')) as string,
   };
 }
 

@@ -38,7 +38,11 @@ export interface Started {
 }
 
 /** Starts a program of which one file descriptor can be read. */
-export function start([program = '', ...args]: readonly string[], readable: number, env: NodeJS.ProcessEnv): Started {
+export function start(
+  [program = '', ...args]: readonly string[],
+  readable: number,
+  env: NodeJS.ProcessEnv,
+): Started {
   const stdio = [0, 1, 2, 3].map((at): 'pipe' | 'ignore' => (at === readable ? 'pipe' : 'ignore'));
   const child = spawn(program, args, { stdio, env: { ...process.env, ...env } });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

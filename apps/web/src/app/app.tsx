@@ -97,7 +97,8 @@ function useDrawerFocus(isOpen: boolean, close: () => void): void {
       narrow.removeEventListener('change', close);
       stage?.toggleAttribute('inert', false);
       drawer?.removeEventListener('keydown', onKeyDown);
-      if (drawer?.contains(document.activeElement) === true)
+      const { activeElement, body } = document;
+      if (activeElement === body || drawer?.contains(activeElement) === true)
         document.querySelector<HTMLElement>('.to-sidebar')?.focus();
     };
   }, [isOpen]);
