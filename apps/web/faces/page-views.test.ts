@@ -1,6 +1,6 @@
 // biome-ignore-all lint/performance/useDomNodeTextContent: the test checks the text that a user sees.
 import { describe, expect, test } from 'vitest';
-import { idle, logIn, say, scene, sessionIn, stands, withBrowser } from './visitor.ts';
+import { allow, idle, logIn, say, scene, sessionIn, stands, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -9,7 +9,7 @@ describe('other features of the page', () => {
     const { page, rig: one } = await scene();
     await say(page, 'fix it');
     await page.locator('.approval').waitFor();
-    await page.getByRole('button', { name: /Allow once/ }).click();
+    await allow(page);
     await stands(page, 'complete');
     await page.locator('.panel-toggle').click();
     expect(await page.locator('.panel').innerText()).toContain('1 file changed');
@@ -51,12 +51,12 @@ describe('other features of the page', () => {
     const { page } = await scene();
     await say(page, 'fix the first');
     await page.locator('.approval').waitFor();
-    await page.getByRole('button', { name: /Allow once/ }).click();
+    await allow(page);
     await stands(page, 'complete');
     await page.locator('.scroller').focus();
     await page.keyboard.press('/');
     await page.keyboard.type('ERR_ASSERTION');
-    await page.getByText('1 of 1 place').waitFor();
+    await page.getByText('match 1 of 1').waitFor();
     await page.keyboard.press('Escape');
     await page.getByLabel('Search sessions').fill('nothing like it');
     await page.getByText('No matching sessions.').waitFor();
@@ -187,7 +187,7 @@ describe('the page on a phone and in dark mode', () => {
         elements.map((element) => Math.round(element.getBoundingClientRect().height)),
       );
     expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
-    await page.getByRole('button', { name: 'Allow once' }).tap();
+    await allow(page);
     await stands(page, '✓');
     await page.getByRole('tab', { name: 'Changes' }).first().tap();
     await page.locator('.panel .diff').waitFor();

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { browserName, openBrowser } from './browser.ts';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';
 
@@ -29,7 +29,7 @@ export async function visit(address: string, options: BrowserContextOptions = {}
   if (browser === undefined) throw new Error('There is no browser: call withBrowser first.');
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   onTestFinished(() => context.close());
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  if (browserName === 'chromium') await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const complaints: string[] = [];
@@ -39,7 +39,11 @@ export async function visit(address: string, options: BrowserContextOptions = {}
   });
   await page.goto(address);
   await page.locator('.app, .sign-in').waitFor();
-  return { page, context, complaints };
+  return {
+    page,
+    context,
+    complaints: [...complaints, ...((page as { complaints?: string[] }).complaints ?? [])],
+  };
 }
 
 /** Starts a server with the fixture and signs in to its page, until the test ends. */
@@ -58,6 +62,16 @@ export async function say(page: Page, text: string): Promise<void> {
 /** Waits until the page shows this state. */
 export async function stands(page: Page, words: string | RegExp): Promise<void> {
   await page.locator('.state', { hasText: words }).waitFor();
+}
+
+/** Allows the call that is shown, after scrolling to its end. */
+export async function allow(page: Page): Promise<void> {
+  const [more, once] = [/^Show more/, /^Allow once/].map((name) => page.getByRole('button', { name }));
+  while ((await once?.count()) === 0) {
+    if ((await more?.count()) !== 0) await more?.click();
+    await page.waitForTimeout(20);
+  }
+  await once?.click();
 }
 
 /** Returns the id of the session that the page shows. */

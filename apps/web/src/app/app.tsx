@@ -22,6 +22,7 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
   const { place, model, list } = app;
   usePageKeys(app, { showKeys: () => setKeys(true) });
   useEffect(() => setDrawer(false), [place.sessionId]);
+  useDrawerFocus(isDrawerOpen, () => setDrawer(false));
   const isOut = list.isSignedOut || model?.connection.state === 'signed_out';
   const start = useMemo(
     () => async (content: readonly UserPart[]) => {
@@ -79,6 +80,28 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
       <KeysDialog isOpen={hasKeys} close={() => setKeys(false)} />
     </div>
   );
+}
+
+/** Keeps the focus in the open list of sessions of a narrow window, and returns it afterwards. Esc closes the list. */
+function useDrawerFocus(isOpen: boolean, close: () => void): void {
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const [drawer, stage] = ['.sidebar', '.stage'].map((name) => document.querySelector<HTMLElement>(name));
+    stage?.toggleAttribute('inert', true);
+    drawer?.querySelector('button')?.focus();
+    const onKeyDown = ({ key }: KeyboardEvent) => key === 'Escape' && close();
+    drawer?.addEventListener('keydown', onKeyDown);
+    const narrow = matchMedia('(max-width: 760px)');
+    narrow.addEventListener('change', close);
+    return () => {
+      narrow.removeEventListener('change', close);
+      stage?.toggleAttribute('inert', false);
+      drawer?.removeEventListener('keydown', onKeyDown);
+      const { activeElement, body } = document;
+      if (activeElement === body || drawer?.contains(activeElement) === true)
+        document.querySelector<HTMLElement>('.to-sidebar')?.focus();
+    };
+  }, [isOpen]);
 }
 
 function Warnings({ app }: { readonly app: AppState }): VNode {

@@ -4,7 +4,7 @@ import type { FunctionComponent, VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted } from '../parts/format.ts';
-import { memoize } from '../parts/hooks.tsx';
+import { memoize, scrollArea } from '../parts/hooks.tsx';
 import type { SessionModel } from '../session/session-model.ts';
 import { WindowList } from '../transcript/window-list.tsx';
 
@@ -94,7 +94,7 @@ const EventRow: FunctionComponent<EventRowProps> = memoize(({ event, opened, sho
             </button>
             <CopyButton text={() => JSON.stringify(event, null, 2)} />
           </div>
-          <pre>{JSON.stringify(event, null, 2).slice(0, 200_000)}</pre>
+          <pre {...scrollArea('Event')}>{JSON.stringify(event, null, 2).slice(0, 200_000)}</pre>
         </div>
       )}
     </div>

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { counted } from '../parts/format.ts';
+import { useFocusReturn } from '../parts/hooks.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { changesIn } from '../session/changes.ts';
 import type { SessionModel } from '../session/session-model.ts';
@@ -23,22 +24,25 @@ interface PanelProps {
 
 /** The other views of a session, next to the conversation. */
 export function Panel({ model, name, setPanel, show, fork }: PanelProps): VNode {
+  const panel = useFocusReturn<HTMLElement>('.panel-toggle');
   return (
-    <aside class="panel" aria-label="Details">
-      <div class="tabs" role="tablist">
-        {panels.map((one) => (
-          <button
-            key={one}
-            type="button"
-            role="tab"
-            id={`tab-${one}`}
-            aria-selected={one === name}
-            aria-controls="panel-body"
-            onClick={() => setPanel(one)}
-          >
-            {one}
-          </button>
-        ))}
+    <aside class="panel" aria-label="Details" ref={panel}>
+      <div class="tabs">
+        <div role="tablist">
+          {panels.map((one) => (
+            <button
+              key={one}
+              type="button"
+              role="tab"
+              id={`tab-${one}`}
+              aria-selected={one === name}
+              aria-controls="panel-body"
+              onClick={() => setPanel(one)}
+            >
+              {one}
+            </button>
+          ))}
+        </div>
         <button type="button" class="quiet close" aria-label="Close" onClick={() => setPanel(undefined)}>
           <Icon name="close" />
         </button>

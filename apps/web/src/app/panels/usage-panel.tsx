@@ -26,7 +26,7 @@ export function UsagePanel({ model, show }: UsageProps): VNode {
   return (
     <>
       <Sums totals={totals} turns={turns.length} />
-      <h3>Cost per turn</h3>
+      <h2>Cost per turn</h2>
       <BarChart
         bars={bars(
           ({ usd }) => [usd ?? 0],
@@ -35,7 +35,7 @@ export function UsagePanel({ model, show }: UsageProps): VNode {
         kinds={['cost']}
         format={money}
       />
-      <h3>Tokens per turn</h3>
+      <h2>Tokens per turn</h2>
       <BarChart
         bars={bars(
           parts,

@@ -28,12 +28,8 @@ export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
   const top = Math.max(...sums, Number.EPSILON);
   const step = Math.min(24, width / bars.length);
   return (
-    <figure class="chart">
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        role="img"
-        aria-label={`${counted(bars.length, 'bar')}, highest ${format(top)}`}
-      >
+    <figure class="chart" aria-label={`${counted(bars.length, 'bar')}, highest ${format(top)}`}>
+      <svg viewBox={`0 0 ${width} ${height}`}>
         <line x1="0" y1="0.5" x2={width} y2="0.5" class="grid" />
         <line x1="0" y1={height / 2} x2={width} y2={height / 2} class="grid" />
         {bars.map(({ key, values, words }, index) => (

@@ -1,6 +1,6 @@
-import type { ComponentChild, FunctionComponent } from 'preact';
+import type { ComponentChild, FunctionComponent, RefObject } from 'preact';
 import { Component } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Observable } from './observable.ts';
 
 /** Creates a component that is rendered again only when one of its properties has changed. */
@@ -40,4 +40,22 @@ export function useNow(everyMs: number, isWanted: boolean = true): number {
     return () => clearInterval(timer);
   }, [everyMs, isWanted]);
   return Math.max(now, 0);
+}
+
+/** Attributes of an element that can scroll. Without the focus, the keyboard cannot scroll it in every browser. */
+export function scrollArea(label: string): { role: 'group'; tabIndex: number; 'aria-label': string } {
+  return { role: 'group', tabIndex: 0, 'aria-label': label };
+}
+
+/** When an element that has the focus is removed, moves the focus to the first match of a selector. */
+export function useFocusReturn<Removed extends HTMLElement>(selector: string): RefObject<Removed | null> {
+  const ref = useRef<Removed>(null);
+  useLayoutEffect(() => {
+    const { current } = ref;
+    return () => {
+      if (current?.contains(document.activeElement) === true)
+        document.querySelector<HTMLElement>(selector)?.focus();
+    };
+  }, [selector]);
+  return ref;
 }

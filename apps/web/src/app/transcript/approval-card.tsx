@@ -4,7 +4,7 @@ import type { RefObject, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusMessage } from '../composer/composer.tsx';
 import { duration } from '../parts/format.ts';
-import { useNow } from '../parts/hooks.tsx';
+import { scrollArea, useNow } from '../parts/hooks.tsx';
 import { DiffText } from './diff-view.tsx';
 import type { Proposal } from './proposal.ts';
 import { proposalOf } from './proposal.ts';
@@ -46,6 +46,8 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
     }
   };
   const card = useRef<HTMLElement>(null);
+  const isSettled = useSettled(`${isSeen}`);
+  const isBlocked = isSending || !isSettled;
   useApprovalKeys({
     y: () => void send('allow'),
     d: () => showMore(body.current),
@@ -92,7 +94,7 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
         {others > 0 && <span class="muted small">and {others} more</span>}
         <Expiry at={approval.expiresAt} now={now} />
       </header>
-      <div class="approval-body" ref={body}>
+      <div class="approval-body" ref={body} {...scrollArea('The call')}>
         {approval.mustAsk !== undefined && <p class="bad">{visibleText(approval.mustAsk, 'name')}</p>}
         <ProposalView proposal={proposal} />
       </div>
@@ -111,7 +113,7 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
         />
       ) : (
         <footer>
-          <button type="button" disabled={isSending} onClick={() => void send('deny')}>
+          <button type="button" disabled={isBlocked} onClick={() => void send('deny')}>
             {limit?.deny ?? 'Deny'} <kbd>n</kbd>
           </button>
           {limit === undefined && (
@@ -125,7 +127,7 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
             </button>
           )}
           {proposal.isWhole && isSeen && (
-            <button type="button" class="primary" disabled={isSending} onClick={() => void send('allow')}>
+            <button type="button" class="primary" disabled={isBlocked} onClick={() => void send('allow')}>
               {isSending ? 'Sending…' : (limit?.allow ?? 'Allow once')} <kbd>y</kbd>
             </button>
           )}
@@ -259,8 +261,18 @@ function DenyForm({ send, end, isSending }: DenyProps): VNode {
   );
 }
 
-/** Time after a question appears in which keys have no effect, because they were meant for something else, in milliseconds. */
+/** Time after a question appears in which input has no effect, because it was meant for something else, in milliseconds. */
 const settleMs = 400;
+
+/** False for a moment after something that moves the buttons, such as the appearance of the card. */
+function useSettled(mark: string): boolean {
+  const [settled, setSettled] = useState<string>();
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(mark), settleMs);
+    return () => clearTimeout(timer);
+  }, [mark]);
+  return settled === mark;
+}
 
 /** Handles the keys while the user is not typing. */
 function useApprovalKeys(keys: Readonly<Record<string, () => void>>): void {

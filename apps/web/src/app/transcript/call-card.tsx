@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { Attachments } from '../parts/attachments.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { counted, duration, size } from '../parts/format.ts';
-import { memoize, useNow } from '../parts/hooks.tsx';
+import { memoize, scrollArea, useNow } from '../parts/hooks.tsx';
 import { marks, outcomeOf, resultText, statusName, subjectOf, timeOf } from '../session/call-text.ts';
 import { filesIn } from '../session/changes.ts';
 import { DiffCount, DiffText } from './diff-view.tsx';
@@ -156,7 +156,11 @@ function Arguments({ given, hidden }: ArgumentsProps): VNode | null {
 
 function shown(value: unknown): ComponentChildren {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  return <code class="value">{text.length > 20_000 ? `${text.slice(0, 20_000)}…` : text}</code>;
+  return (
+    <code class="value" {...scrollArea('Value')}>
+      {text.length > 20_000 ? `${text.slice(0, 20_000)}…` : text}
+    </code>
+  );
 }
 
 interface LongTextProps {
@@ -184,7 +188,7 @@ function LongText({ text, name, lines: maxLines }: LongTextProps): VNode {
         <span>{name}</span>
         <CopyButton text={() => text} />
       </div>
-      <pre>{shown}</pre>
+      <pre {...scrollArea(name)}>{shown}</pre>
       {(left > 0 || shown.length < part.length) && (
         <button type="button" class="quiet" onClick={() => set(true)}>
           {left > 0 ? `Show ${counted(left, 'more line')}` : 'Show all'}

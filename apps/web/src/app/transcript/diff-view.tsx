@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { counted } from '../parts/format.ts';
+import { scrollArea } from '../parts/hooks.tsx';
 import type { FileDiff } from '../session/diff.ts';
 import { readDiff } from '../session/diff.ts';
 
@@ -30,7 +31,7 @@ export function DiffView({ file }: { readonly file: FileDiff }): VNode {
         <span class="path">{file.path}</span>
         <DiffCount added={file.added} removed={file.removed} />
       </div>
-      <div class="diff-lines">
+      <div class="diff-lines" {...scrollArea('Lines')}>
         <div class="diff-table">
           {lines.map((line, index) => (
             <div key={index} class={`diff-line ${line.kind}`}>

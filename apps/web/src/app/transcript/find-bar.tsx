@@ -1,6 +1,7 @@
 import type { ConversationItem } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useFocusReturn } from '../parts/hooks.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { resultText, subjectOf } from '../session/call-text.ts';
 import { textIn } from './item-view.tsx';
@@ -16,6 +17,7 @@ export function FindBar({ items, show, end }: FindProps): VNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
   const field = useRef<HTMLInputElement>(null);
+  const bar = useFocusReturn<HTMLElement>('.head .find');
   const found = useMemo(() => itemsWith(items, words), [items, items.length, words]);
   // Searches the newest first.
   const place =
@@ -30,7 +32,7 @@ export function FindBar({ items, show, end }: FindProps): VNode {
   }, [item?.seq, words]);
   useEffect(() => () => paint(undefined, ''), []);
   return (
-    <search class="find-bar">
+    <search class="find-bar" ref={bar}>
       <input
         ref={field}
         type="search"
