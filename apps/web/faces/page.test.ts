@@ -146,7 +146,7 @@ describe('a conversation in the page', () => {
 
   test('shows a response from its start after a reload and in a second tab', async () => {
     const { page, context } = await scene();
-    await say(page, 'slowly 150 please');
+    await say(page, 'slowly 400 please');
     await page.locator('.live .prose').waitFor();
     await expect
       .poll(async () => (await page.locator('.live .prose').innerText()).length)

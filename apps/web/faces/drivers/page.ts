@@ -299,7 +299,8 @@ class DrivenLocator {
     return value;
   }
   async innerText(): Promise<unknown> {
-    return await this.evaluate('(one) => one.innerText');
+    // WebKit ends the text of a block with a line break.
+    return await this.evaluate(`(one) => one.innerText.replace(/\\n$/, '')`);
   }
   async textContent(): Promise<unknown> {
     return await this.evaluate('(one) => one.textContent');

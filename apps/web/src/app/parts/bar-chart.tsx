@@ -29,7 +29,7 @@ export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
   const step = Math.min(24, width / bars.length);
   return (
     <figure class="chart" aria-label={`${counted(bars.length, 'bar')}, highest ${format(top)}`}>
-      <svg viewBox={`0 0 ${width} ${height}`}>
+      <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
         <line x1="0" y1="0.5" x2={width} y2="0.5" class="grid" />
         <line x1="0" y1={height / 2} x2={width} y2={height / 2} class="grid" />
         {bars.map(({ key, values, words }, index) => (
