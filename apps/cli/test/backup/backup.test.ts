@@ -73,7 +73,7 @@ describe('cobbler backup', { timeout: 120_000 }, () => {
     await store.close();
     expect(made).toMatchObject({ code: 0, stdout: `${into}\n` });
     expect(readManifest(into).files.map(({ name, format }) => [name, format])).toEqual([
-      ['server.db', 5],
+      ['server.db', 6],
       ['config.yaml', undefined],
       ['server-tokens.json', undefined],
     ]);

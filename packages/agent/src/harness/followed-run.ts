@@ -1,8 +1,10 @@
 import { outcomeOf } from '../run/result.ts';
-import type { Run } from '../run/run.ts';
-import { openSession } from '../store/open-session.ts';
+import { Run } from '../run/run.ts';
+import { openSession, readStore } from '../store/open-session.ts';
 import type { SessionStore } from '../store/store.ts';
 import { AgentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { amount, read, record, text, when, withMethods } from '../values/input.ts';
 import { isObject, parsedJson } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -19,16 +21,24 @@ export interface SharedRunOptions {
   readonly runtime?: Runtime;
 }
 
+const readSharedStore: Reader<SharedStore> = withMethods('read', 'info', 'send', 'receive', 'version');
+const readOptions: Reader<SharedRunOptions> = record<SharedRunOptions>({
+  pollMs: amount,
+  runtime: withMethods('now', 'timer', 'id'),
+});
+const readRun: Reader<Run> = when((value) => value instanceof Run, 'a run');
+
 /** Returns the store if processes can reach the runs of each other through it. */
 export function sharedStore(store: SessionStore): SharedStore | undefined {
-  const { send, receive, version } = store;
+  const { send, receive, version } = read(store, readStore, 'store') as SessionStore;
   return send && receive && version && (store as SharedStore);
 }
 
 /** Lets other processes steer and cancel an active run and decide its approvals, until it has ended. */
-export function receiveRequests(store: SharedStore, run: Run, options: SharedRunOptions = {}): void {
+export function receiveRequests(shared: SharedStore, active: Run, options: SharedRunOptions = {}): void {
+  const [store, run] = [read(shared, readSharedStore, 'store'), read(active, readRun, 'run')];
   let seen = '';
-  const stop = every(options, async () => {
+  const stop = every(read(options, readOptions, 'options'), async () => {
     const version = store.version();
     if (version === seen) return false;
     for (const request of await store.receive(run.sessionId)) apply(run, request);
@@ -44,10 +54,12 @@ export function receiveRequests(store: SharedStore, run: Run, options: SharedRun
  * result is an object, because an async function would await a returned run.
  */
 export async function followRun(
-  store: SharedStore,
-  sessionId: string,
-  options: SharedRunOptions = {},
+  shared: SharedStore,
+  id: string,
+  given: SharedRunOptions = {},
 ): Promise<{ readonly run: Run } | undefined> {
+  const [store, sessionId] = [read(shared, readSharedStore, 'store'), read(id, text, 'sessionId')];
+  const options = read(given, readOptions, 'options');
   const isActive = async () => (await store.info(sessionId))?.status === 'running';
   if (!(await isActive())) return undefined;
   const { seq, runId, finished } = await openSession(store, sessionId);
@@ -108,8 +120,8 @@ function every(
 }
 
 /** The run reads what a request contains, so that an invalid one has no effect. */
-function apply(run: Run, text: string): void {
-  const request = parsedJson(text);
+function apply(run: Run, sent: string): void {
+  const request = parsedJson(sent);
   if (!isObject(request)) return;
   const { type, content, approvalId, answer } = request;
   try {

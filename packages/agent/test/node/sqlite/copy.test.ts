@@ -22,7 +22,7 @@ describe('a copy of a database', () => {
     writer.exec('ROLLBACK');
     writer.close();
     await store.close();
-    expect([facts, statSync(to).mode & 0o777]).toEqual([{ applicationId: 0x436f6262, format: 5 }, 0o600]);
+    expect([facts, statSync(to).mode & 0o777]).toEqual([{ applicationId: 0x436f6262, format: 6 }, 0o600]);
     const copy = new DatabaseSync(to, { readOnly: true });
     expect(copy.prepare("SELECT value FROM counters WHERE name = 'epoch'").get()).toEqual({ value: 1 });
     copy.close();
