@@ -136,7 +136,7 @@ export class AppState extends Observable {
       await this.model?.say(content);
       await this.list.refresh();
       this.warn(
-        'You are now in a copy. The original session is in the list; files stayed as they were.',
+        'You are now in a copy. The original session is in the list. Files stayed as they were.',
         'plain',
       );
     });

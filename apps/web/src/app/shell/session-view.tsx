@@ -280,20 +280,21 @@ interface EmptyProps {
 /** The start of a new session. */
 function EmptyState({ setup, choose }: EmptyProps): VNode {
   const { folder, permission } = setup ?? {};
-  const place = folder === undefined ? "the server's directory" : visibleText(folder, 'name');
+  const place = folder === undefined ? 'this project' : visibleText(folder, 'name');
   return (
     <div class="empty">
       <h2>What should be done{folder === undefined ? '' : ` in ${place}`}?</h2>
       <p class="muted">
-        The agent works in {place}
-        {permission === undefined ? ' with the permissions of the server' : `: ${permission}`}.
+        {permission === undefined
+          ? 'The agent works in the directory of the server, with the permissions that the server gives it.'
+          : `The agent works in this directory. Its mode: ${permission}.`}
       </p>
       <ul>
         {examples.map(([name, text]) => (
           <li key={name}>
-            <button type="button" onClick={() => choose(text(folder === undefined ? 'this project' : place))}>
+            <button type="button" onClick={() => choose(text(place))}>
               <strong>{name}</strong>
-              <span>{text(folder === undefined ? 'this project' : place)}</span>
+              <span>{text(place)}</span>
             </button>
           </li>
         ))}

@@ -42,7 +42,7 @@ export function Branch({ call, name, opened }: BranchProps): VNode | null {
   const failed = new Set(labels.filter((_, at) => steps[at]?.isError === true));
   return (
     <details
-      class={`branch${isLive ? ' live' : ''}`}
+      class={`branch${isLive ? ' growing' : ''}`}
       open={isOpen}
       onToggle={({ currentTarget }) => opened.set(key, currentTarget.open)}
     >

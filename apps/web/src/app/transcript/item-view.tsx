@@ -40,6 +40,8 @@ export const ItemView: FunctionComponent<ItemProps> = memoize(
   ({ item, actions, progress, isLast, isTarget }: ItemProps) => (
     <article
       id={`e${item.seq}`}
+      // A tap on a phone shows its actions.
+      tabIndex={-1}
       class={`item ${classes[item.kind]}${isTarget ? ' target' : ''}`}
       aria-label={item.kind === 'user' ? 'You' : item.kind === 'response' ? 'Answer' : undefined}
     >
