@@ -38,6 +38,7 @@ export type {
   ToolEffect,
   ToolPreview,
   ToolQuestion,
+  ToolStep,
   ToolWait,
   WaitStart,
 } from './interfaces/tool.ts';

@@ -77,6 +77,22 @@ describe('a sub-agent as a backend of the agent tool', () => {
     },
   );
 
+  it('records its responses and calls as steps of the call, and marks those that failed', async () => {
+    const fails = toolNamed('inner', {
+      execute: () => {
+        throw new Error('No.');
+      },
+    });
+    const tool = toolWith([call('inner'), 'Fine.\nAll of it.'], { tools: [fails] });
+    const events: RunEvent[] = [];
+    await runOf({ tool, onEvent: (event) => events.push(event) }).result;
+    expect(events.filter(({ type }) => type === 'step')).toMatchObject([
+      { toolName: 'agent', called: 'inner', text: 'a' },
+      { called: 'inner', text: 'a', isError: true },
+      { text: 'Fine.\nAll of it.' },
+    ]);
+  });
+
   it('takes what the model sets for the session: the maximum number of responses, and instructions', async () => {
     const events: RunEvent[] = [];
     const more = { max_turns: 1, system_prompt: 'Be brief.' };

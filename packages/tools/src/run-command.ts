@@ -82,6 +82,10 @@ const settleMs = 1000;
 /** Minimum interval between progress updates, in milliseconds. */
 const progressMs = 100;
 
+/** Maximum number of lines in one progress update, and of bytes of a chunk of output that are read for it. */
+const maxProgressLines = 8;
+const maxProgressRead = 4_096;
+
 /**
  * Runs a shell command in the workspace, in a sandbox. Inside, the command can do what the sandbox allows; the gate
  * decides whether it runs. A call that needs more, such as the network, must be decided by a user.
@@ -171,9 +175,10 @@ async function run(
   const watch = progress(context, runtime);
   const onOutput = (chunk: Uint8Array) => {
     both.push(chunk);
-    watch(chunk);
+    watch.push(chunk);
   };
   const end = await start({ signal: context.signal, timeoutMs, onOutput });
+  watch.end();
   const output = commandText(both.text(), both.total);
   return report(end, output + sandboxNotes(sandbox, end, output), timeoutMs, untrusted);
 }
@@ -264,24 +269,30 @@ function outcomeOf({ cause, code, signal, error }: ProcessEnd, timeoutMs: number
   return outcomes[cause];
 }
 
-/** Reports the newest line of output, at a limited rate. */
-function progress(context: ToolContext, runtime: Pick<Runtime, 'monotonic'>): (chunk: Uint8Array) => void {
+/** Reports the lines of the output that are new, at a limited rate: the last of them are enough. */
+function progress(
+  context: ToolContext,
+  runtime: Pick<Runtime, 'monotonic' | 'timer'>,
+): { readonly push: (chunk: Uint8Array) => void; readonly end: () => void } {
   const decoder = new TextDecoder();
-  let last = Number.NEGATIVE_INFINITY;
-  return (chunk) => {
-    const text = decoder.decode(chunk.subarray(-4096), { stream: true });
-    const now = runtime.monotonic();
-    if (now - last < progressMs) return;
-    const line = lastLine(text);
-    if (line === undefined) return;
-    last = now;
-    context.progress(line);
+  let [unfinished, fresh]: [string, string[]] = ['', []];
+  let cancel: (() => void) | undefined;
+  const report = () => {
+    cancel = undefined;
+    if (fresh.length === 0) return;
+    context.progress(fresh.join('\n'));
+    fresh = [];
+    cancel = runtime.timer(progressMs, report);
   };
-}
-
-/** Returns the last complete line of the output that is not blank, as a progress update of at most 200 characters. */
-function lastLine(raw: string): string | undefined {
-  const lines = commandText(raw).split('\n');
-  const line = lines.findLast((one) => one.trim() !== '');
-  return line === undefined ? undefined : line.trim().slice(0, 200);
+  return {
+    push(chunk) {
+      const text = unfinished + decoder.decode(chunk.subarray(-maxProgressRead), { stream: true });
+      const lines = text.split(/\r\n|\r|\n/);
+      unfinished = lines.pop()?.slice(-maxProgressRead) ?? '';
+      const shown = lines.map((line) => commandText(line).trimEnd()).filter((line) => line !== '');
+      fresh = [...fresh, ...shown].slice(-maxProgressLines).map((line) => line.slice(0, 200));
+      if (cancel === undefined) report();
+    },
+    end: () => cancel?.(),
+  };
 }

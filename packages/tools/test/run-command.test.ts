@@ -193,17 +193,23 @@ describe('run_command', () => {
     expect(text).toBe('[exit 0]\nred ok\n10%\n20%\nlong enough to be text \ufffd\n');
   });
 
-  it('reports the newest line as progress, at most once per 100 ms', async () => {
-    const stopped = { monotonic: () => 0, timer: systemRuntime.timer };
-    const still = await run('for i in $(seq 20000); do echo line $i; done', { runtime: stopped });
-    expect(still.progress).toEqual([expect.stringMatching(/^line \d+$/)]);
-    let now = 0;
-    const running = { monotonic: () => (now += 100), timer: systemRuntime.timer };
-    const moving = await run('echo one; sleep 0.1; echo; sleep 0.1; echo two; echo three', {
-      runtime: running,
-    });
-    expect(moving.progress[0]).toBe('one');
-    expect(moving.progress.at(-1)).toBe('three');
+  it('reports the new lines as progress, the last eight of them, at most once per 100 ms', async () => {
+    const due: (() => void)[] = [];
+    const timer = (ms: number, then: () => void) => {
+      if (ms !== 100) return systemRuntime.timer(ms, then);
+      due.push(then);
+      return () => {};
+    };
+    const runtime = { monotonic: () => 0, timer };
+    const still = await run('for i in $(seq 20000); do echo line $i; done', { runtime });
+    expect(still.progress).toHaveLength(1);
+    expect(still.progress[0]?.split('\n').length).toBeLessThanOrEqual(8);
+    due.at(-1)?.();
+    expect(still.progress).toHaveLength(2);
+    expect(still.progress[1]).toMatch(/^(line \d+\n){7}line 20000$/);
+    const moving = await run(`printf 'one\\n\\n10%%\\r\\033[31m20%%\\033[0m\\r\\nhalf'`, { runtime });
+    due.at(-1)?.();
+    expect(moving.progress.join('\n')).toBe('one\n10%\n20%');
   });
 
   it('does not reveal a path if the shell cannot be started [P10]', async () => {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import type { CobblerServer, ServerBudgets, SessionSettings } from '@cobbler/server';
+import type { CobblerServer, PlaceFacts, ServerBudgets, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { recordChildren } from '../config/backend.ts';
 import { blobsFor, contextPolicy } from '../config/context-plan.ts';
@@ -10,7 +11,8 @@ import { shortPath } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
-import type { RawOptions } from '../config/run-flags.ts';
+import type { RawOptions, RunFlags } from '../config/run-flags.ts';
+import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
@@ -22,12 +24,14 @@ import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
 import { servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
+import { SessionModels } from '../server/session-models.ts';
 import type { Audit } from '../session/audit.ts';
 import { openAudit, readsOnly, watchRules } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
+import { modelsOf } from './local-conversations.ts';
 import { noteOf, onReachedOf } from './run.ts';
 import { openWorkplace } from './workplace.ts';
 
@@ -41,7 +45,9 @@ export async function serve(given: readonly string[], options: RawOptions, io: I
   const home = serverHome(io.env);
   const [folder = '', ...others] = servedFolders([flags.work.dir ?? given[0] ?? '.', ...given], io);
   await recordChildren(io.env);
-  const { values } = (await readSettings(io.env, flags.work)).file;
+  const settings = await readSettings(io.env, flags.work);
+  const { values } = settings.file;
+  const models = await openModels(flags.work, settings, io);
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   const audit = openAudit('serve', values, io, report);
   const servers: McpTools[] = [];
@@ -49,11 +55,11 @@ export async function serve(given: readonly string[], options: RawOptions, io: I
     // Changes to the tools of the MCP servers are logged.
     const mcp = await openMcp(flags.work, values, dir, report, io);
     servers.push(mcp);
-    return await openFolder(flags, dir, { mcp, audit }, io);
+    return await openFolder(flags, dir, { mcp, audit, models }, io);
   };
   const folders = new ServeFolders({ first: folder, others, tokens: home.tokens, open, env: io.env });
   try {
-    return await serveFrom(folder, flags, { folders, audit, values }, home, io);
+    return await serveFrom(folder, flags, { folders, models, audit, values }, home, io);
   } finally {
     await folders.close();
     await audit.close();
@@ -75,11 +81,11 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
 async function serveFrom(
   folder: string,
   flags: ServeFlags,
-  { folders, audit, values }: { readonly folders: ServeFolders; readonly audit: Audit; values: FileConfig },
+  { folders, models, audit, values }: Pick<ServeParts, 'folders' | 'models'> & { audit: Audit; values: FileConfig },
   home: ServerHome,
   io: Io,
 ): Promise<number> {
-  const { settings } = await folders.start();
+  const { settings, permission } = await folders.start();
   const tokens = new TokenStore(tokenFile(home.tokens));
   tokens.onAdd(({ id, name, scopes }) =>
     audit.note({ kind: 'token', change: 'created', token: id, name, scopes }),
@@ -102,6 +108,8 @@ async function serveFrom(
       places,
       tokens,
       folders,
+      models,
+      place: () => ({ folder: basename(folder), permission: permissionWords[permission.mode] }),
       home,
       ...defined({ budgets: serverBudgets, budget: budget || undefined }),
     };
@@ -132,12 +140,12 @@ async function openBudgets(
 async function openFolder(
   { work, runner }: ServeFlags,
   folder: string,
-  parts: { readonly mcp: McpTools; readonly audit: Audit },
+  parts: { readonly mcp: McpTools; readonly audit: Audit; readonly models: SessionModels },
   io: Io,
 ): Promise<ServedFolder> {
   const settings = await readSettings(io.env, work);
-  const { agent, pricing } = await pricedAgent(settings, work);
-  const model = () => ({ agent, pricing });
+  const model = (session: string) => parts.models.modelOf(session);
+  const { agent, pricing } = model('');
   // A runner executes a call in another process than the one that receives a decision.
   const asks = runner === undefined;
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
@@ -158,12 +166,34 @@ async function openFolder(
   return { settings: common, tools, permission, forget, close, note: noteOf(work, folder, settings) };
 }
 
+/** Returns the models that users can choose. Those of another service are unknown: then it is only the one that was named. */
+async function openModels(work: RunFlags, settings: Settings, io: Io): Promise<SessionModels> {
+  const effortOf = ({ file, chosen }: Settings) => ({ ...file.values, ...chosen }).effort;
+  const { provider, ...first } = await pricedAgent(settings, work);
+  const list =
+    work.baseURL === undefined
+      ? modelsOf(provider, settings.provider.value)
+      : [{ name: first.agent.model, text: '' }];
+  return new SessionModels(
+    list,
+    { ...first, effort: effortOf(settings) },
+    async ({ model, effort: chosen }) => {
+      const { effort: _, baseURL, ...rest } = work;
+      const flags = { ...rest, ...defined({ model: model ?? work.model, effort: chosen, baseURL }) };
+      const read = await readSettings(io.env, flags);
+      return { ...(await pricedAgent(read, flags)), effort: effortOf(read) };
+    },
+  );
+}
+
 interface ServeParts {
   readonly places: ServePlaces;
   readonly tokens: TokenStore;
   readonly budgets?: ServerBudgets;
   readonly budget?: NonNullable<SessionSettings['budget']>;
   readonly folders: ServeFolders;
+  readonly models: SessionModels;
+  readonly place: () => PlaceFacts;
   readonly home: ServerHome;
 }
 
@@ -173,11 +203,12 @@ async function startServing(
   audit: Audit,
   io: Io,
 ): Promise<CobblerServer> {
-  const { places, tokens, folders, home, budgets, budget } = parts;
+  const { places, tokens, folders, models, place, home, budgets, budget } = parts;
   const { host, port, allowedHosts } = flags;
   const settingsOf = (sessionId: string): SessionSettings => {
     const { settings, tools } = folders.of(sessionId);
-    const own = { ...settings, ...defined({ budget }), tools: tools() };
+    const { agent, pricing } = models.modelOf(sessionId);
+    const own = { ...settings, agent, pricing, ...defined({ budget }), tools: tools() };
     return sessionId === seedSession ? own : { toolErrors: 'continue', toolScheduling: 'parallel', ...own };
   };
   const elsewhere = await places.open(settingsOf);
@@ -187,8 +218,9 @@ async function startServing(
       tokens,
       settings: settingsOf,
       ...defined({ elsewhere, budgets }),
-      // Another process executes the runs of a runner, in its only directory.
-      ...(elsewhere === undefined && { places: folders, resumes: (id) => folders.isOwn(id) }),
+      // Another process executes the runs of a runner, in its only directory and with its model.
+      ...(elsewhere === undefined && { models, places: folders, resumes: (id) => folders.isOwn(id) }),
+      place,
       host,
       port,
       allowedHosts,

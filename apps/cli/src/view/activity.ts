@@ -43,7 +43,7 @@ export class RunActivity {
       case 'tool_result':
         return this.#showRunning();
       case 'progress':
-        this.#progress = event.text;
+        this.#progress = event.text.split('\n').at(-1) ?? '';
         break;
       case 'retry':
         this.#retry = { event, until: this.#now() + event.delayMs };

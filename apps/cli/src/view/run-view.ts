@@ -156,6 +156,7 @@ export class RunView implements RunDisplay {
         return this.#showApproval(event);
       case 'approval_decided':
       case 'spent':
+      case 'step':
       case 'stop_requested':
       case 'resumed':
         break;

@@ -53,7 +53,7 @@ export class ToolCallList {
   /** Processes the progress of a call. */
   progress({ callId, text }: { readonly callId: string; readonly text: string }): void {
     const steps = this.#steps.get(callId) ?? [];
-    this.#steps.set(callId, [...steps, text].slice(-maxSteps));
+    this.#steps.set(callId, [...steps, ...text.split('\n')].slice(-maxSteps));
     const [oldest] = this.#steps.keys();
     if (oldest !== undefined && this.#steps.size > maxCallsWithSteps) this.#steps.delete(oldest);
   }

@@ -74,6 +74,8 @@ export class MessageExchange {
         return this.#ofCall(event);
       case 'approval_decided':
         return this.#decisionChunks(event);
+      case 'step':
+        return [];
       default:
         return ignore<'input' | 'note' | 'stream' | 'activity'>(event) ?? [];
     }

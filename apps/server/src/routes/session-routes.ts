@@ -22,6 +22,7 @@ import {
   session,
   sessionChange,
   sessionList,
+  setup,
   usageTotals,
 } from './schemas.ts';
 import type { Services } from './services.ts';
@@ -33,7 +34,7 @@ const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
-  const { sessionService, approvals, store, watch, places } = services;
+  const { sessionService, approvals, store, watch, places, models, place } = services;
   return [
     route({
       method: 'GET',
@@ -67,6 +68,18 @@ export function sessionRoutes(services: Services): Route[] {
         const items = sessions.map((info) => sessionJsonOf(services, info.id, info, token));
         return { status: 200, json: { items, next, version } };
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/setup',
+      name: 'readSetup',
+      summary: 'Returns where the agent works, what it may do, and the models that users can choose.',
+      scope: 'read',
+      answers: { 200: { text: 'The setup of new sessions.', schema: setup } },
+      handle: () => ({
+        status: 200,
+        json: { ...place?.(), models: models?.list ?? [], ...defined({ next: models?.of('') }) },
+      }),
     }),
     route({
       method: 'POST',
@@ -117,18 +130,19 @@ export function sessionRoutes(services: Services): Route[] {
 
 /** Returns the routes that change a session, except for prompts. */
 function changingRoutes(services: Services): Route[] {
-  const { sessionService, store, approvals } = services;
+  const { sessionService, store, approvals, models } = services;
   return [
     route({
       method: 'PATCH',
       path: '/v1/sessions/{sessionId}',
       name: 'renameSession',
       summary:
-        'Renames a session, or shares it with another user. An empty title resets it to the start of the first prompt.',
+        'Renames a session, shares it with another user, or chooses the model of its next run. An empty title resets it to the start of the first prompt.',
       scope: 'prompt',
       body: sessionChange,
       answers: {
         200: { text: 'The session.', schema: session },
+        400: { text: 'The server does not offer this model or effort (`not_offered`).' },
         403: {
           text: "To share a session, the token must be its owner's and have the scopes that it shares.",
         },
@@ -138,12 +152,14 @@ function changingRoutes(services: Services): Route[] {
         },
       },
       handle: async ({ params: { sessionId = '' }, body, token }) => {
-        const { title, share } = body;
+        const { title, share, ...change } = body;
         if (share !== undefined) await shareSession(services, sessionId, token, share);
         if (title !== undefined) {
           await sessionService.session(sessionId, token, 'prompt');
           await store.rename(sessionId, title);
         }
+        if (change.model !== undefined || change.effort !== undefined)
+          await sessionService.chooseModel(sessionId, token, change);
         return { status: 200, json: await readSessionJson(services, sessionId, token) };
       },
     }),
@@ -178,6 +194,7 @@ function changingRoutes(services: Services): Route[] {
           body?.upToSeq,
           token,
         );
+        models?.copy(sessionId, fork);
         const json = await readSessionJson(services, fork, token);
         return { status: 201, json, headers: { location: `/v1/sessions/${fork}` } };
       },
@@ -264,7 +281,8 @@ async function readSessionJson(
   id: string,
   token: TokenInfo | undefined,
 ): Promise<Record<string, unknown>> {
-  return sessionJsonOf(services, id, await services.store.info(id), token);
+  const json = sessionJsonOf(services, id, await services.store.info(id), token);
+  return { ...json, ...defined({ next: services.models?.of(id) }) };
 }
 
 function sessionJsonOf(

@@ -1,6 +1,6 @@
 import { Budget } from '../interfaces/budget.ts';
 import type { Spending } from '../interfaces/spending.ts';
-import type { Tool, ToolContext, ToolPreview } from '../interfaces/tool.ts';
+import type { Tool, ToolContext, ToolPreview, ToolStep } from '../interfaces/tool.ts';
 import type { ToolOutput } from '../interfaces/tool-output.ts';
 import { isToolOutput, toolOutput } from '../interfaces/tool-output.ts';
 import { defined } from '../values/defined.ts';
@@ -59,6 +59,7 @@ async function execute(
       awaited: () => !signal.aborted,
       take(data) {
         if ('progress' in data) return context.progress(String(data['progress']));
+        if (isObject(data['step'])) return context.step?.(data['step'] as unknown as ToolStep);
         if (isObject(data['spending'])) return record(context.budget, data['spending'] as JsonObject, ran);
         port.close();
         if (!ran && isObject(data['spent'])) spend(context.budget, data['spent'] as JsonObject);
@@ -82,6 +83,7 @@ async function execute(
           approved: texts.show(context.approved),
           budget,
           progress: (text) => put({ progress: String(text) }, true),
+          step: (step) => put({ step: plainFields({ ...step }) }, true),
         };
         Promise.resolve()
           .then(() => tool.execute(args, own))

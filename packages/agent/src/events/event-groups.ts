@@ -8,7 +8,7 @@ interface EventGroups {
   /** A request to the model has ended. */
   response: 'assistant' | 'ask_failed';
   /** The state of a tool call has changed. */
-  call: 'tool_started' | 'tool_result' | 'approval_requested' | 'approval_decided';
+  call: 'tool_started' | 'step' | 'tool_result' | 'approval_requested' | 'approval_decided';
   /** Something else has happened. */
   note: 'compacted' | 'spent' | 'stop_requested' | 'notice' | 'resumed';
   /** A run has ended. */

@@ -54,6 +54,7 @@ export function fitting(state: State, event: Event): Fitting {
       return fitNotice(state, event);
     case 'approval_decided':
     case 'spent':
+    case 'step':
     case 'stop_requested':
     case 'resumed':
     case 'finished':

@@ -76,6 +76,8 @@ export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & Event
       return foldCompacted(state, event);
     case 'spent':
       return countRequests(state, event);
+    case 'step':
+      return;
     case 'stop_requested':
       return foldStop(state, event);
     case 'notice':

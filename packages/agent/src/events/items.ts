@@ -45,6 +45,10 @@ export interface CallItem extends CallPosition {
   readonly part: ToolCallPart;
   /** Start time of its tool, ISO 8601. */
   readonly startedAt?: string;
+  /** What it has done so far. */
+  readonly steps?: readonly StoredEvent<'step'>[];
+  /** The requests that its sub-agents sent, one event each. */
+  readonly spendings?: readonly StoredEvent<'spent'>[];
   /** True if the process that ran it has ended, so that its outcome is unknown. */
   readonly orphaned?: boolean;
   readonly approval?: StoredEvent<'approval_requested'>;
@@ -224,11 +228,28 @@ function noteCall(view: ConversationItems, event: Event): void {
       return changeOpen(view, event, { approval: event, decision: undefined });
     case 'approval_decided':
       return noteDecision(view, event);
+    case 'step':
+      return addTo(view, event, 'steps');
+    case 'spent':
+      return addTo(view, event, 'spendings');
     case 'resumed':
       return noteOrphans(view);
     default:
       return ignore<'input' | 'response' | 'note' | 'end'>(event);
   }
+}
+
+/** Adds an event to the open call that it belongs to. Ids of calls can repeat, but not among the open calls. */
+function addTo(
+  view: ConversationItems,
+  event: StoredEvent<'step'> | StoredEvent<'spent'>,
+  list: 'steps' | 'spendings',
+): void {
+  const at = latestResponse(view);
+  const response = view.items[at];
+  if (response?.kind !== 'response' || event.callId === undefined) return;
+  const call = response.calls.find(({ part, report }) => part.id === event.callId && report === undefined);
+  if (call !== undefined) changeCall(view, at, call, { [list]: [...(call[list] ?? []), event] });
 }
 
 function changeOpen(

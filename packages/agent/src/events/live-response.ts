@@ -26,7 +26,7 @@ export interface PendingRetry {
 /** The current activity of a run, which is not in the log. */
 export interface LiveResponse {
   readonly blocks: readonly LiveBlock[];
-  /** The latest progress of each running tool, by the id of its call. */
+  /** The last lines that each running tool has reported, by the id of its call. */
   readonly progress: Readonly<Record<string, string>>;
   readonly state?: 'thinking' | 'running_tool' | 'waiting';
   readonly message?: string;
@@ -75,7 +75,7 @@ export function foldLive(live: LiveResponse, event: LiveEvent | UnstoredEnd): Li
       return { ...rest, state, ...defined({ message }) };
     }
     case 'progress':
-      return { ...live, progress: { ...live.progress, [event.callId]: event.text } };
+      return { ...live, progress: { ...live.progress, [event.callId]: longer(live, event) } };
     case 'started':
     case 'cache_break':
       return live;
@@ -91,6 +91,14 @@ export function settledResponse({ unstoredEnd: _, ...live }: LiveResponse, type:
     return { ...rest, blocks: [], joinedLate: false };
   }
   return type === 'finished' ? noLiveResponse : live;
+}
+
+/** Number of lines of the progress of a call that are kept. */
+const progressLines = 8;
+
+function longer({ progress }: LiveResponse, { callId, text }: { callId: string; text: string }): string {
+  const before = Object.hasOwn(progress, callId) ? `${progress[callId]}\n` : '';
+  return `${before}${text}`.split('\n').slice(-progressLines).join('\n');
 }
 
 function grown(live: LiveResponse, index: number, kind: LiveBlock['kind'], text: string): LiveResponse {

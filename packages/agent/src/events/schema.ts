@@ -151,6 +151,18 @@ const bodies = [
     }),
   ),
   withTypeName(
+    'StepEvent',
+    'A step of a call that is running, such as what a sub-agent said or called. For users: no model receives it.',
+    z.looseObject({
+      ...place,
+      ...subject,
+      type: z.literal('step'),
+      text: z.string(),
+      called: words.describe('The tool that this step called; `text` is then what it was called with.'),
+      isError: flag.describe('True if the step failed.'),
+    }),
+  ),
+  withTypeName(
     'ApprovalRequestedEvent',
     'A user must allow or deny a call or a higher limit. The decision must name this approval id, and only the first decision counts.',
     z.looseObject({

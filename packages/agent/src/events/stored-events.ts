@@ -23,6 +23,7 @@ export type EventBody =
   | AskFailedEvent
   | ToolStartedEvent
   | ToolResultEvent
+  | StepEvent
   | ApprovalRequestedEvent
   | ApprovalDecidedEvent
   | CompactedEvent
@@ -125,6 +126,20 @@ export interface BlobReference {
   readonly id: string;
   /** Size of the complete text in bytes. */
   readonly bytes: number;
+}
+
+/** A step of a call that is running, such as what a sub-agent said or called. For users: no model receives it. */
+export interface StepEvent {
+  readonly turn: number;
+  readonly index: number;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly type: 'step';
+  readonly text: string;
+  /** The tool that this step called; `text` is then what it was called with. */
+  readonly called?: string;
+  /** True if the step failed. */
+  readonly isError?: boolean;
 }
 
 /**

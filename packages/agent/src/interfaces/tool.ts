@@ -47,8 +47,10 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** The user that the run is for, if it is known. It tells whom costs are for, and is no proof of who acts. */
   readonly user?: string | undefined;
-  /** Reports progress to users; never reaches the model. */
+  /** Reports progress to users; never reaches the model. Several lines are reported together. */
   progress(text: string): void;
+  /** Records a step of this call in the log, for users; never reaches the model. The first 500 steps are kept. */
+  step?(step: ToolStep): void;
   /**
    * Asks a user about a step of this call, such as a call of a sub-agent: an approval of the run, like any other. Questions
    * of one call are asked one after another. Waits until a user decides, also in a run that is not attended, and the time
@@ -67,6 +69,15 @@ export interface ToolContext {
    * or throw without changing anything.
    */
   readonly approved?: readonly PlannedChange[] | undefined;
+}
+
+/** What a call has done so far, such as a response or a call of a sub-agent. */
+export interface ToolStep {
+  /** At most 1,000 bytes are kept. */
+  readonly text: string;
+  /** The tool that it called; `text` is then what it was called with. */
+  readonly called?: string | undefined;
+  readonly isError?: boolean | undefined;
 }
 
 /** A step of a call that a user must decide about. */

@@ -18,7 +18,7 @@ import { listOf, read, when } from '../values/input.ts';
 import { asText } from '../values/invalid-value.ts';
 import { isEndless, isObject } from '../values/json.ts';
 import type { ToolCallPart, ToolResultPart } from '../values/message.ts';
-import { maxNoteBytes, maxProgressBytes, sizeOf } from '../values/sizes.ts';
+import { maxNoteBytes, maxProgressBytes, maxSteps, sizeOf } from '../values/sizes.ts';
 import { isThenable } from '../values/thenable.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
@@ -204,6 +204,7 @@ function contextOf(
   const { sessionId } = run.config;
   const callId = call.part.id;
   let asked: Promise<unknown> | undefined;
+  let steps = 0;
   const context: Omit<ToolContext, 'signal' | 'budget'> & { [stopKey]?: ToolStop } = {
     wait,
     approved,
@@ -215,6 +216,14 @@ function contextOf(
       if (stop.isOver || stop.reason !== undefined) return;
       run.emit({ type: 'progress', callId, toolName: tool.name, text: cap(asText(text), maxProgressBytes) });
     },
+    step({ text: words, called, isError }) {
+      if (stop.isOver || stop.reason !== undefined || steps >= maxSteps) return;
+      steps += 1;
+      const { turn, index } = call;
+      const step = { type: 'step', turn, index, callId, toolName: tool.name } as const;
+      const about = called === undefined ? {} : { called: short(called) };
+      void run.log.record([{ ...step, text: short(words), ...about, ...(isError === true && { isError }) }]);
+    },
     ask(question) {
       const answer = (asked ?? Promise.resolve()).then(() => (stop.isOver ? unasked : ask(question)));
       asked = answer.catch(() => undefined);
@@ -223,6 +232,10 @@ function contextOf(
   };
   context[stopKey] = stop;
   return Object.defineProperties(context, lazyProperties) as ToolContext;
+}
+
+function short(value: unknown): string {
+  return cap(wellFormedText(asText(value)), maxNoteBytes);
 }
 
 /** Returns whatever a tool returned in a form that is safe to store and send. Never throws. */

@@ -29,7 +29,10 @@ export const maxOutputBytes = 262_144;
 /** Bytes of one report of progress. */
 export const maxProgressBytes = 16_384;
 
-/** Bytes of a short text for users: a summary, or the reason why a user must decide. */
+/** Recorded steps of one call. */
+export const maxSteps = 500;
+
+/** Bytes of a short text for users: a summary, a step, or the reason why a user must decide. */
 export const maxNoteBytes = 1_000;
 
 /** Characters of the message of an error. */

@@ -29,6 +29,7 @@ const samples: { [Type in Event['type']]: Extract<Event, { type: Type }> } = {
   },
   ask_failed: { ...head, type: 'ask_failed', error: { kind: 'network', message: 'cut' }, durationMs: 1 },
   tool_started: { ...head, ...call, type: 'tool_started', arguments: {} },
+  step: { ...head, ...call, type: 'step', text: 'src/a.ts', called: 'read_file' },
   tool_result: { ...head, ...call, type: 'tool_result', content: [], isError: false, durationMs: 1 },
   approval_requested: {
     ...head,

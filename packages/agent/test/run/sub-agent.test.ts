@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { RunEvent } from '../../src/events/event.ts';
+import { itemsOf } from '../../src/events/items.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
 import { defineTool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
@@ -11,6 +12,7 @@ import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-m
 import { AgentError } from '../../src/values/errors.ts';
 import type { Message } from '../../src/values/message.ts';
 import { textOf } from '../../src/values/message.ts';
+import { maxNoteBytes, maxSteps } from '../../src/values/sizes.ts';
 
 const probe = (effect: Tool['effect']) =>
   defineTool({
@@ -48,6 +50,37 @@ function subAgent(script: readonly ModelStep[], options: Partial<ExecutorOptions
   const agent = scriptedModel(script);
   return { agent, executor: new Executor({ agent, ...options }) };
 }
+
+describe('the steps of a call', () => {
+  const stepping = (count: number, text: string) =>
+    defineTool({
+      ...probe('read'),
+      name: 'research',
+      parameters: { prompt: z.string() },
+      execute: (_args, { step }) => {
+        for (let at = 0; at < count; at += 1) step?.({ text, called: `tool ${at}`, isError: at === 1 });
+        return 'Bone glue.';
+      },
+    });
+
+  it('are recorded in the log and shown with their call, but no model sees them', async () => {
+    const { events, result } = await parent(stepping(2, 'glues.md'));
+    const view = itemsOf(events);
+    const [call] = view.items.flatMap((item) => (item.kind === 'response' ? item.calls : []));
+    expect(call?.steps).toMatchObject([
+      { seq: 4, callId: call?.part.id, toolName: 'research', text: 'glues.md', called: 'tool 0' },
+      { seq: 5, text: 'glues.md', called: 'tool 1', isError: true },
+    ]);
+    expect(JSON.stringify(result.messages)).not.toContain('glues.md');
+  });
+
+  it('are limited in number and length', async () => {
+    const { events } = await parent(stepping(maxSteps + 3, 'x'.repeat(5_000)));
+    const steps = events.filter((event) => event.type === 'step');
+    expect(steps).toHaveLength(maxSteps);
+    for (const { text } of steps) expect(text.length).toBeLessThanOrEqual(maxNoteBytes);
+  });
+});
 
 describe('an executor as a tool', () => {
   it('gives its response to the model, and sees only its prompt', async () => {

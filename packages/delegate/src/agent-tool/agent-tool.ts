@@ -234,7 +234,7 @@ async function work(
   sessions: Sessions,
   id: string,
   args: AgentArgs,
-  { signal, budget, user, ask, progress }: ToolContext,
+  { signal, budget, user, ask, progress, step }: ToolContext,
 ): Promise<ToolOutput> {
   const prompt = requiredArgument(args, 'prompt');
   const inBackground = args.async === true;
@@ -243,7 +243,7 @@ async function work(
     inBackground,
     progress: inBackground ? () => {} : progress,
     ...defined({ user }),
-    ...(!inBackground && { signal, ...defined({ ask }) }),
+    ...(!inBackground && { signal, ...defined({ ask, step }) }),
   };
   const job = await sessions.begin(id, prompt, jobContext);
   if (inBackground) return answerOf(sessions, sessions.get(id));

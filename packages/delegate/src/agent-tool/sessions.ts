@@ -1,4 +1,4 @@
-import type { Limits, Pricing, Spending, ToolContext } from '@cobbler/agent';
+import type { Limits, Pricing, Spending, ToolContext, ToolStep } from '@cobbler/agent';
 import { AgentError, Budget } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
@@ -19,7 +19,7 @@ export interface SessionReport {
 }
 
 /** The context of the tool call that starts a task. */
-export interface JobContext extends Pick<ToolContext, 'user' | 'ask'> {
+export interface JobContext extends Pick<ToolContext, 'user' | 'ask' | 'step'> {
   /** Ends the task. A task in the background is ended only by `destroy` and `close`. */
   readonly signal?: AbortSignal;
   readonly budget: Budget;
@@ -122,12 +122,15 @@ export class Sessions {
       ...(cliSessionId !== undefined && { resumeId: cliSessionId, before: totals }),
     };
     const lines: string[] = [];
+    const open = new Map<string, ToolStep>();
     const calls = new TaskCalls(session, this.#options, context.ask);
     const process: BackendProcess = backend.start(request, {
       call: { budget: share.budget, ...defined({ user: context.user, ask: context.ask }) },
       ...defined({ signal: context.signal }),
       onEvent: (event) => {
-        this.#note(lines, event, context);
+        note(lines, event, context);
+        const step = stepOf(event, open);
+        if (step !== undefined) context.step?.(step);
         if (event.type === 'withdrawn') share.recordTry(event);
         this.#noteSession(id, event);
         calls.note(event);
@@ -228,14 +231,6 @@ export class Sessions {
     if (event.type !== 'session') return;
     const session = this.#options.registry.get(id);
     if (session !== undefined) this.#options.registry.put({ ...session, cliSessionId: event.id });
-  }
-
-  #note(lines: string[], event: BackendEvent, { progress }: JobContext): void {
-    const line = lineOf(event);
-    if (line === undefined) return;
-    lines.push(line);
-    if (lines.length > linesShown) lines.shift();
-    progress(line);
   }
 
   #backend(name: string): Backend {
@@ -344,16 +339,32 @@ function afterTask(session: RegisteredSession, result: BackendResult): Registere
   };
 }
 
-/** Returns one line about an event, for progress updates. */
-function lineOf(event: BackendEvent): string | undefined {
-  if (event.type === 'notice') return firstLine(event.text);
-  if (event.type === 'withdrawn') return firstLine(`retrying: ${event.error.message}`);
+function note(lines: string[], event: BackendEvent, { progress }: JobContext): void {
+  const step = stepOf(event, new Map());
+  const line = firstLine([step?.called, step?.text].filter((part) => part !== undefined).join(' '));
+  if (line === undefined) return;
+  lines.push(line);
+  if (lines.length > linesShown) lines.shift();
+  progress(line);
+}
+
+/** Returns the step that an event is. @param open the calls without a result. */
+function stepOf(event: BackendEvent, open: Map<string, ToolStep>): ToolStep | undefined {
+  if (event.type === 'notice') return { text: event.text };
+  if (event.type === 'withdrawn') return { text: `retrying: ${event.error.message}` };
+  if (event.type === 'result') {
+    const failed = open.get(event.callId);
+    open.delete(event.callId);
+    return event.isError && failed !== undefined ? { ...failed, isError: true } : undefined;
+  }
   if (event.type !== 'part') return undefined;
   const { part } = event;
-  if (part.type === 'text') return firstLine(part.text);
+  if (part.type === 'text') return part.text.trim() === '' ? undefined : { text: part.text };
   if (part.type !== 'tool_call') return undefined;
   const [first] = Object.values(part.arguments);
-  return firstLine(`${part.toolName} ${typeof first === 'string' ? first : ''}`);
+  const step = { text: typeof first === 'string' ? first : '', called: part.toolName };
+  open.set(part.id, step);
+  return step;
 }
 
 function firstLine(text: string): string | undefined {

@@ -118,6 +118,8 @@ function aboutOf(event: Event): string {
       return event.decision;
     case 'finished':
       return event.status;
+    case 'step':
+      return visibleText(`${event.called ?? ''} ${event.text.slice(0, 80)}`);
     case 'ask_failed':
       return event.error.message;
     case 'stop_requested':
