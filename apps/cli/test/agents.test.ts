@@ -35,6 +35,7 @@ describe('the tool agent', () => {
 
   test('runs several agents of one response at the same time, four at most, within the limits of the run', async () => {
     let [running, most] = [0, 0];
+    const four = Promise.withResolvers<void>();
     const tasks = ['1', '2', '3', '4', '5'];
     const { folder, env } = await stage(async (one) => {
       if (isMain(one))
@@ -43,6 +44,9 @@ describe('the tool agent', () => {
           : one.results.join(' ');
       running += 1;
       most = Math.max(most, running);
+      if (running === 4) four.resolve();
+      await four.promise;
+      // A fifth one would arrive now.
       await new Promise((resolve) => setTimeout(resolve, 100));
       running -= 1;
       return `Did ${one.task}.`;
