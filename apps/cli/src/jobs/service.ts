@@ -4,9 +4,9 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RawOptions } from '../config/run-flags.ts';
 import { homeToKeep } from '../session/session-home.ts';
+import { ownCommand } from '../terminal/detach.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
-import { ownCommand } from '../terminal/process-io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** The system on which a service is installed; tests replace it. */

@@ -1,14 +1,12 @@
 import type { Hook } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import { noRestrictions } from '@cobbler/agent/sandbox';
-import { projectRoot } from '../config/instructions.ts';
 import type { SandboxFlags } from '../config/sandbox.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Definitions } from './found-definitions.ts';
-import { mayHaveHooks } from './hook-definitions.ts';
 import { ownCommands } from './own-commands.ts';
-import { placesFor } from './places.ts';
+import { mayHaveHooks, placesFor } from './places.ts';
 
 /**
  * Returns the definitions that may be used in a directory. What a project contains is from an unknown author: in a terminal,
@@ -22,7 +20,7 @@ export async function definitionsIn(
 ): Promise<Definitions> {
   const { project, user } = placesFor(folder, io.env);
   // Most directories have none, and then the readers are not loaded.
-  if (project.length + user.length === 0 && !(await mayHaveHooks(projectRoot(folder), io.env)))
+  if (project.length + user.length === 0 && !(await mayHaveHooks(folder, io.env)))
     return { tools: [], commands: ownCommands, agents: [], hooks: [] };
   return await (await import('./found-definitions.ts')).loadDefinitions(folder, contextFiles, io, asks);
 }

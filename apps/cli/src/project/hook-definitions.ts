@@ -7,6 +7,7 @@ import { defined } from '@cobbler/agent/values';
 import type { Environment } from '../terminal/io.ts';
 import { oneOf } from '../terminal/option-value.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { hookFiles } from './places.ts';
 
 type HookEvent = 'PreToolUse' | 'PostToolUse' | 'UserPromptSubmit' | 'SessionStart' | 'Stop' | 'PreCompact';
 
@@ -30,13 +31,6 @@ type HookList = DefinitionList<HookDefinition>;
 
 const [usualTimeoutS, maxTimeoutS] = [60, 600];
 const maxFileBytes = 1_048_576;
-const projectFiles = ['.cobbler/hooks.json', '.claude/settings.json'];
-
-/** Returns whether the project or the user's configuration may have hooks. */
-export async function mayHaveHooks(root: string, env: Environment): Promise<boolean> {
-  if (projectFiles.some((name) => existsSync(join(root, name)))) return true;
-  return (await loadConfig({ env })).values.hooks !== undefined;
-}
 
 /** Reads the hooks of the user's configuration. @throws UsageError if one of them cannot be used. */
 export async function ownHooks(env: Environment): Promise<HookList> {
@@ -51,7 +45,7 @@ export async function ownHooks(env: Environment): Promise<HookList> {
 export async function projectHooks(root: string, env: Environment): Promise<HookList> {
   const workspace = new Workspace(root, { env });
   const lists: HookList[] = [];
-  for (const name of projectFiles) {
+  for (const name of hookFiles) {
     const path = join(root, name);
     if (!existsSync(path)) continue;
     try {

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { isatty } from 'node:tty';
-import type { DetachedStart, Input, Io, Output } from './io.ts';
+import type { Input, Io, Output } from './io.ts';
 import { openTerminalInput, openTerminalKeyboard } from './keyboard.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -35,34 +32,10 @@ export function processIo(): Io {
     openRawKeyboard: () => (process.stdout.isTTY ? openTerminalInput(process.stdin) : undefined),
     onInterrupt: (listener) => listenTo(interrupts, listener),
     onBrokenPipe: (listener) => listenTo(brokenPipes, listener),
-    detach,
+    // Few commands start processes.
+    detach: async (start) => await (await import('./detach.ts')).detach(start),
     exit: (code) => process.exit(code),
   };
-}
-
-/** The program, the options of Node and the main file of this process. */
-export function ownCommand(): readonly [string, ...string[]] {
-  return [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
-}
-
-function detach({ args, cwd, log, readsInput }: DetachedStart): Promise<number> {
-  const [program, ...own] = ownCommand();
-  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
-  const output = openSync(log, 'a', 0o600);
-  try {
-    const input = readsInput && !stdin.tty ? 'inherit' : 'ignore';
-    const child = spawn(program, [...own, ...args], {
-      ...{ cwd, detached: true, windowsHide: true },
-      stdio: [input, output, output],
-    });
-    child.unref();
-    return new Promise((resolve) => {
-      child.once('error', () => resolve(1));
-      child.once('exit', (code) => resolve(code ?? 1));
-    });
-  } finally {
-    closeSync(output);
-  }
 }
 
 function listenTo(listeners: Set<() => void>, listener: () => void): () => void {
