@@ -39,8 +39,8 @@ async function walk(page: Page): Promise<Focus[]> {
   for (let presses = 0; presses < 80; presses += 1) {
     await page.keyboard.press('Tab');
     const now = await focus(page);
-    if (now.at === steps[0]?.at) break;
-    // After the last element, the focus leaves the page.
+    // After the last element, the focus leaves the page, in Firefox for good.
+    if (now.at === steps[0]?.at || now.at === steps.at(-1)?.at) break;
     if (!/^(BODY|HTML)/.test(now.name)) steps.push(now);
   }
   return steps;
@@ -51,7 +51,8 @@ describe('with the keyboard alone', () => {
     'every element of %s can have the focus, in order and visibly',
     async (name) => {
       const page = (await views[name]?.()) as Page;
-      await page.evaluate('document.activeElement?.blur()');
+      // Tab continues from here, at the beginning of the page.
+      await page.evaluate('((document.body.tabIndex = -1), document.body.focus())');
       const steps = await walk(page);
       expect(steps.length).toBeGreaterThan(5);
       expect(steps.filter(({ isMarked, isOnScreen }) => !(isMarked && isOnScreen))).toEqual([]);
@@ -92,8 +93,11 @@ describe('with the keyboard alone', () => {
     // The rest of the page works again, also after the window became wide while the list was open.
     await opener.click();
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.getByLabel('Message', { exact: true }).click();
-    await expect.poll(async () => (await focus(page)).name).toMatch(/TEXTAREA/);
+    const clicked = async () => {
+      await page.getByLabel('Message', { exact: true }).click();
+      return (await focus(page)).name;
+    };
+    await expect.poll(clicked).toMatch(/TEXTAREA/);
   });
 
   test('the panel and the search return the focus', async () => {
@@ -167,7 +171,7 @@ describe('the settings of a user', () => {
   test.each(Object.entries(views))('%s needs no horizontal scrolling at 320 px', async (_, open) => {
     const page = await open({ viewport: { width: 320, height: 640 } });
     const wide = await page.evaluate(() => [
-      document.documentElement.scrollWidth - innerWidth,
+      Math.max(document.documentElement.scrollWidth - innerWidth, 0),
       // Controls that no scrolling reaches.
       ...[...document.querySelectorAll('button, a, input, textarea, summary')].flatMap((one) => {
         const { left, right } = one.getBoundingClientRect();

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import { rig } from './rig.ts';
@@ -117,11 +116,9 @@ export async function settled(page: Page): Promise<void> {
   ]).then(() => 0)`);
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** Returns what axe finds in the page as it is now, one text for each fault. */
 export async function faultsIn(page: Page): Promise<string[]> {
-  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(`(() => { ${axe}; return 0; })()`);
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(`(() => { ${axe.source}; return 0; })()`);
   return await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.flatMap(({ id, impact, nodes }) =>
       nodes.map(({ target, failureSummary }) => [impact, id, target.join(' '), failureSummary].join(' | '))))`);

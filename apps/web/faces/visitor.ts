@@ -66,12 +66,8 @@ export async function stands(page: Page, words: string | RegExp): Promise<void> 
 
 /** Allows the call that is shown, after scrolling to its end. */
 export async function allow(page: Page): Promise<void> {
-  const [more, once] = [/^Show more/, /^Allow once/].map((name) => page.getByRole('button', { name }));
-  while ((await once?.count()) === 0) {
-    if ((await more?.count()) !== 0) await more?.click();
-    await page.waitForTimeout(20);
-  }
-  await once?.click();
+  await page.locator('.approval-body').evaluate((body) => body.scrollTo(0, body.scrollHeight));
+  await page.getByRole('button', { name: /^Allow once/ }).click();
 }
 
 /** Returns the id of the session that the page shows. */

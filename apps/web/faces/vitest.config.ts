@@ -23,6 +23,7 @@ const config: ViteUserConfigExport = defineConfig({
           include: ['*.test.ts'],
           exclude: name === 'chromium' ? [] : onlyChromium,
           env: { COBBLER_PAGE_BROWSER: name },
+          testTimeout: name === 'chromium' ? 60_000 : 120_000,
         },
       })),
     environment: 'node',

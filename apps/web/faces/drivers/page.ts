@@ -389,7 +389,7 @@ class DrivenLocator {
       if (box().left !== left || box().top !== top) return 'it moves';
       const [x, y] = [left + width / 2, top + height / 2];
       const hit = document.elementFromPoint(x, y);
-      if (hit === null || !(one.contains(hit) || hit.contains(one) || hit.closest('label') !== null)) return 'it is covered';
+      if (hit === null || !(one.contains(hit) || hit.closest('label') !== null)) return 'it is covered';
       return { x, y };
     }`;
     return await this.#until(async () => {

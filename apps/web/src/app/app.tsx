@@ -91,6 +91,7 @@ function useDrawerFocus(isOpen: boolean, close: () => void): void {
     drawer?.addEventListener('keydown', onKeyDown);
     const narrow = matchMedia('(max-width: 760px)');
     narrow.addEventListener('change', close);
+    if (!narrow.matches) close();
     return () => {
       narrow.removeEventListener('change', close);
       stage?.toggleAttribute('inert', false);
