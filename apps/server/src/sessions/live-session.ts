@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
-import { currentParts } from '@cobbler/agent/events';
 import type { Harness, HarnessResumeOptions, SharedStore } from '@cobbler/agent/harness';
 import { followRun, receiveRequests, sharedStore } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
@@ -10,8 +8,10 @@ import { mayAccess, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
+import type { KnownRun } from './known-runs.ts';
+import { digestOf, KnownRuns } from './known-runs.ts';
 import type { ReadLog } from './log-pages.ts';
-import { logPages, pageLength } from './log-pages.ts';
+import { pageLength } from './log-pages.ts';
 import { SessionUsageCounter } from './session-usage.ts';
 import type { TokenBudgets } from './token-budgets.ts';
 
@@ -33,12 +33,6 @@ export interface Accepted {
 
 /** A prompt for a session. */
 export type PromptContent = string | readonly UserPart[];
-
-interface KnownRun {
-  readonly seq: number;
-  /** A hash of the prompt, because the prompt itself may be long. */
-  readonly digest: string;
-}
 
 /** What a session needs of its server. */
 export interface SessionServices {
@@ -65,8 +59,7 @@ export class LiveSession {
   #access: OwnedSession;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
-  #known: Map<string, KnownRun> | undefined;
-  #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
+  readonly #known = new KnownRuns();
   readonly #onEvent: (event: RunEvent) => void;
   readonly #budgets: TokenBudgets;
   readonly #tokens: Pick<TokenStore, 'list'>;
@@ -133,8 +126,7 @@ export class LiveSession {
     this.#access = { user, shares };
     if (isOther) {
       this.usage = new SessionUsageCounter();
-      this.#known = undefined;
-      this.#reading = undefined;
+      this.#known.forget();
     }
     // The list lacks tokens that have just expired, whose streams are still open.
     const may = this.#tokens.list().filter((token) => mayAccess(token, this.#access));
@@ -371,7 +363,7 @@ export class LiveSession {
   #show(event: RunEvent): void {
     if (isStored(event)) {
       if (event.seq === 1) this.belongTo({ user: event.user });
-      noteRun(this.#known, event);
+      this.#known.note(event);
     }
     // A client that has seen the end may send the next prompt immediately.
     if (event.type === 'finished' && event.runId === this.#followed?.id) this.#end(this.#followed);
@@ -416,39 +408,10 @@ export class LiveSession {
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
-  /** Returns the prompts of the session by run. The complete log is read once, and only for the first request with a key. */
   async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
     // Another process may have started it since.
-    if (this.#reading !== undefined) await this.publishOthers();
-    this.#reading ??= this.#readRuns();
-    return await this.#reading;
+    if (this.#known.isUsed) await this.publishOthers();
+    const read: ReadLog = (after, limit) => this.#store.read(this.id, after, limit);
+    return await this.#known.all(read, (seq) => this.broadcast.begin(seq));
   }
-
-  async #readRuns(): Promise<ReadonlyMap<string, KnownRun>> {
-    // Set immediately, so that events in the meantime are recorded too.
-    const known = new Map<string, KnownRun>();
-    this.#known = known;
-    const read = (after: number, limit: number) => this.#store.read(this.id, after, limit);
-    let seq = 0;
-    try {
-      for await (const page of logPages(read)) {
-        for (const event of page) noteRun(known, event);
-        seq = page.at(-1)?.seq ?? seq;
-      }
-      this.broadcast.begin(seq);
-      return known;
-    } catch (error) {
-      this.#reading = undefined;
-      throw error;
-    }
-  }
-}
-
-function noteRun(known: Map<string, KnownRun> | undefined, event: Event): void {
-  if (event.type !== 'user' || event.steer === true) return;
-  known?.set(event.runId, { seq: event.seq, digest: digestOf(event.content) });
-}
-
-function digestOf(content: readonly UserPart[]): string {
-  return hash('sha256', JSON.stringify(currentParts(content)), 'base64');
 }
