@@ -8,10 +8,10 @@ import { mayAccess, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
-import type { KnownRun } from './known-run.ts';
-import { digestOf, noteRun } from './known-run.ts';
+import type { KnownRun } from './known-runs.ts';
+import { digestOf, KnownRuns } from './known-runs.ts';
 import type { ReadLog } from './log-pages.ts';
-import { logPages, pageLength } from './log-pages.ts';
+import { pageLength } from './log-pages.ts';
 import { SessionUsageCounter } from './session-usage.ts';
 import type { TokenBudgets } from './token-budgets.ts';
 
@@ -62,8 +62,7 @@ export class LiveSession {
   #access: OwnedSession;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
-  #known: Map<string, KnownRun> | undefined;
-  #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
+  readonly #known = new KnownRuns();
   readonly #onEvent: (event: RunEvent) => void;
   readonly #budgets: TokenBudgets;
   readonly #tokens: Pick<TokenStore, 'list'>;
@@ -136,8 +135,7 @@ export class LiveSession {
     this.#access = { user, shares };
     if (isOther) {
       this.usage = new SessionUsageCounter();
-      this.#known = undefined;
-      this.#reading = undefined;
+      this.#known.forget();
     }
     // The list lacks tokens that have just expired, whose streams are still open.
     const may = this.#tokens.list().filter((token) => mayAccess(token, this.#access));
@@ -378,7 +376,7 @@ export class LiveSession {
   #show(event: RunEvent): void {
     if (isStored(event)) {
       if (event.seq === 1) this.belongTo({ user: event.user });
-      noteRun(this.#known, event);
+      this.#known.note(event);
     }
     // A client that has seen the end may send the next prompt immediately.
     if (event.type === 'finished' && event.runId === this.#followed?.id) this.#end(this.#followed);
@@ -423,30 +421,10 @@ export class LiveSession {
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
-  /** Returns the prompts of the session by run. The complete log is read once, and only for the first request with a key. */
   async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
     // Another process may have started it since.
-    if (this.#reading !== undefined) await this.publishOthers();
-    this.#reading ??= this.#readRuns();
-    return await this.#reading;
-  }
-
-  async #readRuns(): Promise<ReadonlyMap<string, KnownRun>> {
-    // Set immediately, so that events in the meantime are recorded too.
-    const known = new Map<string, KnownRun>();
-    this.#known = known;
-    const read = (after: number, limit: number) => this.#store.read(this.id, after, limit);
-    let seq = 0;
-    try {
-      for await (const page of logPages(read)) {
-        for (const event of page) noteRun(known, event);
-        seq = page.at(-1)?.seq ?? seq;
-      }
-      this.broadcast.begin(seq);
-      return known;
-    } catch (error) {
-      this.#reading = undefined;
-      throw error;
-    }
+    if (this.#known.isUsed) await this.publishOthers();
+    const read: ReadLog = (after, limit) => this.#store.read(this.id, after, limit);
+    return await this.#known.all(read, (seq) => this.broadcast.begin(seq));
   }
 }

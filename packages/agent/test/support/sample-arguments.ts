@@ -1,9 +1,7 @@
 import { memoryBlobs } from '../../src/context/index.ts';
 import { emptyItems, emptyState } from '../../src/events/index.ts';
-import { createHarness } from '../../src/harness/index.ts';
 import type { Executor } from '../../src/index.ts';
 import { memoryStore, systemRuntime } from '../../src/index.ts';
-import { sqliteStore } from '../../src/node/index.ts';
 import type { BudgetStore } from '../../src/store/budgets/index.ts';
 import { memoryBudgets } from '../../src/store/budgets/index.ts';
 import { emptyStats } from '../../src/store/index.ts';
@@ -186,9 +184,6 @@ const samples: Readonly<Record<string, Sample>> = {
   'sqliteStore().keepSnapshot': () => ['session-1', emptyState(), { epoch: 1 }],
   'sqliteStore().costs': () => [costQuery],
   'sqliteStore().deleteCosts': () => [1],
-  'sqliteStore().send': () => ['session-1', 'message'],
-  'sqliteStore().receive': () => ['session-1'],
-  'sqliteStore().search': () => [{ words: 'go', limit: 2 }],
   storeError: () => [new Error('no'), 'file', 'sessions'],
   ...programSamples,
   ...storeSamples,
@@ -287,13 +282,6 @@ const samples: Readonly<Record<string, Sample>> = {
   'createHarness().resume': () => [{ runId: 'run-1' }],
   'createHarness().steer': () => ['Stop.'],
   'createHarness().fork': () => [{ upToSeq: 1 }],
-  sharedStore: () => [filledStore()],
-  receiveRequests: () => [
-    sqliteStore(newFile()),
-    createHarness({ agent: agent() }).prompt('Go.'),
-    { pollMs: 1_000_000 },
-  ],
-  followRun: () => [sqliteStore(newFile()), 'session-1', { pollMs: 1_000_000 }],
   readVerdict: () => ['allow'],
   firstOf: () => [() => undefined, () => undefined],
   keepLast: () => [2],

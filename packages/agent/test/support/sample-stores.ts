@@ -1,4 +1,7 @@
+import { createHarness } from '../../src/harness/index.ts';
+import { sqliteStore } from '../../src/node/index.ts';
 import type { Sample } from './sample-values.ts';
+import { agent, filledStore, newFile } from './sample-values.ts';
 
 /** Arguments of the methods of stores that manage sessions. */
 export const storeSamples: Readonly<Record<string, Sample>> = {
@@ -12,6 +15,17 @@ export const storeSamples: Readonly<Record<string, Sample>> = {
   'sqliteStore().rename': () => ['session-1', 'A title'],
   'sqliteStore().share': () => ['session-1', 'ann', 'read'],
   'sqliteStore().prune': () => [{ olderThanMs: 10, keepLast: 10 }],
+  'sqliteStore().send': () => ['session-1', 'message'],
+  'sqliteStore().receive': () => ['session-1'],
+  'sqliteStore().search': () => [{ words: 'go', limit: 2 }],
+  sharedStore: () => [filledStore()],
+  receiveRequests: () => [
+    sqliteStore(newFile()),
+    createHarness({ agent: agent() }).prompt('Go.'),
+    { pollMs: 1_000_000 },
+  ],
+  followRun: () => [sqliteStore(newFile()), 'session-1', { pollMs: 1_000_000 }],
+  readSearchQuery: () => [{ words: 'go', limit: 2 }],
   readShareLevel: () => ['read'],
   changedShares: () => [[{ user: 'ann', may: 'read' }], 'ann', 'use'],
 };
