@@ -82,6 +82,9 @@ const settleMs = 1000;
 /** Minimum interval between progress updates, in milliseconds. */
 const progressMs = 100;
 
+/** Maximum number of lines in one of them. A user sees about as many while the command runs. */
+const progressLines = 4;
+
 /**
  * Runs a shell command in the workspace, in a sandbox. Inside, the command can do what the sandbox allows; the gate
  * decides whether it runs. A call that needs more, such as the network, must be decided by a user.
@@ -264,24 +267,22 @@ function outcomeOf({ cause, code, signal, error }: ProcessEnd, timeoutMs: number
   return outcomes[cause];
 }
 
-/** Reports the newest line of output, at a limited rate. */
+/** Reports the newest complete lines of output since the last report, at a limited rate. */
 function progress(context: ToolContext, runtime: Pick<Runtime, 'monotonic'>): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder();
   let last = Number.NEGATIVE_INFINITY;
+  let text = '';
   return (chunk) => {
-    const text = decoder.decode(chunk.subarray(-4096), { stream: true });
+    text = (text + decoder.decode(chunk.subarray(-4096), { stream: true })).slice(-4096);
     const now = runtime.monotonic();
     if (now - last < progressMs) return;
-    const line = lastLine(text);
-    if (line === undefined) return;
+    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+    const lines = commandText(text.slice(0, end))
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    text = text.slice(end);
+    if (lines.length === 0) return;
     last = now;
-    context.progress(line);
+    for (const line of lines.slice(-progressLines)) context.progress(line.trimEnd().slice(0, 200));
   };
-}
-
-/** Returns the last complete line of the output that is not blank, as a progress update of at most 200 characters. */
-function lastLine(raw: string): string | undefined {
-  const lines = commandText(raw).split('\n');
-  const line = lines.findLast((one) => one.trim() !== '');
-  return line === undefined ? undefined : line.trim().slice(0, 200);
 }

@@ -73,7 +73,7 @@ export class InteractiveChat {
     this.#shell = new ShellCommands({
       style: parts.style,
       place: { folder: host.folder, env: io.env },
-      show: (lines) => this.#isOver || this.#page.lines(lines),
+      show: (lines) => this.#isOver || this.#page.aside(lines),
       onChange: () => this.#draw(),
     });
     this.#notes = new PromptNotes(host.local?.permission);
@@ -144,9 +144,9 @@ export class InteractiveChat {
       handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.handle(event) },
       onTrouble: (message) => {
         const words = `${visible(message)} The chat will continue without being saved.`;
-        this.#page.lines([this.#parts.style.yellow(words)]);
+        this.#page.aside([this.#parts.style.yellow(words)]);
       },
-      onNotice: (line) => this.#page.lines([this.#parts.style.yellow(visible(line))]),
+      onNotice: (line) => this.#page.aside([this.#parts.style.yellow(visible(line))]),
       onLost: () => {
         this.#link = 'reconnecting…';
         this.#draw();
@@ -158,7 +158,7 @@ export class InteractiveChat {
         this.#link = undefined;
         const { style } = this.#parts;
         const what = events === 0 ? 'reconnected' : `received ${plural(events, 'event')}`;
-        this.#page.lines([style.dim(`${style.marks.bullet} ${what}`)]);
+        this.#page.aside([style.dim(`${style.marks.bullet} ${what}`)]);
         this.#draw();
       },
     };
@@ -265,7 +265,7 @@ export class InteractiveChat {
   #expand(): void {
     const { ledger, steps } = this.#conversation;
     const last = ledger.lastResult;
-    this.#page.lines(resultLines(last, steps.get(last?.callId ?? ''), this.#parts.style));
+    this.#page.aside(resultLines(last, steps.get(last?.callId ?? ''), this.#parts.style));
   }
 
   #enter(text: string): void {
@@ -279,7 +279,7 @@ export class InteractiveChat {
     if (!this.#conversation.isRunning) return this.#say(text, named);
     if (this.#conversation.steer(text)) return;
     this.#next.push({ text, named });
-    this.#page.lines([this.#parts.style.dim(`↳ next: ${visible(text.trim())}`)]);
+    this.#page.aside([this.#parts.style.dim(`↳ next: ${visible(text.trim())}`)]);
   }
 
   /** Attaches the files that `named` names: the author of a command may not choose them. */
@@ -294,7 +294,7 @@ export class InteractiveChat {
   }
 
   #command(line: string): void {
-    this.#page.lines(['', this.#parts.style.dim(visible(line))]);
+    this.#page.aside(['', this.#parts.style.dim(visible(line))]);
     // Commands run one after another, because each may change the conversation that the next one uses.
     this.#commands = this.#commands
       .then(() => runCommand(line, this.#commandContext()))
@@ -311,7 +311,7 @@ export class InteractiveChat {
       conversation: this.#conversation,
       notes: this.#notes,
       columns: () => screen.columns(),
-      say: (lines) => this.#page.lines(lines),
+      say: (lines) => this.#page.aside(lines),
       pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#settle(onPick(name))),
       ask: (question, onYes) => this.#prompter.ask(question, () => this.#settle(onYes())),
       send: (text, named) => this.#send(text, named),
@@ -356,7 +356,7 @@ export class InteractiveChat {
   }
 
   #complain(error: unknown): void {
-    this.#page.lines(complaintLines(error, this.#parts));
+    this.#page.aside(complaintLines(error, this.#parts));
   }
 
   #draw(): void {

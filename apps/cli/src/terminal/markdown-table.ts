@@ -1,5 +1,5 @@
 import type { StyledWord } from './inline-markdown.ts';
-import { InlineStyle, linkAt } from './inline-markdown.ts';
+import { InlineStyle } from './inline-markdown.ts';
 import type { Style } from './style.ts';
 import { splitText, widthOf } from './text-width.ts';
 
@@ -85,23 +85,9 @@ function align({ plain, styled }: StyledWord, width: number, rule: string): stri
   return ' '.repeat(before) + styled + ' '.repeat(room - before);
 }
 
-/** Returns the words of a cell; a link is its text and its address. */
 function wordsOf(cell: string, style: Style): StyledWord[] {
   const inline = new InlineStyle(style);
-  const words: StyledWord[] = [];
-  for (let rest = cell; rest !== ''; ) {
-    const found = style.color && !inline.isCode ? linkAt(rest) : undefined;
-    if (typeof found === 'object') {
-      words.push(...found.words.map((word) => inline.word(word)));
-      if (found.address !== '') words.push({ plain: found.address, styled: style.dim(found.address) });
-      rest = rest.slice(found.length).trimStart();
-    } else {
-      const [word = rest] = /^[^ \t]+/.exec(rest) ?? [];
-      words.push(inline.word(word));
-      rest = rest.slice(word.length).trimStart();
-    }
-  }
-  return words;
+  return (cell.match(/[^ \t]+/g) ?? []).map((word) => inline.word(word));
 }
 
 /** Breaks the words of a cell into lines. A word that is too long is broken too, without its style. */

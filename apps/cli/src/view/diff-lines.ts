@@ -3,7 +3,7 @@ import { CodeLines, paintTokens, tokensBetween } from '../terminal/code-colors.t
 import { visible } from '../terminal/escape.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, splitText } from '../terminal/text-width.ts';
-import type { Range } from './changed-words.ts';
+import type { ChangedPart } from './changed-words.ts';
 import { changedWords } from './changed-words.ts';
 
 /** A longer diff has no colors of its language and no marked words, because finding them takes time. */
@@ -140,37 +140,30 @@ function paintersOf(
     const tokens = code[line.sign]?.next(text) ?? [{ text }];
     const paint = line.sign === '+' ? style.green : style.red;
     const painted = (from: number, to: number) => paintTokens(tokensBetween(tokens, from, to), style, paint);
+    const [begin, end] = changed.get(line) ?? [0, 0];
     return (from, to) => {
-      let at = from;
-      let shown = '';
-      for (const range of changed.get(line) ?? []) {
-        const [begin, end] = range.map((place) => Math.min(to, Math.max(at, place))) as [number, number];
-        shown += painted(at, begin) + style.underline(style.bold(painted(begin, end)));
-        at = end;
-      }
-      return shown + painted(at, to);
+      const within = (place: number) => Math.min(to, Math.max(from, place));
+      const [first, last] = [within(begin), within(end)];
+      const marked = style.underline(style.bold(painted(first, last)));
+      return painted(from, first) + marked + painted(last, to);
     };
   });
 }
 
-/** Returns the changed words of lines that replace each other: the first removed line and the first added one, and so on. */
-function changesOf(lines: readonly (DiffLine | undefined)[]): Map<DiffLine, readonly Range[]> {
-  const changed = new Map<DiffLine, readonly Range[]>();
+/** Returns the changed parts of lines that replace each other: the first removed line and the first added one, and so on. */
+function changesOf(lines: readonly (DiffLine | undefined)[]): Map<DiffLine, ChangedPart> {
+  const changed = new Map<DiffLine, ChangedPart>();
   let removed: DiffLine[] = [];
-  let wasAdded = false;
-  for (const line of lines) {
-    if (line?.sign === '-') {
-      if (wasAdded) removed = [];
-      removed.push(line);
-    } else if (line?.sign !== '+') removed = [];
+  for (const [index, line] of lines.entries()) {
+    if (line?.sign === '-') removed = lines[index - 1]?.sign === '-' ? [...removed, line] : [line];
+    else if (line?.sign !== '+') removed = [];
     else {
       const other = removed.shift();
-      const [before, after] =
-        other === undefined ? [[], []] : changedWords(shownText(other), shownText(line));
-      if (other !== undefined) changed.set(other, before);
-      changed.set(line, after);
+      const parts = other && changedWords(shownText(other), shownText(line));
+      if (other === undefined || parts === undefined) continue;
+      changed.set(other, parts[0]);
+      changed.set(line, parts[1]);
     }
-    wasAdded = line?.sign === '+';
   }
   return changed;
 }
