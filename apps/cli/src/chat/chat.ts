@@ -13,11 +13,14 @@ import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
 import { complaintLines, headerLines, resultLines, statusFacts } from './facts.ts';
 import type { ChatListener } from './host.ts';
+import type { ReadProgram } from './input/clipboard.ts';
+import { clipboardImage, PastedImages, programReader } from './input/clipboard.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
+import { VimKeys } from './input/vim.ts';
 import { inputView, noteLines, placeholderOf } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { PromptNotes } from './prompt-notes.ts';
@@ -34,6 +37,10 @@ export interface ChatParts extends Pick<ConversationPorts, 'io' | 'host' | 'scre
   readonly sessionId?: string;
   /** Default: a bell. */
   readonly notify?: Notify;
+  /** True for the keys of Vim. Default: those of a shell. */
+  readonly vim?: boolean;
+  /** Runs the programs that read the clipboard. Default: those of this machine. */
+  readonly readProgram?: ReadProgram;
   /** The first prompt, sent immediately. */
   readonly prompt?: readonly UserPart[];
 }
@@ -58,6 +65,7 @@ export class InteractiveChat {
   readonly #next: { readonly text: string; readonly named: string }[] = [];
   readonly #shell: ShellCommands;
   readonly #notes: PromptNotes;
+  readonly #images: PastedImages = new PastedImages();
   #commands: Promise<void> = Promise.resolve();
   readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
@@ -69,6 +77,7 @@ export class InteractiveChat {
     const { io, screen, history, host, notify } = parts;
     this.#page = new LivePage(io.stdout, screen, io.clock);
     this.#prompter = new Prompter(history, host.folder, host.local?.commands);
+    if (parts.vim === true) this.#prompter.vim = new VimKeys();
     this.#attention = new Attention(io, notify);
     this.#shell = new ShellCommands({
       style: parts.style,
@@ -201,12 +210,15 @@ export class InteractiveChat {
         return this.#redraw();
       case 'expand':
         return this.#expand();
+      case 'paste_image':
+        return this.#settle(this.#pasteImage());
       case 'end_of_input':
         if (this.#prompter.isEmpty) this.#leave();
         return;
     }
     const { dialog } = this.#conversation;
-    const isSwap = (key.type === 'tab' || key.type === 'escape') && dialog !== undefined && !dialog.isTyping;
+    const isLeaving = key.type === 'escape' && this.#prompter.vim?.mode !== 'insert';
+    const isSwap = (key.type === 'tab' || isLeaving) && dialog !== undefined && !dialog.isTyping;
     if (isSwap && this.#prompter.swapDraft()) return;
     if (this.#answers(key)) return;
     if (key.type === 'up' && this.#prompter.isEmpty && !this.#prompter.isBusy) {
@@ -277,7 +289,8 @@ export class InteractiveChat {
 
   #send(text: string, named: string): void {
     if (!this.#conversation.isRunning) return this.#say(text, named);
-    if (this.#conversation.steer(text)) return;
+    // Only a prompt can contain an image.
+    if (this.#images.in(named).length === 0 && this.#conversation.steer(text)) return;
     this.#next.push({ text, named });
     this.#page.aside([this.#parts.style.dim(`↳ next: ${visible(text.trim())}`)]);
   }
@@ -286,11 +299,22 @@ export class InteractiveChat {
   #say(text: string, named: string): void {
     const { parts, missing } = withReferences(named, this.#parts.host.folder);
     const notes = [...this.#shell.takeOutput(), ...this.#notes.take()];
-    this.#conversation.say([{ type: 'text', text }, ...parts.slice(1), ...notes]);
+    this.#conversation.say([{ type: 'text', text }, ...parts.slice(1), ...this.#images.in(named), ...notes]);
     if (missing.length > 0) {
       const names = missing.map((name) => visible(name)).join(', ');
       this.#page.lines([this.#parts.style.yellow(`  sent as text, because no such file exists: ${names}`)]);
     }
+  }
+
+  async #pasteImage(): Promise<void> {
+    const { io, host, readProgram = programReader(io.env, host.folder) } = this.#parts;
+    const image = await clipboardImage(this.#images.nextName, readProgram, io.env);
+    this.#prompter.label(this.#images.add(image));
+  }
+
+  #switchVim(): boolean {
+    this.#prompter.vim = this.#prompter.vim === undefined ? new VimKeys() : undefined;
+    return this.#prompter.vim !== undefined;
   }
 
   #command(line: string): void {
@@ -312,7 +336,8 @@ export class InteractiveChat {
       notes: this.#notes,
       columns: () => screen.columns(),
       say: (lines) => this.#page.aside(lines),
-      pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#settle(onPick(name))),
+      pick: (title, items, onPick, current) =>
+        this.#prompter.pick(title, items, (name) => this.#settle(onPick(name)), current),
       ask: (question, onYes) => this.#prompter.ask(question, () => this.#settle(onYes())),
       send: (text, named) => this.#send(text, named),
       open: (sessionId, how) => this.#open(sessionId, how),
@@ -321,6 +346,8 @@ export class InteractiveChat {
       rewinds: this.#rewinds,
       // Everything that draws shares this style.
       setTheme: (theme) => void Object.assign(style, styleFor(screen, theme)),
+      switchVim: () => this.#switchVim(),
+      pasteImage: () => this.#pasteImage(),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
       leave: () => this.#leave(),
     };
@@ -372,7 +399,10 @@ export class InteractiveChat {
           editor: view.editor,
           above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
-          status: statusFacts(host, this.#conversation, [this.#notice, this.#link ?? ''], style),
+          status: [
+            ...(this.#prompter.vim === undefined ? [] : [`${this.#prompter.vim.mode} mode`]),
+            ...statusFacts(host, this.#conversation, [this.#notice, this.#link ?? ''], style),
+          ],
           placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,

@@ -109,7 +109,13 @@ export class Conversation {
   recall(past: readonly Event[]): void {
     this.remember(past);
     const { page, style } = this.#ports;
-    const view = { style, columns: this.#ports.screen.columns(), tty: true, verbose: false, colored: maxPast };
+    const view = {
+      style,
+      columns: this.#ports.screen.columns(),
+      tty: true,
+      verbose: false,
+      colored: maxPast,
+    };
     const lines = pastLines(past, this.#newBook(), view);
     const left = lines.length - maxPast;
     if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier input')}`)]);

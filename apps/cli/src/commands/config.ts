@@ -63,6 +63,7 @@ async function show(io: Io): Promise<number> {
     stored('audit', 'on'),
     stored('notify', 'bell'),
     stored('theme', 'dark'),
+    stored('vim', false),
     ...providerNames.map((name): Row => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }];

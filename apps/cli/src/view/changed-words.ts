@@ -25,5 +25,5 @@ export function changedWords(before: string, after: string): [ChangedPart, Chang
 }
 
 function wordsOf(text: string): string[] {
-  return text.match(/[\p{L}\p{N}_]+|\s+|[^]/gu) ?? [];
+  return text.match(/[\p{L}\p{N}_]+|\s+|[\s\S]/gu) ?? [];
 }

@@ -37,7 +37,9 @@ test('what was sent is shown before the next report, at the end and after two se
     if (end === 'lines') page.lines(['report']);
     else if (end === 'close') page.close();
     else io.clock.advance(2000);
-    expect(text()).toBe({ lines: 'One\naside\nreport\n›', close: 'One\naside\n›', wait: 'One\naside\n\n›' }[end]);
+    expect(text()).toBe(
+      { lines: 'One\naside\nreport\n›', close: 'One\naside\n›', wait: 'One\naside\n\n›' }[end],
+    );
     page.text('Two');
     io.clock.advance(5000);
     expect(text().split('aside')).toHaveLength(2);

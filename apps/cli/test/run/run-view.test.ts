@@ -150,7 +150,7 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/\n {4}2\\x1b\[2J\n {4}3\n {4}4\n {4}x{10,}…\n. run_command/);
     show({ type: 'progress', callId: 'c0', toolName: 'other', text: 'step 2' });
     io.clock.advance(200);
-    expect(page()).toMatch(/run_command sleep 9: step 2 · 1 s/);
+    expect(page()).toMatch(/run_command sleep 9: step 2 · 2 s/);
   });
 
   test('continues a line of text after a footer appeared below it', () => {

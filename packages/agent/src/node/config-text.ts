@@ -119,6 +119,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   allowHosts: hosts,
   notify: words('bell', 'desktop', 'off'),
   theme: words('dark', 'light', 'none', 'colorblind'),
+  vim: yesOrNo,
   mcp: mcpProblem,
 };
 

@@ -94,6 +94,8 @@ export interface FileConfig extends AgentConfig {
   readonly notify?: 'bell' | 'desktop' | 'off';
   /** The colors of the chat. Default `dark`. */
   readonly theme?: 'dark' | 'light' | 'none' | 'colorblind';
+  /** True if the input of the chat has the keys of Vim. Default false. */
+  readonly vim?: boolean;
   /** Model Context Protocol servers whose tools the model may call, by name. */
   readonly mcp?: Readonly<Record<string, McpServerConfig>>;
 }
