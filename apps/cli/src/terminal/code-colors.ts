@@ -62,5 +62,9 @@ export function paintTokens(
   style: Style,
   otherwise: (text: string) => string = (text) => text,
 ): string {
-  return tokens.map(({ text, kind }) => (kind === undefined ? otherwise : style.code[kind])(text)).join('');
+  const paint = ({ text, kind }: Token) => {
+    if (kind === undefined) return otherwise(text);
+    return kind === 'comment' ? style.dim(otherwise(text)) : style.code[kind](text);
+  };
+  return tokens.map(paint).join('');
 }

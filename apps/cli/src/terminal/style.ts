@@ -80,8 +80,8 @@ export interface Style {
   readonly green: Paint;
   readonly yellow: Paint;
   readonly cyan: Paint;
-  /** The colors of code. */
-  readonly code: Readonly<Record<TokenKind, Paint>>;
+  /** The colors of code; comments are dimmed. */
+  readonly code: Readonly<Record<Exclude<TokenKind, 'comment'>, Paint>>;
   readonly marks: Marks;
 }
 
@@ -95,12 +95,11 @@ export function styleFor(screen: StyledScreen, theme: Theme = 'dark'): Style {
   const paint = (open: number | string, close: number): Paint =>
     color ? (text) => (text === '' ? '' : `\x1b[${open}m${text}\x1b[${close}m`) : (text) => text;
   const [red, green, yellow, cyan, keyword, string, number, name] = palettes[theme];
-  const dim = paint(2, 22);
   return {
     theme,
     color,
     bold: paint(1, 22),
-    dim,
+    dim: paint(2, 22),
     italic: paint(3, 23),
     underline: paint(4, 24),
     strike: paint(9, 29),
@@ -111,7 +110,6 @@ export function styleFor(screen: StyledScreen, theme: Theme = 'dark'): Style {
     code: {
       keyword: paint(keyword, 39),
       string: paint(string, 39),
-      comment: dim,
       number: paint(number, 39),
       name: paint(name, 39),
       added: paint(green, 39),
