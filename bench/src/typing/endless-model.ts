@@ -20,7 +20,13 @@ export async function startEndlessModel(): Promise<{ readonly url: string; close
     const send = (type: string, data: object) =>
       response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
     const usage = { input_tokens: 1000, output_tokens: 1 };
-    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-5-5', content: [] };
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-5-5',
+      content: [],
+    };
     send('message_start', { message: { ...message, stop_reason: null, stop_sequence: null, usage } });
     send('content_block_start', { index: 0, content_block: { type: 'text', text: '' } });
     const chunks = `${answer}\n\n`.match(/[\s\S]{1,6}/g) ?? [];

@@ -37,7 +37,11 @@ async function main(): Promise<void> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: home, COBBLER_HOME: join(home, 'cobbler') };
     const place = { cwd: home, env };
     await importSession(home, env);
-    const service = { ANTHROPIC_API_KEY: 'sk-ant-bench', ANTHROPIC_BASE_URL: model.url, COBBLER_SANDBOX: 'off' };
+    const service = {
+      ANTHROPIC_API_KEY: 'sk-ant-bench',
+      ANTHROPIC_BASE_URL: model.url,
+      COBBLER_SANDBOX: 'off',
+    };
     const chat = inTerminal([process.execPath, cli, 'chat', '-c'], { ...place, env: { ...env, ...service } });
     const readline = inTerminal([process.execPath, '-e', echo], place);
     open.push(chat, readline);
@@ -65,7 +69,10 @@ async function importSession(home: string, env: Readonly<Record<string, string>>
   const content = [{ type: 'text', text: 'Take notes.' }];
   const whole = [
     { ...head(1), type: 'user', content },
-    ...Array.from({ length: events - 1 }, (_, index) => ({ ...eventAt('bench', index + 1), ...head(index + 2) })),
+    ...Array.from({ length: events - 1 }, (_, index) => ({
+      ...eventAt('bench', index + 1),
+      ...head(index + 2),
+    })),
   ];
   writeFileSync(file, whole.map((event) => `${JSON.stringify(event)}\n`).join(''));
   mkdirSync(join(home, 'cobbler'), { mode: 0o700 });
@@ -86,7 +93,13 @@ async function typed(program: TerminalProgram): Promise<number[]> {
   return times;
 }
 
-function report({ chat, readline }: { readonly chat: readonly number[]; readonly readline: readonly number[] }): void {
+function report({
+  chat,
+  readline,
+}: {
+  readonly chat: readonly number[];
+  readonly readline: readonly number[];
+}): void {
   const row = (name: string, of: readonly number[]) =>
     `${name.padEnd(26)}${[0.5, 0.99, 1].map((share) => quantile(of, share).toFixed(2).padStart(9)).join('')}`;
   const ratio = (share: number) => (quantile(chat, share) / quantile(readline, share)).toFixed(2).padStart(9);
@@ -98,7 +111,9 @@ function report({ chat, readline }: { readonly chat: readonly number[]; readonly
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
   if (quantile(chat, 0.99) <= budgetMs) return;
-  process.stdout.write(`The 99th percentile is above its budget of ${budgetMs} ms. Other load on the machine delays both rows.\n`);
+  process.stdout.write(
+    `The 99th percentile is above its budget of ${budgetMs} ms. Other load on the machine delays both rows.\n`,
+  );
   if (!values['no-strict']) process.exitCode = 1;
 }
 

@@ -34,7 +34,10 @@ export function inTerminal(
   });
   const until = (text: string) =>
     new Promise<void>((done, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no ${JSON.stringify(text)} in ${JSON.stringify(seen.slice(-2000))}`)), patienceMs);
+      const timer = setTimeout(
+        () => reject(new Error(`no ${JSON.stringify(text)} in ${JSON.stringify(seen.slice(-2000))}`)),
+        patienceMs,
+      );
       const resolve = () => {
         clearTimeout(timer);
         seen = '';

@@ -1,26 +1,26 @@
-import type { UserPart } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
-import { plural } from '../terminal/format.ts';
-import type { RawKeyboard } from '../terminal/io.ts';
 import { reactionMs } from '../terminal/keyboard.ts';
 import { styleFor } from '../terminal/style.ts';
-import type { Notify } from './attention.ts';
 import { Attention } from './attention.ts';
 import { watchCommands } from './background-command.ts';
-import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
-import { complaintLines, headerLines, resultLines, statusFacts } from './facts.ts';
-import type { ChatListener } from './host.ts';
-import type { ReadProgram } from './input/clipboard.ts';
-import { clipboardImage, PastedImages, programReader } from './input/clipboard.ts';
+import {
+  backLine,
+  complaintLines,
+  headerLines,
+  missingLine,
+  resultLines,
+  statusFacts,
+  troubleLine,
+} from './facts.ts';
+import type { ChatListener, ChatParts } from './host.ts';
+import { PastedImages, programReader } from './input/clipboard.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
-import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
-import { VimKeys } from './input/vim.ts';
 import { inputView, noteLines, placeholderOf } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { PromptNotes } from './prompt-notes.ts';
@@ -28,22 +28,6 @@ import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandContext, ReplaceOptions, Rewind } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
-
-/** Options of a chat. */
-export interface ChatParts extends Pick<ConversationPorts, 'io' | 'host' | 'screen' | 'style'> {
-  readonly keyboard: RawKeyboard;
-  readonly history: PromptHistory;
-  /** A session to continue. */
-  readonly sessionId?: string;
-  /** Default: a bell. */
-  readonly notify?: Notify;
-  /** True for the keys of Vim. Default: those of a shell. */
-  readonly vim?: boolean;
-  /** Runs the programs that read the clipboard. Default: those of this machine. */
-  readonly readProgram?: ReadProgram;
-  /** The first prompt, sent immediately. */
-  readonly prompt?: readonly UserPart[];
-}
 
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;
@@ -65,7 +49,7 @@ export class InteractiveChat {
   readonly #next: { readonly text: string; readonly named: string }[] = [];
   readonly #shell: ShellCommands;
   readonly #notes: PromptNotes;
-  readonly #images: PastedImages = new PastedImages();
+  readonly #images: PastedImages;
   #commands: Promise<void> = Promise.resolve();
   readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
@@ -77,7 +61,8 @@ export class InteractiveChat {
     const { io, screen, history, host, notify } = parts;
     this.#page = new LivePage(io.stdout, screen, io.clock);
     this.#prompter = new Prompter(history, host.folder, host.local?.commands);
-    if (parts.vim === true) this.#prompter.vim = new VimKeys();
+    if (parts.vim === true) this.#prompter.switchVim();
+    this.#images = new PastedImages(io.env, parts.readProgram ?? programReader(io.env, host.folder));
     this.#attention = new Attention(io, notify);
     this.#shell = new ShellCommands({
       style: parts.style,
@@ -151,10 +136,7 @@ export class InteractiveChat {
   #listenerOf(conversation: Conversation): ChatListener {
     return {
       handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.handle(event) },
-      onTrouble: (message) => {
-        const words = `${visible(message)} The chat will continue without being saved.`;
-        this.#page.aside([this.#parts.style.yellow(words)]);
-      },
+      onTrouble: (message) => this.#page.aside([troubleLine(message, this.#parts.style)]),
       onNotice: (line) => this.#page.aside([this.#parts.style.yellow(visible(line))]),
       onLost: () => {
         this.#link = 'reconnecting…';
@@ -165,9 +147,7 @@ export class InteractiveChat {
       },
       onBack: (events) => {
         this.#link = undefined;
-        const { style } = this.#parts;
-        const what = events === 0 ? 'reconnected' : `received ${plural(events, 'event')}`;
-        this.#page.aside([style.dim(`${style.marks.bullet} ${what}`)]);
+        this.#page.aside([backLine(events, this.#parts.style)]);
         this.#draw();
       },
     };
@@ -217,8 +197,7 @@ export class InteractiveChat {
         return;
     }
     const { dialog } = this.#conversation;
-    const isLeaving = key.type === 'escape' && this.#prompter.vim?.mode !== 'insert';
-    const isSwap = (key.type === 'tab' || isLeaving) && dialog !== undefined && !dialog.isTyping;
+    const isSwap = this.#prompter.isSwap(key) && dialog !== undefined && !dialog.isTyping;
     if (isSwap && this.#prompter.swapDraft()) return;
     if (this.#answers(key)) return;
     if (key.type === 'up' && this.#prompter.isEmpty && !this.#prompter.isBusy) {
@@ -300,21 +279,11 @@ export class InteractiveChat {
     const { parts, missing } = withReferences(named, this.#parts.host.folder);
     const notes = [...this.#shell.takeOutput(), ...this.#notes.take()];
     this.#conversation.say([{ type: 'text', text }, ...parts.slice(1), ...this.#images.in(named), ...notes]);
-    if (missing.length > 0) {
-      const names = missing.map((name) => visible(name)).join(', ');
-      this.#page.lines([this.#parts.style.yellow(`  sent as text, because no such file exists: ${names}`)]);
-    }
+    if (missing.length > 0) this.#page.lines([missingLine(missing, this.#parts.style)]);
   }
 
   async #pasteImage(): Promise<void> {
-    const { io, host, readProgram = programReader(io.env, host.folder) } = this.#parts;
-    const image = await clipboardImage(this.#images.nextName, readProgram, io.env);
-    this.#prompter.label(this.#images.add(image));
-  }
-
-  #switchVim(): boolean {
-    this.#prompter.vim = this.#prompter.vim === undefined ? new VimKeys() : undefined;
-    return this.#prompter.vim !== undefined;
+    this.#prompter.label(await this.#images.paste());
   }
 
   #command(line: string): void {
@@ -346,7 +315,7 @@ export class InteractiveChat {
       rewinds: this.#rewinds,
       // Everything that draws shares this style.
       setTheme: (theme) => void Object.assign(style, styleFor(screen, theme)),
-      switchVim: () => this.#switchVim(),
+      switchVim: () => this.#prompter.switchVim(),
       pasteImage: () => this.#pasteImage(),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
       leave: () => this.#leave(),
@@ -392,6 +361,7 @@ export class InteractiveChat {
     const { above, dialog, isRunning } = this.#conversation;
     if (dialog === undefined) this.#prompter.giveBack();
     const view = this.#prompter.view;
+    const notices = [this.#notice, this.#link ?? ''].map(style.yellow);
     const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
     this.#page.live(
       inputView(
@@ -399,10 +369,7 @@ export class InteractiveChat {
           editor: view.editor,
           above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
-          status: [
-            ...(this.#prompter.vim === undefined ? [] : [`${this.#prompter.vim.mode} mode`]),
-            ...statusFacts(host, this.#conversation, [this.#notice, this.#link ?? ''], style),
-          ],
+          status: statusFacts(host, this.#conversation, [this.#prompter.mode, ...notices], style),
           placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,

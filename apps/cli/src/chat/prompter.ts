@@ -9,7 +9,7 @@ import { moveIn } from './input/menu.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
 import { findPrompt } from './input/prompt-history.ts';
 import { droppedFiles, pathItems, typedPath } from './input/references.ts';
-import type { VimKeys } from './input/vim.ts';
+import { VimKeys } from './input/vim.ts';
 import { commandItems } from './slash-commands.ts';
 
 /** The visible state. */
@@ -39,8 +39,6 @@ interface Picker {
 
 /** The input: a line editor with completion, history and menus. */
 export class Prompter {
-  /** The Vim keys, if they are used. */
-  vim: VimKeys | undefined;
   readonly #history: PromptHistory;
   readonly #folder: string;
   readonly #commands: readonly CommandDefinition[] | undefined;
@@ -55,6 +53,7 @@ export class Prompter {
   /** A draft that was set aside to answer a question. */
   #aside: EditorState | undefined;
   #search: Search | undefined;
+  #vim: VimKeys | undefined;
   #picker: Picker | undefined;
   #question: { readonly text: string; readonly onYes: () => void } | undefined;
 
@@ -137,10 +136,26 @@ export class Prompter {
     if (this.#question !== undefined) return this.#answer(key);
     if (this.#search !== undefined) return this.#searching(this.#search, key);
     if (this.#inMenu(key)) return undefined;
-    const next = this.#picker === undefined ? (this.vim?.key(this.#editor, key) ?? key) : key;
+    const next = this.#picker === undefined ? (this.#vim?.key(this.#editor, key) ?? key) : key;
     if ('type' in next) return this.#edit(next);
     this.#change(next);
     return undefined;
+  }
+
+  /** Turns the Vim keys on or off. Returns whether they are on. */
+  switchVim(): boolean {
+    this.#vim = this.#vim === undefined ? new VimKeys() : undefined;
+    return this.#vim !== undefined;
+  }
+
+  /** The mode of the Vim keys in words; empty without them. */
+  get mode(): string {
+    return this.#vim === undefined ? '' : `${this.#vim.mode} mode`;
+  }
+
+  /** True if a key sets the draft aside at a question. */
+  isSwap({ type }: ChatKey): boolean {
+    return type === 'tab' || (type === 'escape' && this.#vim?.mode !== 'insert');
   }
 
   /** Adds what stands for a file, which Backspace removes as a whole. */
@@ -213,7 +228,7 @@ export class Prompter {
     if (this.#aside === undefined) this.#pastes.clear();
     this.#history.add(text);
     this.#set(emptyEditor);
-    if (this.vim !== undefined) this.vim.mode = 'insert';
+    if (this.#vim !== undefined) this.#vim.mode = 'insert';
     return text;
   }
 

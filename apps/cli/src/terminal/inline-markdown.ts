@@ -6,35 +6,13 @@ export interface StyledWord {
   readonly styled: string;
 }
 
-/** `[text](address)`, or `![text](address)` for an image. An address can contain pairs of parentheses. */
-const link = /^!?\[([^[\]\n]+)\]\(<?((?:[^\s()<>]|\([^\s()<>]*\))+)>?(?: "[^"\n]*")?\)/;
-
-/** The start of a link, which waits for more text. */
-const openLink =
-  /^!?(?:\[[^[\]\n]*(?:\](?:\(<?(?:[^\s()<>]|\([^\s()<>]*\))*(?:\([^\s()<>]*|>?(?: (?:"[^"\n]*"?)?)?))?)?)?$/;
-
-/** Longer ones are shown like other text. */
-const maxLink = 1000;
-
-/** A link as the words of its text, then its address in parentheses; an address that is the text is not repeated. */
-export interface Link {
-  readonly length: number;
-  readonly words: readonly string[];
-  readonly address: string;
-}
-
-/** Returns the link at the start of a text; `open` if more text is needed to know. */
-export function linkAt(text: string): Link | 'open' | undefined {
-  const [whole, label = '', address = ''] = link.exec(text.slice(0, maxLink)) ?? [];
-  if (whole === undefined)
-    return text !== '' && text.length < maxLink && openLink.test(text) ? 'open' : undefined;
-  const words = label.split(/[ \t]+/).filter((word) => word !== '');
-  return { length: whole.length, words, address: label.trim() === address ? '' : `(${address})` };
-}
+/** The address of a link, which is shown after its text; a bare address; a marker; an escaped one; other text. */
+const token =
+  /\]\((?:[^\s()`]|\([^\s()`]*\))*\)|https?:\/\/[^\s`<>]*[^\s`<>*_~]|`+|\*\*|~~|[*_]|\\[*_`~]|(?:(?!https?:\/\/|\]\()[^`*_~\\])+|[\s\S]/g;
 
 /**
- * Styles emphasis, code and strikethrough, which may span words but not lines. Without colors the markers remain,
- * because they then carry the meaning.
+ * Styles emphasis, code, strikethrough and addresses. A style may span words but not lines. Without colors the markers
+ * remain, because they then carry the meaning.
  */
 export class InlineStyle {
   readonly #style: Style;
@@ -47,23 +25,13 @@ export class InlineStyle {
     this.#style = style;
   }
 
-  /** True inside a code span, where nothing but its end has a meaning. */
-  get isCode(): boolean {
-    return this.#code;
-  }
-
-  /** Returns a word in its style. @param isGlued true if it directly follows a link, so that it can consist of a marker. */
-  word(word: string, isGlued = false): StyledWord {
+  word(word: string): StyledWord {
     if (!this.#style.color) return { plain: word, styled: word };
     let plain = '';
     let styled = '';
-    // The end of an address may look like a marker, but must be shown.
-    const tokens = word.match(
-      /`+|https?:\/\/[^\s`<>]*[^\s`<>*_~]|\*\*|~~|[*_]|\\[*_`~[\]]|(?:(?!https?:\/\/)[^`*_~\\])+|[~\\]/g,
-    );
-    for (const token of tokens ?? []) {
-      if (this.#toggles(token, plain === '', isGlued ? `${word} ` : word)) continue;
-      const text = /^\\./.test(token) && !this.#code ? token.slice(1) : token;
+    for (const part of word.match(token) ?? []) {
+      if (this.#toggles(part, plain === '', word)) continue;
+      const text = /^\\./.test(part) && !this.#code ? part.slice(1) : part;
       plain += text;
       styled += this.#paint(text);
     }
@@ -76,14 +44,9 @@ export class InlineStyle {
       return true;
     }
     if (this.#code || word.length === token.length) return false;
-    if (token === '**') {
-      this.#bold = !this.#bold;
-      return true;
-    }
-    if (token === '~~') {
-      this.#struck = !this.#struck;
-      return true;
-    }
+    if (token === '**') this.#bold = !this.#bold;
+    if (token === '~~') this.#struck = !this.#struck;
+    if (token === '**' || token === '~~') return true;
     // A single marker inside a word is part of it, as in snake_case or 2*3.
     if (token !== '*' && token !== '_') return false;
     const isLast = !/[\p{L}\p{N}]/u.test(word.slice(word.lastIndexOf(token)));
@@ -93,8 +56,9 @@ export class InlineStyle {
   }
 
   #paint(text: string): string {
-    const { bold, italic, cyan, strike } = this.#style;
+    const { bold, dim, italic, cyan, strike } = this.#style;
     if (this.#code) return cyan(text);
+    if (text.startsWith('](')) return `]${dim(text.slice(1))}`;
     const slanted = this.#italic ? italic(text) : text;
     const strong = this.#bold ? bold(slanted) : slanted;
     return this.#struck ? strike(strong) : strong;

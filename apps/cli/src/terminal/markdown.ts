@@ -1,9 +1,9 @@
 import { CodeLines, paintTokens } from './code-colors.ts';
 import type { StyledWord } from './inline-markdown.ts';
-import { InlineStyle, linkAt } from './inline-markdown.ts';
+import { InlineStyle } from './inline-markdown.ts';
 import { renderTable } from './markdown-table.ts';
 import type { Style } from './style.ts';
-import { head, splitText, widthOf } from './text-width.ts';
+import { head, widthOf } from './text-width.ts';
 
 type LineKind = 'unknown' | 'text' | 'heading' | 'code' | 'table';
 
@@ -40,9 +40,6 @@ export class MarkdownStream {
   #inline: InlineStyle;
   /** Finds the colors of the code block. */
   #codeLines: CodeLines | undefined;
-  /** Words of a link that were not returned yet, with the spaces before each. */
-  readonly #words: (StyledWord & { readonly blanks: string })[] = [];
-  #isAfterLink = false;
   /** Cells used on the current line of the terminal. */
   #column = 0;
   /** Spaces in front of a continued line, so that it stays under its list item. */
@@ -173,8 +170,6 @@ export class MarkdownStream {
 
   /** Returns one word with the spaces before it, or the end of the line. */
   #word(): string | undefined {
-    const next = this.#words.shift();
-    if (next !== undefined) return this.#place(next.blanks, next);
     const end = /^[ \t]*\n/.exec(this.#held);
     if (end !== null) {
       this.#held = this.#held.slice(end[0].length);
@@ -182,43 +177,14 @@ export class MarkdownStream {
     }
     const [, blanks = '', word = ''] = nextWord.exec(this.#held) ?? [];
     if (word === '') return undefined;
-    const link = this.#style.color && !this.#inline.isCode ? this.#link(blanks, word) : undefined;
-    if (link !== undefined) return link === 'open' ? undefined : link;
-    const isGlued = this.#isAfterLink && blanks === '';
-    const fitting = widthOf(word) > this.#room ? head(word, this.#room) : word;
+    // Leave the last cell free, because terminals differ in where a full line leaves the cursor.
+    const room = Math.max(4, this.#columns() - 1 - this.#indent);
+    const fitting = widthOf(word) > room ? head(word, room) : word;
     const isWhole =
       fitting.length < word.length || this.#held.length > blanks.length + word.length || isIdeograph(word);
     if (!isWhole) return undefined;
     this.#held = this.#held.slice(blanks.length + fitting.length);
-    this.#isAfterLink = false;
-    return this.#place(blanks, this.#inline.word(fitting, isGlued));
-  }
-
-  /** Reads a link and queues its words and its address, which is always visible. Returns `open` to wait for more text. */
-  #link(blanks: string, word: string): 'open' | '' | undefined {
-    const before = isIdeograph(word) ? '' : (/^[^\p{L}\p{N}_[\]`!\\]*/u.exec(word)?.[0] ?? '');
-    const at = blanks.length + before.length;
-    const link = linkAt(this.#held.slice(at));
-    if (typeof link !== 'object') return link;
-    this.#held = this.#held.slice(at + link.length);
-    this.#isAfterLink = true;
-    const { dim, underline } = this.#style;
-    const [first = '', ...rest] = link.words;
-    for (const [index, text] of [before + first, ...rest].entries()) {
-      for (const [part, piece] of splitText(text, this.#room).entries()) {
-        const { plain, styled } = this.#inline.word(piece);
-        const gap = part > 0 ? '' : index === 0 ? blanks : ' ';
-        this.#words.push({ blanks: gap, plain, styled: underline(styled) });
-      }
-    }
-    for (const [part, plain] of splitText(link.address, this.#room).entries())
-      this.#words.push({ blanks: part === 0 && plain !== '' ? ' ' : '', plain, styled: dim(plain) });
-    return '';
-  }
-
-  /** Cells for a word. The last cell is left free, because terminals differ in where a full line leaves the cursor. */
-  get #room(): number {
-    return Math.max(4, this.#columns() - 1 - this.#indent);
+    return this.#place(blanks, this.#inline.word(fitting));
   }
 
   #place(blanks: string, { plain, styled }: StyledWord): string {
@@ -235,7 +201,6 @@ export class MarkdownStream {
   #endLine(): string {
     this.#block = 'unknown';
     this.#inline = new InlineStyle(this.#style);
-    this.#isAfterLink = false;
     this.#column = 0;
     this.#indent = 0;
     return '\n';

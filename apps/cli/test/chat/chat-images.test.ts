@@ -46,7 +46,7 @@ describe('the image in the clipboard', () => {
   });
 
   test.each([
-    ['linux', {}, {}, 'No program on this machine can read images', 'wl-clipboard (Wayland) or xclip (X11)'],
+    ['linux', {}, {}, 'No program on this machine can read images', 'wl-clipboard (Wayland), xclip (X11)'],
     ['linux', x11, {}, 'No program on this machine can read images', 'xclip'],
     ['darwin', {}, { osascript: 'error' }, 'The clipboard contains no image.', 'type @'],
     ['linux', x11, { xclip: 'some text' }, 'The clipboard contains no image.', 'type @'],
@@ -65,9 +65,9 @@ describe('the image in the clipboard', () => {
     expect(await read(['no-such-program-here'])).toBeUndefined();
   });
 
-  test('a chat keeps the last twenty', () => {
-    const images = new PastedImages();
-    for (let count = 0; count < 21; count += 1) images.add({ ...part, name: images.nextName } as never);
+  test('a chat keeps the last twenty', async () => {
+    const images = new PastedImages({ DISPLAY: ':0' }, async () => png);
+    for (let count = 0; count < 21; count += 1) await images.paste();
     expect(images.in('[image 1] [image 2] [image 21]')).toMatchObject([
       { name: 'image 2' },
       { name: 'image 21' },

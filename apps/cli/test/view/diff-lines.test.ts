@@ -12,10 +12,12 @@ const plain = styleFor({ ...screen, color: false });
 /** Makes what the colors say visible: `_` around changed words, and the kind of each token. */
 function told(line: string | undefined): string {
   const names = { '4;1': '_', 35: 'key:', 36: 'name:', 33: 'value:', 32: '', 31: '', 2: '' } as const;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colors.
+  const code = /\x1b\[(\d+)m/g;
   return (line ?? '')
     .replaceAll('\x1b[4m\x1b[1m', '_')
     .replaceAll('\x1b[22m\x1b[24m', '_')
-    .replaceAll(/\x1b\[(\d+)m/g, (_, code: keyof typeof names) => names[code] ?? '');
+    .replaceAll(code, (_, color: keyof typeof names) => names[color] ?? '');
 }
 
 test('a diff has the colors of the language of its file, and marks the words that changed', () => {

@@ -16,22 +16,26 @@ const powershell =
   '$m=New-Object IO.MemoryStream; $i.Save($m,[Drawing.Imaging.ImageFormat]::Png); [Convert]::ToBase64String($m.ToArray())}';
 
 const timeoutMs = 10_000;
-const maxBytes = 50_000_000;
 
-/** Returns the programs that print the image of the clipboard, and what to install if there are none. */
-function programsFor(env: Environment, platform: string): { argvs: readonly Argv[]; install: string } {
-  if (platform === 'darwin') {
-    const script: Argv = ['osascript', '-e', 'get the clipboard as «class PNGf»'];
-    return { argvs: [['pngpaste', '-'], script], install: 'pngpaste' };
-  }
-  if (platform === 'win32' || env['WSL_DISTRO_NAME'] !== undefined) {
-    const argv: Argv = ['powershell.exe', '-NoProfile', '-NonInteractive', '-STA', '-Command', powershell];
-    return { argvs: [argv], install: 'PowerShell' };
-  }
-  const wayland: Argv = ['wl-paste', '--no-newline', '--type', 'image/png'];
-  const x11: Argv = ['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out'];
-  const argvs = [...(env['WAYLAND_DISPLAY'] ? [wayland] : []), ...(env['DISPLAY'] ? [x11] : [])];
-  return { argvs, install: 'wl-clipboard (Wayland) or xclip (X11)' };
+const programs: Readonly<Record<string, readonly Argv[]>> = {
+  wayland: [['wl-paste', '--no-newline', '--type', 'image/png']],
+  x11: [['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out']],
+  darwin: [
+    ['pngpaste', '-'],
+    ['osascript', '-e', 'get the clipboard as «class PNGf»'],
+  ],
+  win32: [['powershell.exe', '-NoProfile', '-NonInteractive', '-STA', '-Command', powershell]],
+};
+
+/** Returns the programs that may print the image of the clipboard, in the order in which they are tried. */
+function programsFor(env: Environment, platform: string): readonly Argv[] {
+  const systems = [
+    platform,
+    env['WSL_DISTRO_NAME'] && 'win32',
+    env['WAYLAND_DISPLAY'] && 'wayland',
+    env['DISPLAY'] && 'x11',
+  ];
+  return systems.flatMap((system) => programs[system ?? ''] ?? []);
 }
 
 /**
@@ -44,9 +48,8 @@ export async function clipboardImage(
   env: Environment,
   platform: string = process.platform,
 ): Promise<UserPart> {
-  const { argvs, install } = programsFor(env, platform);
   let isReadable = false;
-  for (const argv of argvs) {
+  for (const argv of programsFor(env, platform)) {
     const printed = await read(argv);
     isReadable ||= printed !== undefined;
     const image = printed && decoded(printed);
@@ -56,7 +59,7 @@ export async function clipboardImage(
   if (isReadable) throw new UsageError('The clipboard contains no image.', other);
   throw new UsageError(
     'No program on this machine can read images from the clipboard.',
-    `Install ${install} in the session in which the chat runs. ${other}`,
+    `Install wl-clipboard (Wayland), xclip (X11) or pngpaste (macOS). ${other}`,
   );
 }
 
@@ -77,12 +80,7 @@ export function programReader(env: Environment, cwd: string): ReadProgram {
   return async (argv) => {
     const extra = Object.fromEntries(passed.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
     const chunks: Uint8Array[] = [];
-    let size = 0;
-    const onOutput = (chunk: Uint8Array, stream: 'stdout' | 'stderr') => {
-      if (stream === 'stderr') return;
-      size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
-    };
+    const onOutput = (chunk: Uint8Array, stream: string) => void (stream === 'stdout' && chunks.push(chunk));
     const options = { argv, cwd, env: childEnvironment(env, extra), timeoutMs, maxOutputBytes: 0, onOutput };
     const { cause } = await superviseProcess(options).ended;
     return cause === 'unstartable' ? undefined : Buffer.concat(chunks);
@@ -92,20 +90,24 @@ export function programReader(env: Environment, cwd: string): ReadProgram {
 /** Number of images that a chat keeps, so that an earlier prompt can be sent again. */
 const maxImages = 20;
 
-/** The images that were pasted into a chat, by what stands for them in the input. */
+/** The images that were pasted into a chat, by the labels that stand for them in the input. */
 export class PastedImages {
   readonly #parts = new Map<string, UserPart>();
+  readonly #env: Environment;
+  readonly #read: ReadProgram;
   #count = 0;
 
-  /** Returns what stands for the next image. */
-  get nextName(): string {
-    return `image ${this.#count + 1}`;
+  constructor(env: Environment, read: ReadProgram) {
+    this.#env = env;
+    this.#read = read;
   }
 
-  /** Keeps an image, and returns its label. */
-  add(image: UserPart): string {
-    const label = `[${this.nextName}]`;
+  /** Keeps the image in the clipboard, and returns its label. Rejects like {@link clipboardImage}. */
+  async paste(): Promise<string> {
     this.#count += 1;
+    const name = `image ${this.#count}`;
+    const image = await clipboardImage(name, this.#read, this.#env);
+    const label = `[${name}]`;
     this.#parts.set(label, image);
     for (const oldest of [...this.#parts.keys()].slice(0, -maxImages)) this.#parts.delete(oldest);
     return label;

@@ -2,17 +2,46 @@ import type { ChatKey } from './key.ts';
 import type { EditorState } from './line-editor.ts';
 import { edit, insert, lineEnd, lineStart, nextPosition, previousPosition, remove } from './line-editor.ts';
 
-/** Where a motion leads. A range up to it contains the character there if it is inclusive, or whole lines. */
-interface Target {
-  readonly to: number;
-  readonly reach?: 'inclusive' | 'lines';
-}
+const word = '[\\p{L}\\p{N}\\p{M}_]+|[^\\p{L}\\p{N}\\p{M}_\\s]+';
+const thisWord = new RegExp(`^(?:${word}|\\s+)`, 'u');
+const nextWord = new RegExp(`^(?:${word})?\\s*`, 'u');
+const wordEnd = new RegExp(`^\\s*(?:${word})`, 'u');
+const wordBefore = new RegExp(`(?:${word})\\s*$`, 'u');
 
-const maxUndo = 100;
+/** Where each motion leads. */
+const motions: Readonly<Record<string, (text: string, cursor: number) => number>> = {
+  h: (text, cursor) => Math.max(lineStart(text, cursor), previousPosition(text, cursor)),
+  l: (text, cursor) => Math.min(lineEnd(text, cursor), nextPosition(text, cursor)),
+  j: (text, cursor) => edit({ text, cursor }, { type: 'down' }).cursor,
+  k: (text, cursor) => edit({ text, cursor }, { type: 'up' }).cursor,
+  w: (text, cursor) => after(nextWord, text, cursor),
+  e: (text, cursor) => previousPosition(text, after(wordEnd, text, nextPosition(text, cursor))),
+  b: (text, cursor) => wordBefore.exec(text.slice(0, cursor))?.index ?? 0,
+  0: lineStart,
+  '^': (text, cursor) => after(/^[ \t]*/, text, lineStart(text, cursor)),
+  $: (text, cursor) => Math.max(lineStart(text, cursor), previousPosition(text, lineEnd(text, cursor))),
+  gg: () => 0,
+  G: (text) => lineStart(text, text.length),
+};
+
+/** The state in which each command begins to insert. */
+const inserts: Readonly<Record<string, (state: EditorState) => EditorState>> = {
+  i: (state) => state,
+  a: (state) => at(state, motions['l']),
+  I: (state) => at(state, motions['^']),
+  A: (state) => at(state, lineEnd),
+  o: (state) => insert(at(state, lineEnd), '\n'),
+  O: (state) => at(insert(at(state, lineStart), '\n'), motions['k']),
+};
+
+/** Commands that are short for an operator and a motion. */
+const short: Readonly<Record<string, string>> = { x: 'dl', D: 'd$', C: 'c$' };
 
 /** An operator, and a motion or a command, some with a character; and the start of these. */
 const whole = /^([dcy]?)(gg|[fFtTr][\s\S]|[\s\S])$/u;
 const partial = /^[dcy]?[gfFtTr]?$/;
+
+const maxUndo = 100;
 
 /** The keys of Vim for the input: insert and normal mode, motions, operators and an undo. */
 export class VimKeys {
@@ -21,21 +50,22 @@ export class VimKeys {
   #register = { text: '', isLines: false };
   readonly #undo: EditorState[] = [];
 
-  /** Returns the state after a key. A key that is handled as without Vim, or another one in its place, is returned. */
+  /** Returns the state after a key, or the key that the editor must handle as without Vim. */
   key(state: EditorState, key: ChatKey): EditorState | ChatKey {
     if (key.type === 'escape') {
       this.#typed = '';
-      if (this.mode === 'normal') return state;
+      const next = this.mode === 'insert' ? at(state, motions['h']) : state;
       this.mode = 'normal';
-      return move(state, targetOf(state, 'h')?.to ?? 0);
+      return next;
     }
     if (this.mode === 'insert') return key;
     if (key.type === 'backspace') return { type: 'left' };
     if (key.type !== 'text') return key;
     let current = state;
-    for (const [index, letter] of [...key.text].entries()) {
+    const letters = [...key.text];
+    for (const [index, letter] of letters.entries()) {
       // Letters that arrive together after a command that inserts belong to the text.
-      if (this.mode !== 'normal') return edit(current, { ...key, text: [...key.text].slice(index).join('') });
+      if (this.mode !== 'normal') return insert(current, letters.slice(index).join(''));
       const next = this.#letter(current, letter);
       if ('type' in next) return next;
       current = next;
@@ -46,90 +76,65 @@ export class VimKeys {
   #letter(state: EditorState, letter: string): EditorState | ChatKey {
     this.#typed += letter;
     if (partial.test(this.#typed)) return state;
-    const [, operator = '', command = ''] = whole.exec(this.#typed) ?? [];
+    const typed = short[this.#typed] ?? this.#typed;
     this.#typed = '';
-    if (operator === '' && command === 'j') return { type: 'down' };
-    if (operator === '' && command === 'k') return { type: 'up' };
-    if (operator === '') return this.#onCharacter(this.#command(state, command));
-    const target =
-      command === operator
-        ? { to: state.cursor, reach: 'lines' as const }
-        : targetOf(state, command, operator);
-    return target === undefined ? state : this.#onCharacter(this.#operate(state, operator, target));
-  }
-
-  /** In normal mode, the cursor is on a character, not behind the last one of its line. */
-  #onCharacter(state: EditorState): EditorState {
-    const { text, cursor } = state;
-    const isBehind = this.mode === 'normal' && cursor === lineEnd(text, cursor);
-    return isBehind ? move(state, targetOf(state, 'h')?.to ?? cursor) : state;
+    if (typed === 'j' || typed === 'k') return { type: typed === 'j' ? 'down' : 'up' };
+    const [, operator = '', command = ''] = whole.exec(typed) ?? [];
+    const next = operator === '' ? this.#command(state, command) : this.#operate(state, operator, command);
+    // In normal mode, the cursor is on a character, not behind the last one of its line.
+    const isBehind = this.mode === 'normal' && next.cursor === lineEnd(next.text, next.cursor);
+    return isBehind ? at(next, motions['h']) : next;
   }
 
   #command(state: EditorState, command: string): EditorState {
+    const begin = inserts[command];
+    if (begin !== undefined) return this.#insert(state, begin(state));
+    if (command === 'u') return this.#undo.pop() ?? state;
+    if (command === 'p' || command === 'P') return this.#put(state, command === 'p');
     const { text, cursor } = state;
-    const end = lineEnd(text, cursor);
-    const start = lineStart(text, cursor);
-    switch (command) {
-      case 'i':
-        return this.#insert(state, state);
-      case 'a':
-        return this.#insert(state, move(state, Math.min(end, nextPosition(text, cursor))));
-      case 'I':
-        return this.#insert(state, move(state, targetOf(state, '^')?.to ?? cursor));
-      case 'A':
-        return this.#insert(state, move(state, end));
-      case 'o':
-        return this.#insert(state, insert(move(state, end), '\n'));
-      case 'O':
-        return this.#insert(state, move(insert(move(state, start), '\n'), start));
-      case 'x':
-        return this.#operate(state, 'd', { to: Math.min(end, nextPosition(text, cursor)) });
-      case 'D':
-        return this.#operate(state, 'd', { to: end });
-      case 'C':
-        return this.#operate(state, 'c', { to: end });
-      case 'p':
-      case 'P':
-        return this.#put(state, command === 'p');
-      case 'u':
-        return this.#undo.pop() ?? state;
-    }
-    if (command.startsWith('r')) {
-      if (cursor === end) return state;
-      this.#remember(state);
-      return move(insert(remove(state, cursor, nextPosition(text, cursor)), command.slice(1)), cursor);
-    }
-    return move(state, targetOf(state, command)?.to ?? cursor);
+    if (!command.startsWith('r')) return { text, cursor: targetOf(state, command) ?? cursor };
+    if (cursor === lineEnd(text, cursor)) return state;
+    this.#remember(state);
+    return {
+      text: text.slice(0, cursor) + command.slice(1) + text.slice(nextPosition(text, cursor)),
+      cursor,
+    };
   }
 
-  #operate(state: EditorState, operator: string, { to, reach }: Target): EditorState {
+  #operate(state: EditorState, operator: string, motion: string): EditorState {
     const { text, cursor } = state;
-    let from = Math.min(cursor, to);
-    let end = Math.max(cursor, to);
-    if (reach === 'inclusive') end = Math.min(lineEnd(text, end), nextPosition(text, end));
-    if (reach === 'lines') [from, end] = [lineStart(text, from), lineEnd(text, end)];
-    this.#register = { text: text.slice(from, end), isLines: reach === 'lines' };
-    if (operator === 'y') return move(state, reach === 'lines' ? cursor : from);
+    const isLines = motion === operator || /^[jkgG]/.test(motion);
+    // As in Vim, changing a word leaves the blanks after it.
+    const isWord = operator === 'c' && motion === 'w';
+    const target = isWord
+      ? after(thisWord, text, cursor)
+      : targetOf(state, motion === operator ? '0' : motion);
+    if (target === undefined) return state;
+    let from = Math.min(cursor, target);
+    let end = Math.max(cursor, target);
+    if (/^[eft$]/.test(motion)) end = Math.min(lineEnd(text, end), nextPosition(text, end));
+    if (isLines) [from, end] = [lineStart(text, from), lineEnd(text, end)];
+    this.#register = { text: text.slice(from, end), isLines };
+    if (operator === 'y') return { text, cursor: isLines ? cursor : from };
     if (operator === 'c') return this.#insert(state, remove(state, from, end));
     this.#remember(state);
+    if (!isLines) return remove(state, from, end);
     // A line is removed with one of the line breaks around it.
-    if (reach === 'lines' && end < text.length) end += 1;
-    else if (reach === 'lines' && from > 0) from -= 1;
-    const rest = remove(state, from, end);
-    return reach === 'lines' ? move(rest, lineStart(rest.text, Math.min(from, rest.text.length))) : rest;
+    const rest = end < text.length ? remove(state, from, end + 1) : remove(state, Math.max(0, from - 1), end);
+    return at(rest, lineStart);
   }
 
   #put(state: EditorState, isAfter: boolean): EditorState {
-    const { text, cursor } = state;
-    const { text: more, isLines } = this.#register;
-    if (more === '' && !isLines) return state;
+    const { text, isLines } = this.#register;
     this.#remember(state);
-    const end = lineEnd(text, cursor);
-    if (isLines && isAfter) return move(insert(move(state, end), `\n${more}`), end + 1);
-    const start = lineStart(text, cursor);
-    if (isLines) return move(insert(move(state, start), `${more}\n`), start);
-    const at = isAfter ? Math.min(end, nextPosition(text, cursor)) : cursor;
-    return move(insert(move(state, at), more), at + more.length - 1);
+    if (!isLines) {
+      const { text: all, cursor } = insert(isAfter ? at(state, motions['l']) : state, text);
+      return { text: all, cursor: Math.max(0, cursor - 1) };
+    }
+    const more = isAfter
+      ? insert(at(state, lineEnd), `\n${text}`)
+      : insert(at(state, lineStart), `${text}\n`);
+    return { ...more, cursor: more.cursor - text.length - (isAfter ? 0 : 1) };
   }
 
   #insert(before: EditorState, state: EditorState): EditorState {
@@ -144,70 +149,27 @@ export class VimKeys {
   }
 }
 
-function move({ text }: EditorState, cursor: number): EditorState {
-  return { text, cursor };
+/** Moves the cursor. */
+function at(
+  { text, cursor }: EditorState,
+  motion: ((text: string, cursor: number) => number) | undefined,
+): EditorState {
+  return { text, cursor: motion?.(text, cursor) ?? cursor };
 }
 
-const word = '[\\p{L}\\p{N}\\p{M}_]+|[^\\p{L}\\p{N}\\p{M}_\\s]+';
-const nextWord = new RegExp(`^(?:${word})?\\s*`, 'u');
-const thisWord = new RegExp(`^(?:${word}|\\s+)`, 'u');
-const wordEnd = new RegExp(`^\\s*(?:${word})`, 'u');
-const wordBefore = new RegExp(`(?:${word})\\s*$`, 'u');
-
-/** Returns where a motion leads; undefined if it leads nowhere. */
-function targetOf(state: EditorState, motion: string, operator = ''): Target | undefined {
-  const { text, cursor: at } = state;
-  const start = lineStart(text, at);
-  const end = lineEnd(text, at);
-  switch (motion) {
-    case 'h':
-      return { to: Math.max(start, previousPosition(text, at)) };
-    case 'l':
-      return { to: Math.min(end, nextPosition(text, at)) };
-    case 'j':
-      return end === text.length ? undefined : { to: edit(state, { type: 'down' }).cursor, reach: 'lines' };
-    case 'k':
-      return start === 0 ? undefined : { to: edit(state, { type: 'up' }).cursor, reach: 'lines' };
-    case 'w':
-      // As in Vim, changing a word leaves the blanks after it.
-      return { to: after(operator === 'c' ? thisWord : nextWord, text, at) };
-    case 'e':
-      return { to: previousPosition(text, after(wordEnd, text, nextPosition(text, at))), reach: 'inclusive' };
-    case 'b':
-      return { to: wordBefore.exec(text.slice(0, at))?.index ?? 0 };
-    case '0':
-      return { to: start };
-    case '^':
-      return { to: after(/^[ \t]*/, text, start) };
-    case '$':
-      return { to: Math.max(start, previousPosition(text, end)), reach: 'inclusive' };
-    case 'gg':
-      return { to: 0, reach: 'lines' };
-    case 'G':
-      return { to: lineStart(text, text.length), reach: 'lines' };
-    default:
-      return find(text.slice(start, end), at - start, start, motion);
-  }
+/** Returns where a motion leads; undefined if it leads nowhere. `f`, `t`, `F` and `T` search for a character in the line. */
+function targetOf({ text, cursor }: EditorState, motion: string): number | undefined {
+  if (!/^[fFtT]./su.test(motion)) return motions[motion]?.(text, cursor);
+  const [kind = '', sign = ''] = motion;
+  const isBack = kind === 'F' || kind === 'T';
+  const start = lineStart(text, cursor);
+  const line = text.slice(start, isBack ? cursor : lineEnd(text, cursor));
+  const found = isBack ? line.lastIndexOf(sign) : line.indexOf(sign, cursor - start + 1);
+  if (found === -1) return undefined;
+  return start + found + (kind === 't' ? -1 : kind === 'T' ? sign.length : 0);
 }
 
 /** Returns the position after what a pattern matches. */
-function after(pattern: RegExp, text: string, at: number): number {
-  return at + (pattern.exec(text.slice(at))?.[0].length ?? 0);
-}
-
-/** Finds a character in the line for `f`, `t`, `F` and `T`. */
-function find(
-  line: string,
-  column: number,
-  start: number,
-  [kind = '', ...letter]: string,
-): Target | undefined {
-  if (!/[fFtT]/.test(kind)) return undefined;
-  const sign = letter.join('');
-  if (kind === 'f' || kind === 't') {
-    const found = line.indexOf(sign, column + 1);
-    return found === -1 ? undefined : { to: start + found - (kind === 't' ? 1 : 0), reach: 'inclusive' };
-  }
-  const found = line.slice(0, column).lastIndexOf(sign);
-  return found === -1 ? undefined : { to: start + found + (kind === 'T' ? sign.length : 0) };
+function after(pattern: RegExp, text: string, cursor: number): number {
+  return cursor + (pattern.exec(text.slice(cursor))?.[0].length ?? 0);
 }
