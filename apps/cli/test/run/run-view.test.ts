@@ -144,13 +144,6 @@ describe('a run on a terminal', () => {
     show({ type: 'progress', callId: 'c0', toolName: 'run_command', text: 'halfway' });
     io.clock.advance(999);
     expect(page()).toMatch(/\n {4}halfway\n. run_command sleep 9 · 1 s · 120 tokens · Ctrl-C stops$/);
-    for (const text of ['1', '2\x1b[2J', '3', '4', 'x'.repeat(99)])
-      show({ type: 'progress', callId: 'c0', toolName: 'run_command', text });
-    io.clock.advance(200);
-    expect(page()).toMatch(/\n {4}2\\x1b\[2J\n {4}3\n {4}4\n {4}x{10,}…\n. run_command/);
-    show({ type: 'progress', callId: 'c0', toolName: 'other', text: 'step 2' });
-    io.clock.advance(200);
-    expect(page()).toMatch(/run_command sleep 9: step 2 · 2 s/);
   });
 
   test('continues a line of text after a footer appeared below it', () => {
