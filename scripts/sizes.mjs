@@ -53,7 +53,8 @@ async function sizes(root) {
       Object.entries(target.manifest.bin ?? {}).map(([name, file]) => ({
         target,
         name,
-        text: `import './${file}';`,
+        // The CLI loads its highlighter with `require`, which a bundler does not see.
+        text: `import './${file}'; import('./dist/highlighter.js');`,
       })),
     ),
   ];

@@ -45,7 +45,8 @@ const nodeRequire: NonNullable<Options['plugins']>[number] = {
 
 /** Bundles the CLI, in parts that commands load when needed. Loading `node_modules` instead takes three times as long. */
 const config: Options = {
-  ...bundle({ main: 'src/main.ts' }),
+  // The highlighter has its own file, because it is loaded when the first code is shown.
+  ...bundle({ main: 'src/main.ts', highlighter: 'src/terminal/highlighter.ts' }),
   platform: 'node',
   noExternal: [/^[^.]/],
   minify: true,

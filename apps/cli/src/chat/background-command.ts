@@ -27,7 +27,16 @@ export async function background(context: CommandContext, operand: string): Prom
   if (operand === '' && all.length === 0)
     return say([style.dim('No command was started in the background.')]);
   if (operand === '') return say(all.map((one) => clip(line(one), columns() - 1, style.marks.ellipsis)));
-  const [, stops, id = ''] = /^(stop\s+)?(\S+)$/.exec(operand) ?? [];
+  const [, stops, given = ''] = /^(stop(?:\s+|$))?(\S*)$/.exec(operand) ?? [];
+  const running = all.filter(({ status }) => status === 'running').map((one) => one.id);
+  const id = stops !== undefined && given === '' && running.length <= 1 ? (running[0] ?? '') : given;
+  if (stops !== undefined && id === '') {
+    if (running.length === 0) throw new UsageError('No command is running in the background.');
+    throw new UsageError(
+      `${running.length} commands are running in the background: ${running.join(', ')}.`,
+      `Name the one to stop: /background stop ${running[0]}`,
+    );
+  }
   const found = all.find((one) => one.id === id);
   if (commands === undefined || found === undefined) {
     throw new UsageError(

@@ -1,22 +1,25 @@
-import type { UserPart } from '@cobbler/agent';
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
-import { plural } from '../terminal/format.ts';
-import type { RawKeyboard } from '../terminal/io.ts';
 import { reactionMs } from '../terminal/keyboard.ts';
 import { styleFor } from '../terminal/style.ts';
-import type { Notify } from './attention.ts';
 import { Attention } from './attention.ts';
 import { watchCommands } from './background-command.ts';
-import type { ConversationPorts } from './conversation.ts';
 import { Conversation } from './conversation.ts';
-import { complaintLines, headerLines, resultLines, statusFacts } from './facts.ts';
-import type { ChatListener } from './host.ts';
+import {
+  backLine,
+  complaintLines,
+  headerLines,
+  missingLine,
+  resultLines,
+  statusFacts,
+  troubleLine,
+} from './facts.ts';
+import type { ChatListener, ChatParts } from './host.ts';
+import { PastedImages, programReader } from './input/clipboard.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
-import type { PromptHistory } from './input/prompt-history.ts';
 import { withReferences } from './input/references.ts';
 import { inputView, noteLines, placeholderOf } from './input-view.ts';
 import { LivePage } from './live-page.ts';
@@ -25,18 +28,6 @@ import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandContext, ReplaceOptions, Rewind } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
-
-/** Options of a chat. */
-export interface ChatParts extends Pick<ConversationPorts, 'io' | 'host' | 'screen' | 'style'> {
-  readonly keyboard: RawKeyboard;
-  readonly history: PromptHistory;
-  /** A session to continue. */
-  readonly sessionId?: string;
-  /** Default: a bell. */
-  readonly notify?: Notify;
-  /** The first prompt, sent immediately. */
-  readonly prompt?: readonly UserPart[];
-}
 
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;
@@ -58,6 +49,7 @@ export class InteractiveChat {
   readonly #next: { readonly text: string; readonly named: string }[] = [];
   readonly #shell: ShellCommands;
   readonly #notes: PromptNotes;
+  readonly #images: PastedImages;
   #commands: Promise<void> = Promise.resolve();
   readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
@@ -69,11 +61,13 @@ export class InteractiveChat {
     const { io, screen, history, host, notify } = parts;
     this.#page = new LivePage(io.stdout, screen, io.clock);
     this.#prompter = new Prompter(history, host.folder, host.local?.commands);
+    if (parts.vim === true) this.#prompter.switchVim();
+    this.#images = new PastedImages(io.env, parts.readProgram ?? programReader(io.env, host.folder));
     this.#attention = new Attention(io, notify);
     this.#shell = new ShellCommands({
       style: parts.style,
       place: { folder: host.folder, env: io.env },
-      show: (lines) => this.#isOver || this.#page.lines(lines),
+      show: (lines) => this.#isOver || this.#page.aside(lines),
       onChange: () => this.#draw(),
     });
     this.#notes = new PromptNotes(host.local?.permission);
@@ -143,11 +137,8 @@ export class InteractiveChat {
     return {
       handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.handle(event) },
       followsOthers: true,
-      onTrouble: (message) => {
-        const words = `${visible(message)} The chat will continue without being saved.`;
-        this.#page.lines([this.#parts.style.yellow(words)]);
-      },
-      onNotice: (line) => this.#page.lines([this.#parts.style.yellow(visible(line))]),
+      onTrouble: (message) => this.#page.aside([troubleLine(message, this.#parts.style)]),
+      onNotice: (line) => this.#page.aside([this.#parts.style.yellow(visible(line))]),
       onLost: () => {
         this.#link = 'reconnecting…';
         this.#draw();
@@ -157,9 +148,7 @@ export class InteractiveChat {
       },
       onBack: (events) => {
         this.#link = undefined;
-        const { style } = this.#parts;
-        const what = events === 0 ? 'reconnected' : `received ${plural(events, 'event')}`;
-        this.#page.lines([style.dim(`${style.marks.bullet} ${what}`)]);
+        this.#page.aside([backLine(events, this.#parts.style)]);
         this.#draw();
       },
     };
@@ -202,12 +191,14 @@ export class InteractiveChat {
         return this.#redraw();
       case 'expand':
         return this.#expand();
+      case 'paste_image':
+        return this.#settle(this.#pasteImage());
       case 'end_of_input':
         if (this.#prompter.isEmpty) this.#leave();
         return;
     }
     const { dialog } = this.#conversation;
-    const isSwap = (key.type === 'tab' || key.type === 'escape') && dialog !== undefined && !dialog.isTyping;
+    const isSwap = this.#prompter.isSwap(key) && dialog !== undefined && !dialog.isTyping;
     if (isSwap && this.#prompter.swapDraft()) return;
     if (this.#answers(key)) return;
     if (key.type === 'up' && this.#prompter.isEmpty && !this.#prompter.isBusy) {
@@ -266,7 +257,7 @@ export class InteractiveChat {
   #expand(): void {
     const { ledger, steps } = this.#conversation;
     const last = ledger.lastResult;
-    this.#page.lines(resultLines(last, steps.get(last?.callId ?? ''), this.#parts.style));
+    this.#page.aside(resultLines(last, steps.get(last?.callId ?? ''), this.#parts.style));
   }
 
   #enter(text: string): void {
@@ -278,24 +269,26 @@ export class InteractiveChat {
 
   #send(text: string, named: string): void {
     if (!this.#conversation.isRunning) return this.#say(text, named);
-    if (this.#conversation.steer(text)) return;
+    // Only a prompt can contain an image.
+    if (this.#images.in(named).length === 0 && this.#conversation.steer(text)) return;
     this.#next.push({ text, named });
-    this.#page.lines([this.#parts.style.dim(`↳ next: ${visible(text.trim())}`)]);
+    this.#page.aside([this.#parts.style.dim(`↳ next: ${visible(text.trim())}`)]);
   }
 
   /** Attaches the files that `named` names: the author of a command may not choose them. */
   #say(text: string, named: string): void {
     const { parts, missing } = withReferences(named, this.#parts.host.folder);
     const notes = [...this.#shell.takeOutput(), ...this.#notes.take()];
-    this.#conversation.say([{ type: 'text', text }, ...parts.slice(1), ...notes]);
-    if (missing.length > 0) {
-      const names = missing.map((name) => visible(name)).join(', ');
-      this.#page.lines([this.#parts.style.yellow(`  sent as text, because no such file exists: ${names}`)]);
-    }
+    this.#conversation.say([{ type: 'text', text }, ...parts.slice(1), ...this.#images.in(named), ...notes]);
+    if (missing.length > 0) this.#page.lines([missingLine(missing, this.#parts.style)]);
+  }
+
+  async #pasteImage(): Promise<void> {
+    this.#prompter.label(await this.#images.paste());
   }
 
   #command(line: string): void {
-    this.#page.lines(['', this.#parts.style.dim(visible(line))]);
+    this.#page.aside(['', this.#parts.style.dim(visible(line))]);
     // Commands run one after another, because each may change the conversation that the next one uses.
     this.#commands = this.#commands
       .then(() => runCommand(line, this.#commandContext()))
@@ -312,8 +305,9 @@ export class InteractiveChat {
       conversation: this.#conversation,
       notes: this.#notes,
       columns: () => screen.columns(),
-      say: (lines) => this.#page.lines(lines),
-      pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#settle(onPick(name))),
+      say: (lines) => this.#page.aside(lines),
+      pick: (title, items, onPick, current) =>
+        this.#prompter.pick(title, items, (name) => this.#settle(onPick(name)), current),
       ask: (question, onYes) => this.#prompter.ask(question, () => this.#settle(onYes())),
       send: (text, named) => this.#send(text, named),
       open: (sessionId, how) => this.#open(sessionId, how),
@@ -322,6 +316,8 @@ export class InteractiveChat {
       rewinds: this.#rewinds,
       // Everything that draws shares this style.
       setTheme: (theme) => void Object.assign(style, styleFor(screen, theme)),
+      switchVim: () => this.#prompter.switchVim(),
+      pasteImage: () => this.#pasteImage(),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
       leave: () => this.#leave(),
     };
@@ -357,7 +353,7 @@ export class InteractiveChat {
   }
 
   #complain(error: unknown): void {
-    this.#page.lines(complaintLines(error, this.#parts));
+    this.#page.aside(complaintLines(error, this.#parts));
   }
 
   #draw(): void {
@@ -366,6 +362,7 @@ export class InteractiveChat {
     const { above, dialog, isRunning } = this.#conversation;
     if (dialog === undefined) this.#prompter.giveBack();
     const view = this.#prompter.view;
+    const notices = [this.#notice, this.#link ?? ''].map(style.yellow);
     const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
     this.#page.live(
       inputView(
@@ -373,7 +370,7 @@ export class InteractiveChat {
           editor: view.editor,
           above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
-          status: statusFacts(host, this.#conversation, [this.#notice, this.#link ?? ''], style),
+          status: statusFacts(host, this.#conversation, [this.#prompter.mode, ...notices], style),
           placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,

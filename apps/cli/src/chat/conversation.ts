@@ -19,12 +19,13 @@ import type { Page } from '../view/run-view.ts';
 import { RunView } from '../view/run-view.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import type { ChatHost } from './host.ts';
+import type { LivePage } from './live-page.ts';
 
 /** The view and the listeners of a conversation. */
 export interface ConversationPorts {
   readonly io: Io;
   readonly host: ChatHost;
-  readonly page: Page;
+  readonly page: Page & Pick<LivePage, 'aside'>;
   readonly screen: Screen;
   readonly style: Style;
   /** Called when the content below the page has changed. */
@@ -108,7 +109,13 @@ export class Conversation {
   recall(past: readonly Event[]): void {
     this.remember(past);
     const { page, style } = this.#ports;
-    const view = { style, columns: this.#ports.screen.columns(), tty: true, verbose: false };
+    const view = {
+      style,
+      columns: this.#ports.screen.columns(),
+      tty: true,
+      verbose: false,
+      colored: maxPast,
+    };
     const lines = pastLines(past, this.#newBook(), view);
     const left = lines.length - maxPast;
     if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier input')}`)]);
@@ -169,7 +176,7 @@ export class Conversation {
     if (!this.harness.steer(text)) return false;
     const { page, style } = this.#ports;
     this.#steered += 1;
-    page.lines(['', style.dim(`↳ queued: ${visible(text)}`)]);
+    page.aside(['', style.dim(`↳ queued: ${visible(text)}`)]);
     return true;
   }
 
@@ -366,9 +373,9 @@ export class Conversation {
     const { host, page, style } = this.#ports;
     host.local?.permission.allow(rule);
     host.local?.keepRule(rule).then(
-      (path) => page.lines([style.dim(`  saved in ${visible(path)}: ${visible(rule)}`)]),
+      (path) => page.aside([style.dim(`  saved in ${visible(path)}: ${visible(rule)}`)]),
       (error) =>
-        page.lines([style.yellow(`  for this chat only: ${visible(AgentError.from(error).message)}`)]),
+        page.aside([style.yellow(`  for this chat only: ${visible(AgentError.from(error).message)}`)]),
     );
   }
 }

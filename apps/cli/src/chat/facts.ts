@@ -4,7 +4,7 @@ import { AgentError } from '@cobbler/agent';
 import type { ToolResultEvent } from '@cobbler/agent/events';
 import { shortId } from '../session/find-session.ts';
 import { visible } from '../terminal/escape.ts';
-import { formatUsd } from '../terminal/format.ts';
+import { formatUsd, plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
@@ -35,7 +35,7 @@ export function statusFacts(
   const count = runningCommands(host, harness.sessionId);
   const branch = gitBranch(host.folder);
   return [
-    ...notices.filter((notice) => notice !== '').map(style.yellow),
+    ...notices.filter((notice) => notice !== ''),
     [visible(host.model.name), host.model.effort ?? ''].join(' ').trim(),
     host.permissionWord,
     windowFact(ledger, host, style),
@@ -65,6 +65,20 @@ export function complaintLines(
     ...rest.map((line) => `  ${line}`),
     ...lines.map((line) => style.dim(`  ${line}`)),
   ];
+}
+
+/** Returns what the chat says after a connection was lost and is back. */
+export function backLine(events: number, { dim, marks }: Style): string {
+  const what = events === 0 ? 'reconnected' : `received ${plural(events, 'event')}`;
+  return dim(`${marks.bullet} ${what}`);
+}
+
+export function troubleLine(message: string, { yellow }: Style): string {
+  return yellow(`${visible(message)} The chat will continue without being saved.`);
+}
+
+export function missingLine(names: readonly string[], { yellow }: Style): string {
+  return yellow(`  sent as text, because no such file exists: ${names.map(visible).join(', ')}`);
 }
 
 /** Returns the whole output of a tool call, after the steps of it that were shown while it ran. */

@@ -1,12 +1,18 @@
-import type { Event, Tool } from '@cobbler/agent';
+import type { Event, Tool, UserPart } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
 import type { BackgroundCommands } from '@cobbler/tools';
 import type { Effort } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
+import type { Io, RawKeyboard } from '../terminal/io.ts';
+import type { Screen } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
+import type { Notify } from './attention.ts';
+import type { ReadProgram } from './input/clipboard.ts';
+import type { PromptHistory } from './input/prompt-history.ts';
 import type { UndoHistory } from './undo-history.ts';
 
 /** The model of a conversation, as far as it is known here. */
@@ -90,4 +96,24 @@ export interface ChatHost {
 export function localParts({ local }: ChatHost, what: string, other: string): LocalParts {
   if (local !== undefined) return local;
   throw new UsageError(`The server ${what}.`, `Restart the server with ${other}`);
+}
+
+/** Options of a chat. */
+export interface ChatParts {
+  readonly io: Io;
+  readonly host: ChatHost;
+  readonly screen: Screen;
+  readonly style: Style;
+  readonly keyboard: RawKeyboard;
+  readonly history: PromptHistory;
+  /** A session to continue. */
+  readonly sessionId?: string;
+  /** Default: a bell. */
+  readonly notify?: Notify;
+  /** True for the keys of Vim. Default: those of a shell. */
+  readonly vim?: boolean;
+  /** Runs the programs that read the clipboard. Default: those of this machine. */
+  readonly readProgram?: ReadProgram;
+  /** The first prompt, sent immediately. */
+  readonly prompt?: readonly UserPart[];
 }

@@ -23,6 +23,9 @@ const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
 /** Minimum time between two writes of streamed text, in milliseconds. */
 const textEveryMs = 30;
 
+/** Maximum time that lines wait for the end of the line that is being written, in milliseconds. */
+const asideMs = 2000;
+
 /**
  * A page that grows above a footer with the input. Text on the page is never written again. A word that fits on the
  * last line of the page is written without touching the footer. When the footer changes, only the changed lines are
@@ -40,6 +43,9 @@ export class LivePage implements Page {
   #columns = 0;
   #waiting = '';
   #stopWaiting: (() => void) | undefined;
+  /** Lines for the next place between two lines of the page, and what ends the wait for it. */
+  #aside: readonly string[] = [];
+  #stopAside: (() => void) | undefined;
 
   constructor(out: Output, screen: Screen, clock: Clock) {
     this.#out = out;
@@ -49,6 +55,13 @@ export class LivePage implements Page {
 
   /** Adds text to the page. The text may end in the middle of a line. */
   text(text: string): void {
+    const end = this.#aside.length === 0 ? -1 : text.indexOf('\n');
+    if (end !== -1) {
+      this.#waiting += text.slice(0, end + 1);
+      const rest = text.slice(end + 1);
+      this.lines(rest === '' ? [] : ['']);
+      return this.text(rest);
+    }
     this.#waiting += text;
     if (this.#waiting === '') return;
     this.#stopWaiting ??= this.#clock.after(textEveryMs, () => this.#flush());
@@ -57,9 +70,21 @@ export class LivePage implements Page {
   /** Adds complete lines to the page. */
   lines(lines: readonly string[]): void {
     this.#flush();
-    if (lines.length === 0) return;
+    this.#stopAside?.();
+    this.#stopAside = undefined;
+    const all = [...this.#aside, ...lines];
+    this.#aside = [];
+    if (all.length === 0) return;
     const end = this.#column > 0 ? '\n' : '';
-    this.#writeAbove(`${end}${lines.join('\n')}\n`, 0);
+    this.#writeAbove(`${end}${all.join('\n')}\n`, 0);
+  }
+
+  /** Adds complete lines that are not part of the stream: after the line that is being written, or a moment later. */
+  aside(lines: readonly string[]): void {
+    this.#flush();
+    if (this.#column === 0) return this.lines(lines);
+    this.#aside = [...this.#aside, ...lines];
+    this.#stopAside ??= this.#clock.after(asideMs, () => this.lines(['']));
   }
 
   /** Replaces the footer. */
@@ -78,7 +103,7 @@ export class LivePage implements Page {
 
   /** Ends an open line. */
   close(): void {
-    this.#flush();
+    this.lines([]);
     if (this.#column > 0) this.#writeAbove('\n', 0);
   }
 

@@ -24,7 +24,7 @@ export async function model(commandContext: CommandContext, name: string): Promi
   const local = modelParts(host);
   const change = (model: string) => changeModel(commandContext, { model });
   if (name !== '') return await change(name);
-  pick(`current: ${host.model.name}; prices are per million tokens`, local.models(), change);
+  pick(`current: ${host.model.name}; prices are per million tokens`, local.models(), change, host.model.name);
 }
 
 /** Sets how much the model reasons. */
@@ -35,7 +35,8 @@ export async function effort(commandContext: CommandContext, level: string): Pro
     changeModel(commandContext, { effort: name === 'default' ? undefined : readEffort(name, '/effort') });
   if (level !== '') return await change(level);
   const items = [...efforts, 'default'].map((name) => ({ name }));
-  pick(`effort of ${host.model.name}: ${host.model.effort ?? 'default'}`, items, change);
+  const current = host.model.effort ?? 'default';
+  pick(`effort of ${host.model.name}: ${current}`, items, change, current);
 }
 
 /** Shows the model's thinking since the last prompt. */
@@ -66,5 +67,12 @@ export function theme({ pick, say, style, setTheme }: CommandContext, given: str
     'theme',
     themes.map((name) => ({ name })),
     change,
+    style.theme,
   );
+}
+
+/** Turns the Vim keys on or off. */
+export function vim({ switchVim, say, style }: CommandContext): void {
+  const words = switchVim() ? 'on: Esc for normal mode' : 'off';
+  say([style.dim(`Vim keys ${words}; for this chat; to keep them: cobbler config set vim true`)]);
 }

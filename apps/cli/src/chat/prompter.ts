@@ -8,7 +8,8 @@ import type { Menu, MenuItem } from './input/menu.ts';
 import { moveIn } from './input/menu.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
 import { findPrompt } from './input/prompt-history.ts';
-import { pathItems, typedPath } from './input/references.ts';
+import { droppedFiles, pathItems, typedPath } from './input/references.ts';
+import { VimKeys } from './input/vim.ts';
 import { commandItems } from './slash-commands.ts';
 
 /** The visible state. */
@@ -52,6 +53,7 @@ export class Prompter {
   /** A draft that was set aside to answer a question. */
   #aside: EditorState | undefined;
   #search: Search | undefined;
+  #vim: VimKeys | undefined;
   #picker: Picker | undefined;
   #question: { readonly text: string; readonly onYes: () => void } | undefined;
 
@@ -109,10 +111,14 @@ export class Prompter {
     return this.#aside !== undefined;
   }
 
-  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void): void {
+  /** Lets the user choose an item. The one with the name `current` is marked first. */
+  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void, current?: string): void {
     this.#picker = { title, items, onPick };
-    this.#chosen = 0;
     this.#set(emptyEditor);
+    this.#chosen = Math.max(
+      0,
+      items.findIndex(({ name }) => name === current),
+    );
   }
 
   /** Puts a text into the empty input. */
@@ -130,6 +136,37 @@ export class Prompter {
     if (this.#question !== undefined) return this.#answer(key);
     if (this.#search !== undefined) return this.#searching(this.#search, key);
     if (this.#inMenu(key)) return undefined;
+    const next = this.#picker === undefined ? (this.#vim?.key(this.#editor, key) ?? key) : key;
+    if ('type' in next) return this.#edit(next);
+    this.#change(next);
+    return undefined;
+  }
+
+  /** Turns the Vim keys on or off. Returns whether they are on. */
+  switchVim(): boolean {
+    this.#vim = this.#vim === undefined ? new VimKeys() : undefined;
+    return this.#vim !== undefined;
+  }
+
+  /** The mode of the Vim keys in words; empty without them. */
+  get mode(): string {
+    return this.#vim === undefined ? '' : `${this.#vim.mode} mode`;
+  }
+
+  /** True if a key sets the draft aside at a question. */
+  isSwap({ type }: ChatKey): boolean {
+    return type === 'tab' || (type === 'escape' && this.#vim?.mode !== 'insert');
+  }
+
+  /** Adds what stands for a file, which Backspace removes as a whole. */
+  label(label: string): void {
+    const { text, cursor } = this.#editor;
+    const before = /(^|\s)$/.test(text.slice(0, cursor)) ? '' : ' ';
+    this.#pastes.set(label, label);
+    this.#change(edit(this.#editor, { type: 'paste', text: `${before}${label} ` }));
+  }
+
+  #edit(key: ChatKey): string | undefined {
     switch (key.type) {
       case 'enter':
         return this.#enter();
@@ -158,6 +195,8 @@ export class Prompter {
     const { text: typed } = this.#editor;
     const again = [...this.#pastes].find(([label, whole]) => whole === text && typed.includes(label));
     if (again !== undefined) return this.#change(editorWith(typed.replace(again[0], () => text)));
+    const files = this.#picker === undefined ? droppedFiles(text, this.#folder) : undefined;
+    if (files !== undefined) return files.forEach((file) => void this.label(file));
     const lines = text.trimEnd().split('\n').length;
     const isLong = this.#picker === undefined && (lines > maxPastedLines || text.length > maxPastedLength);
     if (!isLong) return this.#change(edit(this.#editor, { type: 'paste', text }));
@@ -189,6 +228,7 @@ export class Prompter {
     if (this.#aside === undefined) this.#pastes.clear();
     this.#history.add(text);
     this.#set(emptyEditor);
+    if (this.#vim !== undefined) this.#vim.mode = 'insert';
     return text;
   }
 
@@ -242,7 +282,7 @@ export class Prompter {
       this.#set(emptyEditor);
       return true;
     }
-    if (menu === undefined) return key.type === 'tab' || key.type === 'escape';
+    if (menu === undefined) return key.type === 'tab';
     const item = menu.items[menu.chosen];
     switch (key.type) {
       case 'up':

@@ -37,7 +37,8 @@ export interface CommandContext {
   columns(): number;
   /** Adds lines to the page. */
   say(lines: readonly string[]): void;
-  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => unknown): void;
+  /** Shows a menu, in which the item with the name `current` is marked first. */
+  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => unknown, current?: string): void;
   /** Asks a yes-or-no question; calls `onYes` if the user presses `y`. */
   ask(question: string, onYes: () => unknown): void;
   /** Sends a prompt. Only the files that `named` names with `@` are attached. */
@@ -51,6 +52,10 @@ export interface CommandContext {
   /** What `/redo` can take back, the latest last. */
   readonly rewinds: Rewind[];
   setTheme(theme: Theme): void;
+  /** Turns the Vim keys on or off. Returns whether they are on. */
+  switchVim(): boolean;
+  /** Attaches the image in the clipboard. */
+  pasteImage(): Promise<void>;
   /** Copies a text to the user's clipboard, if the terminal allows it. */
   copy(text: string): void;
   leave(): void;

@@ -13,7 +13,7 @@ import { background } from './background-command.ts';
 import { contextLines, costLines } from './figures-view.ts';
 import { localParts } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
-import { effort, model, theme, thinking } from './model-commands.ts';
+import { effort, model, theme, thinking, vim } from './model-commands.ts';
 import { plan, todo } from './planning-commands.ts';
 import { copy, fork, resume, save, sessions } from './session-commands.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
@@ -46,7 +46,7 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   {
     name: 'background',
-    operand: '[id|stop id]',
+    operand: '[id|stop [id]]',
     text: 'list, show or stop the commands that run in the background',
     run: background,
   },
@@ -95,7 +95,13 @@ export const slashCommands: readonly SlashCommand[] = [
     run: save,
   },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
+  {
+    name: 'paste',
+    text: 'attach the image in the clipboard, like Ctrl-V',
+    run: (commandContext) => commandContext.pasteImage(),
+  },
   { name: 'theme', operand: '[name]', text: 'change the colors', run: theme },
+  { name: 'vim', text: 'turn the Vim keys of the input on or off', run: vim },
   {
     name: 'clear',
     aliases: ['new'],
@@ -168,7 +174,8 @@ export async function runCommand(line: string, commandContext: CommandContext): 
 const keys = [
   ['Enter', 'send, or steer the run'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'start a new line'],
-  ['@path', 'attach a file; Tab completes'],
+  ['@path', 'attach a file; Tab completes; or drop an image or a PDF on the terminal'],
+  ['Ctrl-V', 'attach the image in the clipboard'],
   ['!line', 'run a shell command; your next prompt will include its output'],
   ['Up, Ctrl-R', 'show previous input; during a run, Up first returns a queued message'],
   ['Tab', 'complete; while a call waits, set your draft aside to respond'],

@@ -28,7 +28,7 @@ import { localConversations } from './local-conversations.ts';
 interface PreparedChat {
   readonly host: ChatHost;
   readonly sessionId?: string;
-  readonly look?: Pick<FileConfig, 'notify' | 'theme'>;
+  readonly look?: Pick<FileConfig, 'notify' | 'theme' | 'vim'>;
   /** True if nothing of this chat may be stored. */
   readonly isFleeting?: boolean;
 }
@@ -56,7 +56,7 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
       host,
       style: styleFor(screen, look?.theme),
       history: new PromptHistory(isFleeting === true ? undefined : historyFile(io.env)),
-      ...defined({ sessionId, prompt, notify: look?.notify }),
+      ...defined({ sessionId, prompt, notify: look?.notify, vim: look?.vim }),
     }).run();
   } finally {
     await host.close();

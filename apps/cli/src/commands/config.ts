@@ -67,6 +67,7 @@ async function show(io: Io): Promise<number> {
     stored('audit', 'on'),
     ['notify', notify && { value: notifyWords, source: notify.source }],
     stored('theme', 'dark'),
+    stored('vim', false),
     ...providerNames.map((name): Row => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }];

@@ -1,15 +1,11 @@
+import { CodeLines, paintTokens } from './code-colors.ts';
+import type { StyledWord } from './inline-markdown.ts';
+import { InlineStyle } from './inline-markdown.ts';
+import { renderTable } from './markdown-table.ts';
 import type { Style } from './style.ts';
-import { head, padEnd, widthOf } from './text-width.ts';
+import { head, widthOf } from './text-width.ts';
 
 type LineKind = 'unknown' | 'text' | 'heading' | 'code' | 'table';
-
-interface Inline {
-  bold: boolean;
-  italic: boolean;
-  code: boolean;
-}
-
-const noInline: Readonly<Inline> = { bold: false, italic: false, code: false };
 
 /** Spaces and the word after them. Lines of Chinese and Japanese can be broken between any two characters. */
 const nextWord =
@@ -18,6 +14,10 @@ const nextWord =
 function isIdeograph(word: string): boolean {
   return /^[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60]$/.test(word);
 }
+
+/** The box of a task in a list, after the bullet; and the start of what may become one. */
+const taskBox = /^ \[[ xX]\](?=[ \t\n])/;
+const openTaskBox = /^ (\[([ xX]\]?)?)?$/;
 
 /** The longest marker at the start of a line: six `#`, or a number of three digits with its dot. */
 const maxSignLength = 6;
@@ -37,7 +37,9 @@ export class MarkdownStream {
   #block: LineKind = 'unknown';
   #fence: string | undefined;
   #table: string[] = [];
-  #inline: Inline = { ...noInline };
+  #inline: InlineStyle;
+  /** Finds the colors of the code block. */
+  #codeLines: CodeLines | undefined;
   /** Cells used on the current line of the terminal. */
   #column = 0;
   /** Spaces in front of a continued line, so that it stays under its list item. */
@@ -48,6 +50,7 @@ export class MarkdownStream {
   constructor(style: Style, columns: () => number) {
     this.#style = style;
     this.#columns = columns;
+    this.#inline = new InlineStyle(style);
   }
 
   /** Adds text and returns the output that is complete. */
@@ -93,6 +96,8 @@ export class MarkdownStream {
     if (first === null) return this.#beginLong();
     const [, blanks = '', word = ''] = first;
     if (word.startsWith('|')) return this.#startBlock('table');
+    if (/^[-*+]$/.test(word) && openTaskBox.test(this.#held.slice(blanks.length + word.length)))
+      return undefined;
     const before = this.#endTable() + this.#takeGap();
     if (/^(```|~~~)/.test(word)) return before + (this.#startBlock('code') ?? '');
     if (/^#{1,6}$/.test(word)) return before + (this.#startBlock('heading') ?? '');
@@ -120,10 +125,13 @@ export class MarkdownStream {
   /** Starts a line of text. A list item or quote keeps its marker, and its continued lines are indented under its text. */
   #beginText(blanks: string, word: string): string {
     this.#block = 'text';
-    const indent = blanks.replaceAll('\t', '    ');
+    // Deeper lists are not moved out of a narrow terminal.
+    const indent = blanks.replaceAll('\t', '    ').slice(0, Math.max(0, Math.floor(this.#columns() / 2)));
     const isSign = /^([-*+>]|\d{1,3}[.)])$/.test(word);
-    const sign = isSign && /^[-*+]$/.test(word) && this.#style.color ? this.#style.marks.bullet : word;
-    const taken = blanks.length + (isSign ? word.length : 0);
+    const isBullet = isSign && /^[-*+]$/.test(word) && this.#style.color;
+    const task = isBullet ? taskBox.exec(this.#held.slice(blanks.length + word.length))?.[0] : undefined;
+    const sign = isBullet ? (task?.trim() ?? this.#style.marks.bullet) : word;
+    const taken = blanks.length + (isSign ? word.length : 0) + (task?.length ?? 0);
     this.#held = this.#held.slice(taken);
     this.#column = indent.length + (isSign ? widthOf(sign) : 0);
     this.#indent = isSign ? this.#column + 1 : Math.min(indent.length, 8);
@@ -151,9 +159,12 @@ export class MarkdownStream {
 
   #code(line: string): string {
     const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
-    if (this.#fence === undefined) this.#fence = mark ?? '```';
-    else if (mark?.startsWith(this.#fence) && line.trim() === mark) this.#fence = undefined;
-    else return `${this.#style.cyan(line)}\n`;
+    if (this.#fence === undefined) {
+      this.#fence = mark ?? '```';
+      this.#codeLines = CodeLines.of(/^[\s`~]*([\w+#.-]+)/.exec(line)?.[1], this.#style);
+    } else if (mark?.startsWith(this.#fence) && line.trim() === mark) this.#fence = undefined;
+    else if (this.#codeLines === undefined) return `${this.#style.cyan(line)}\n`;
+    else return `${paintTokens(this.#codeLines.next(line), this.#style)}\n`;
     return this.#style.color ? '' : `${line}\n`;
   }
 
@@ -173,11 +184,10 @@ export class MarkdownStream {
       fitting.length < word.length || this.#held.length > blanks.length + word.length || isIdeograph(word);
     if (!isWhole) return undefined;
     this.#held = this.#held.slice(blanks.length + fitting.length);
-    return this.#place(blanks, fitting);
+    return this.#place(blanks, this.#inline.word(fitting));
   }
 
-  #place(blanks: string, word: string): string {
-    const { plain, styled } = this.#styleWord(word);
+  #place(blanks: string, { plain, styled }: StyledWord): string {
     const width = widthOf(plain);
     const gap = blanks.replaceAll('\t', ' ');
     if (this.#column > this.#indent && this.#column + gap.length + width > this.#columns() - 1) {
@@ -190,7 +200,7 @@ export class MarkdownStream {
 
   #endLine(): string {
     this.#block = 'unknown';
-    this.#inline = { ...noInline };
+    this.#inline = new InlineStyle(this.#style);
     this.#column = 0;
     this.#indent = 0;
     return '\n';
@@ -202,73 +212,4 @@ export class MarkdownStream {
     if (rows.length === 0) return '';
     return this.#takeGap() + renderTable(rows, this.#style, this.#columns());
   }
-
-  /** Applies emphasis and code markers, which may span words but not lines. */
-  #styleWord(word: string): { plain: string; styled: string } {
-    if (!this.#style.color) return { plain: word, styled: word };
-    let plain = '';
-    let styled = '';
-    for (const token of word.match(/`+|\*\*|[*_]|\\[*_`]|[^`*_\\]+|\\/g) ?? []) {
-      if (this.#toggles(token, plain === '', word)) continue;
-      const text = /^\\[*_`]$/.test(token) && !this.#inline.code ? token.slice(1) : token;
-      plain += text;
-      styled += this.#paint(text);
-    }
-    return { plain, styled };
-  }
-
-  #toggles(token: string, atStart: boolean, word: string): boolean {
-    const inline = this.#inline;
-    if (token.startsWith('`')) {
-      inline.code = !inline.code;
-      return true;
-    }
-    if (inline.code || word.length === token.length) return false;
-    if (token === '**') {
-      inline.bold = !inline.bold;
-      return true;
-    }
-    // A single marker inside a word is part of it, as in snake_case or 2*3.
-    if (token !== '*' && token !== '_') return false;
-    const isLast = !/[\p{L}\p{N}]/u.test(word.slice(word.lastIndexOf(token)));
-    if (inline.italic ? !isLast : !atStart) return false;
-    inline.italic = !inline.italic;
-    return true;
-  }
-
-  #paint(text: string): string {
-    const { bold, italic, cyan } = this.#style;
-    if (this.#inline.code) return cyan(text);
-    const slanted = this.#inline.italic ? italic(text) : text;
-    return this.#inline.bold ? bold(slanted) : slanted;
-  }
-}
-
-/** Returns the lines of a Markdown table with aligned columns, or unchanged if they would not fit the terminal. */
-function renderTable(lines: readonly string[], style: Style, columns: number): string {
-  const asGiven = lines.map((line) => `${line}\n`).join('');
-  const rows = lines.map(cellsOf);
-  const separator = rows[1];
-  if (rows[0] === undefined || separator === undefined || !separator.every((cell) => /^:?-+:?$/.test(cell))) {
-    return asGiven;
-  }
-  const body = [rows[0], ...rows.slice(2)].map((row) =>
-    row.map((cell) => (style.color ? cell.replaceAll(/\*\*|`/g, '') : cell)),
-  );
-  const widths = rows[0].map((_, column) => Math.max(3, ...body.map((row) => widthOf(row[column] ?? ''))));
-  const total = widths.reduce((sum, width) => sum + width + 2, 0);
-  if (total >= columns) return asGiven;
-  const text = (row: readonly string[]) =>
-    widths
-      .map((width, column) => padEnd(row[column] ?? '', width))
-      .join('  ')
-      .trimEnd();
-  const [header = [], ...others] = body;
-  const rule = widths.map((width) => (style.color ? '─' : '-').repeat(width)).join('  ');
-  return [style.bold(text(header)), style.dim(rule), ...others.map(text)].map((line) => `${line}\n`).join('');
-}
-
-function cellsOf(line: string): string[] {
-  const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
-  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
 }

@@ -49,6 +49,20 @@ export function head(text: string, width: number): string {
   return text.slice(0, end);
 }
 
+/** Splits a string into parts of at most `width` cells. */
+export function splitText(text: string, width: number): string[] {
+  const found: string[] = [];
+  // Measure only as much of a long line as one part can hold.
+  const maxUnits = width * 4;
+  let at = 0;
+  while (text.length - at > maxUnits || widthOf(text.slice(at)) > width) {
+    const part = head(text.slice(at, at + maxUnits), width) || text.slice(at, at + 1);
+    found.push(part);
+    at += part.length;
+  }
+  return [...found, text.slice(at)];
+}
+
 /** Pads a string with spaces to `width` cells. */
 export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));

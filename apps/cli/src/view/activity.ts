@@ -6,6 +6,9 @@ import { oneLine } from '../terminal/one-line.ts';
 import type { Activity } from './footer.ts';
 import type { ToolCallList } from './tool-calls.ts';
 
+/** Number of lines that are shown of the output of a running command. */
+const outputLines = 4;
+
 /** The activity of a run: updated by events, read by views. */
 export class RunActivity {
   readonly #model: string;
@@ -14,6 +17,8 @@ export class RunActivity {
   #what: string;
   #since: number;
   #progress = '';
+  /** The last lines that a command printed. */
+  #output: readonly string[] = [];
   #retry: { readonly event: RetryEvent; readonly until: number } | undefined;
   #tokens = 0;
   #usd: number | undefined = 0;
@@ -43,7 +48,8 @@ export class RunActivity {
       case 'tool_result':
         return this.#showRunning();
       case 'progress':
-        this.#progress = event.text.split('\n').at(-1) ?? '';
+        if (event.toolName !== 'run_command') this.#progress = event.text.split('\n').at(-1) ?? '';
+        else this.#output = [...this.#output, ...event.text.split('\n')].slice(-outputLines);
         break;
       case 'retry':
         this.#retry = { event, until: this.#now() + event.delayMs };
@@ -70,6 +76,7 @@ export class RunActivity {
       elapsedMs: now - this.#since,
       tokens: this.#tokens,
       ...defined({ usd: this.#usd }),
+      output: this.#output,
       hint: this.#stopping ? 'Ctrl-C again exits immediately' : 'Ctrl-C stops',
     };
   }
@@ -95,6 +102,7 @@ export class RunActivity {
     this.#what = what;
     this.#since = this.#now();
     this.#progress = '';
+    this.#output = [];
   }
 }
 

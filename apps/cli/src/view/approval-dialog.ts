@@ -7,8 +7,8 @@ import { ruledCall } from '../permissions/permission-rule.ts';
 import type { Key } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
-import { clip, flow, widthOf, wrap } from '../terminal/text-width.ts';
-import { moreLines, splitText, wholeDiffLines } from './diff-lines.ts';
+import { clip, flow, splitText, widthOf, wrap } from '../terminal/text-width.ts';
+import { moreLines, wholeDiffLines } from './diff-lines.ts';
 import { askLine } from './tool-report.ts';
 
 /** Callbacks of the approval dialog. */

@@ -13,12 +13,20 @@ export interface Activity {
   readonly tokens: number;
   /** Cost in US dollars; absent if a price is unknown. */
   readonly usd?: number;
+  /** The last lines that a running command printed. */
+  readonly output?: readonly string[];
   /** For example `Ctrl-C stops`. */
   readonly hint?: string;
 }
 
-/** Returns the footer: a spinner and the facts that fit. A narrow terminal hides the hint first. */
-export function footerLine(activity: Activity, frame: number, style: Style, columns: number): string {
+/** Returns the footer: the last lines of a command that is running, and the line of the activity. */
+export function footerLines(activity: Activity, frame: number, style: Style, columns: number): string[] {
+  const line = (text: string) => style.dim(`    ${clip(oneLine(text), columns - 5, style.marks.ellipsis)}`);
+  return [...(activity.output ?? []).map(line), footerLine(activity, frame, style, columns)];
+}
+
+/** Returns the line of the activity: a spinner and the facts that fit. A narrow terminal hides the hint first. */
+function footerLine(activity: Activity, frame: number, style: Style, columns: number): string {
   const { marks } = style;
   const { usd = 0 } = activity;
   const spinner = marks.spinner[frame % marks.spinner.length] ?? '';

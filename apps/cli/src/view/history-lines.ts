@@ -23,6 +23,8 @@ import { askLine, plainReport, terminalReport } from './tool-report.ts';
 export interface PastView extends ReportView {
   /** True for a terminal, with broken lines and symbols; false for a file. */
   readonly tty: boolean;
+  /** Number of messages and responses at the end whose code has colors, because finding them takes time. Default: all. */
+  readonly colored?: number;
 }
 
 /** The screen lines of one event. */
@@ -34,7 +36,10 @@ interface Entry {
 /** Returns the history as it was on the screen, in the order of the events. A blank line precedes messages and responses. */
 export function pastLines(events: Iterable<Event>, calls: ToolCallList, view: PastView): string[] {
   const { items, queued } = itemsOf(events);
-  const entries = [...items, ...queued].flatMap((item) => entriesOf(item, calls, view));
+  const all = [...items, ...queued];
+  const { colored = all.length, style } = view;
+  const old = { ...view, style: { ...style, color: false } };
+  const entries = all.flatMap((item, at) => entriesOf(item, calls, at < all.length - colored ? old : view));
   return entries.sort((one, other) => one.seq - other.seq).flatMap(({ lines }) => lines);
 }
 

@@ -2,6 +2,7 @@ import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import type { AssistantEvent, ToolResultEvent } from '@cobbler/agent/events';
 import { addUsd, ignore, spendingOf } from '@cobbler/agent/events';
+import { diffPath } from './diff-lines.ts';
 import { promptWords } from './history-lines.ts';
 
 /** The usage and cost of one model response. */
@@ -126,7 +127,7 @@ export class Ledger {
   }
 
   #addChange(diff: string): void {
-    const path = /^\+\+\+ (?:b\/)?([^\t\n]+)/m.exec(diff)?.[1] ?? 'a file';
+    const path = diffPath(diff) ?? 'a file';
     this.runs.at(-1)?.changes.push({ path, diff });
   }
 }

@@ -9,7 +9,7 @@ import type { Style } from '../terminal/style.ts';
 import { RunActivity, retryWords } from './activity.ts';
 import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
-import { footerLine } from './footer.ts';
+import { footerLines } from './footer.ts';
 import { compactionWords, noticeWords, searchLines } from './history-lines.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
@@ -325,7 +325,7 @@ export class RunView implements RunDisplay {
     // While the response streams, the spinner advances only with the displayed seconds.
     this.#frame = isMoving ? Math.floor(current.elapsedMs / 1000) : this.#frame + 1;
     const { style, screen } = report;
-    terminal.footer([footerLine(current, this.#frame, style, screen.columns())]);
+    terminal.footer(footerLines(current, this.#frame, style, screen.columns()));
   }
 
   /** Prints at intervals what the run is waiting for, if there is no terminal. */

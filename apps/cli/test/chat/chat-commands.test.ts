@@ -349,6 +349,8 @@ describe('background commands', () => {
     await stage.until(/bg1 {2}running .* echo "listening/);
     stage.type('/background bg1', '\r');
     await stage.until(/^ {4}listening on 1/m);
+    stage.type('/background stop', '\r');
+    await stage.until('2 commands are running in the background: bg1, bg2.');
     stage.type('/background stop bg2', '\r');
     await stage.until(/bg2 {2}cancelled/);
     expect(stage.foot(1)).toContain('1 in background');
@@ -363,6 +365,10 @@ describe('background commands', () => {
     expect(stage.foot(1)).toContain('1 in background');
     stage.type('/background bg9', '\r');
     await stage.until('There is no command "bg9" in the background.');
+    stage.type('/background stop', '\r');
+    await stage.until(/bg1 {2}(?!running)/);
+    stage.type('/background stop', '\r');
+    await stage.until('No command is running in the background.');
     await stage.host.close();
     const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');

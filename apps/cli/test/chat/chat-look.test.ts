@@ -113,3 +113,15 @@ describe('/theme', () => {
     expect(stage.bytes()).not.toMatch(color);
   });
 });
+
+test('the menus of /theme and /effort begin at the current entry', async () => {
+  const stage = await chatStage({ agent: scriptedAgent([]) });
+  stage.type('/theme light', '\r');
+  await stage.until('cobbler config set theme light');
+  stage.type('/theme', '\r');
+  await stage.until(/ dark\n +› light\n/);
+  stage.type('\x1b');
+  stage.io.clock.advance(100);
+  stage.type('/effort', '\r');
+  await stage.until(/ max\n +› default\n/);
+});

@@ -5,6 +5,7 @@ import type { BackgroundCommands } from '@cobbler/tools';
 import type { Notify } from '../../src/chat/attention.ts';
 import { InteractiveChat } from '../../src/chat/chat.ts';
 import type { ChatHost, ChatListener } from '../../src/chat/host.ts';
+import type { ReadProgram } from '../../src/chat/input/clipboard.ts';
 import { PromptHistory } from '../../src/chat/input/prompt-history.ts';
 import { LocalHost } from '../../src/chat/local-host.ts';
 import { permissionIn } from '../../src/config/permission-plan.ts';
@@ -28,6 +29,7 @@ export interface StageOptions {
   readonly allow?: readonly string[];
   readonly columns?: number;
   readonly notify?: Notify;
+  readonly readProgram?: ReadProgram;
   readonly env?: Readonly<Record<string, string>>;
   readonly sessions?: CliSessions;
   readonly background?: BackgroundCommands;
@@ -122,7 +124,7 @@ async function staged(
     host,
     style: styleFor(screen),
     history: new PromptHistory(undefined),
-    ...defined({ notify: options.notify }),
+    ...defined({ notify: options.notify, readProgram: options.readProgram }),
     ...(sessionId !== undefined && { sessionId }),
   });
   const left = chat.run();

@@ -143,7 +143,7 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/run_command sleep 9 · 0 s · 120 tokens · Ctrl-C stops$/);
     show({ type: 'progress', callId: 'c0', toolName: 'run_command', text: 'halfway' });
     io.clock.advance(999);
-    expect(page()).toMatch(/run_command sleep 9: halfway · 1 s · 120 tokens · Ctrl-C stops$/);
+    expect(page()).toMatch(/\n {4}halfway\n. run_command sleep 9 · 1 s · 120 tokens · Ctrl-C stops$/);
   });
 
   test('continues a line of text after a footer appeared below it', () => {

@@ -48,12 +48,32 @@ describe('MarkdownStream', () => {
   });
 
   test('shows any text the same way for any chunks', () => {
+    const marks = [
+      '**',
+      '*',
+      '`',
+      '```',
+      '```js\n',
+      '|',
+      '- ',
+      '#',
+      '_',
+      '~~',
+      '[',
+      '](',
+      '(',
+      ')',
+      '!',
+      ' "',
+      '\\',
+    ];
+    const parts = ['a', 'bc', ' ', '\n', '日', '[ ]', '[x]', '[a b](http://c)', 'http://h_', '- [', ...marks];
     const text = fc
-      .array(fc.constantFrom('a', 'bc', ' ', '\n', '**', '*', '`', '```', '|', '- ', '#', '_', '日'), {
+      .array(fc.constantFrom(...parts), {
         maxLength: 60,
         size: 'max',
       })
-      .map((parts) => parts.join(''));
+      .map((some) => some.join(''));
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 5 }), (given, piece) => {
         expect(render(given, { style: colored, columns: 12, piece })).toBe(
@@ -101,9 +121,78 @@ describe('MarkdownStream', () => {
     expect(stream.push('after ')).toBe('a          b\n---------  ---\nlong cell  2\nafter');
   });
 
-  test('shows a table unchanged if it is too wide for the terminal', () => {
-    const table = '| a | b |\n|---|---|\n| a very long cell indeed | another long one |\n';
-    expect(render(table, { columns: 30 })).toBe(table);
+  test('breaks the cells of a table that is too wide, with a rule between its rows', () => {
+    const table = '| a | b |\n|---|---|\n| a very long cell indeed | 日本語日本語日本語 |\n| 1 | 2 |\n';
+    expect(render(table, { columns: 26 })).toBe(
+      [
+        'a            b',
+        '-----------  ------------',
+        'a very long  日本語日本語',
+        'cell indeed  日本語',
+        '-----------  ------------',
+        '1            2',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('shows a table unchanged if there is no room for its columns', () => {
+    const table = `${'| abc '.repeat(9)}|\n${'|---'.repeat(9)}|\n`;
+    expect(render(table, { columns: 40 })).toBe(table);
+  });
+
+  test('aligns the columns of a table, without the marks in its cells', () => {
+    const table =
+      '| left | mid | right |\n|:--|:-:|--:|\n| `a\\|b` | **x** | 7 |\n| d (http://e) | ~~y~~z | 10 |\n';
+    const shown = render(table, { style: colored });
+    expect(stripVTControlCharacters(shown)).toBe(
+      [
+        'left          mid  right',
+        '────────────  ───  ─────',
+        'a|b            x       7',
+        'd (http://e)  yz      10',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('with color, shows the text of a link and its address, which nothing changes', () => {
+    const given = 'See **[the docs](https://a.example/x_(y)_*z*)**, ![img](b_c_.png) and `[a](b)`.';
+    expect(render(given, { style: colored, columns: 99 })).toBe(
+      'See \x1b[1m[the\x1b[22m \x1b[1mdocs\x1b[22m]\x1b[2m(https://a.example/x_(y)_*z*)\x1b[22m, ' +
+        '![img]\x1b[2m(b_c_.png)\x1b[22m and \x1b[36m[a\x1b[39m\x1b[36m](b)\x1b[39m.\n',
+    );
+  });
+
+  test('keeps the marks in a bare address', () => {
+    expect(render('**https://a.example/b_c*d_e** f', { style: colored })).toBe(
+      '\x1b[1mhttps://a.example/b_c*d_e\x1b[22m f\n',
+    );
+  });
+
+  test('with color, shows struck text and the boxes of tasks', () => {
+    const given = '~~old text~~ a~b\n- [x] done\n  - [ ] open\n- [y] no\n';
+    expect(render(given, { style: colored })).toBe(
+      '\x1b[9mold\x1b[29m \x1b[9mtext\x1b[29m a~b\n\x1b[36m[x]\x1b[39m done\n  \x1b[36m[ ]\x1b[39m open\n' +
+        '\x1b[36m•\x1b[39m [y] no\n',
+    );
+    expect(render('- [x] done')).toBe('- [x] done\n');
+  });
+
+  test('does not move a deep list out of a narrow terminal', () => {
+    expect(render(`${' '.repeat(30)}- some words here`, { columns: 20 })).toBe(
+      '          - some\n            words\n            here\n',
+    );
+  });
+
+  test('with color, shows code in the colors of its language, also across lines', () => {
+    const code = '```ts\n/* one\ntwo */ const a = "b";\n```\n```unknown\nx\n```\n';
+    const shown = render(code, { style: colored });
+    expect(shown).toBe(
+      '\x1b[2m/* one\x1b[22m\n\x1b[2mtwo */\x1b[22m \x1b[35mconst\x1b[39m a = \x1b[33m"b"\x1b[39m;\n\x1b[36mx\x1b[39m\n',
+    );
+    expect(render(code, { style: colored, piece: 1 })).toBe(shown);
+    expect(render(code)).toBe(code);
   });
 
   test('merges blank lines and removes them at the end', () => {

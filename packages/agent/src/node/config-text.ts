@@ -120,6 +120,7 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   notify,
   hooks: (value) => (isObject(value) ? undefined : 'must map events to hooks'),
   theme: words('dark', 'light', 'none', 'colorblind'),
+  vim: yesOrNo,
   mcp: mcpProblem,
 };
 

@@ -108,6 +108,8 @@ export interface FileConfig extends AgentConfig {
   readonly hooks?: Readonly<Record<string, unknown>>;
   /** The colors of the chat. Default `dark`. */
   readonly theme?: 'dark' | 'light' | 'none' | 'colorblind';
+  /** True if the input of the chat has the keys of Vim. Default false. */
+  readonly vim?: boolean;
   /** Model Context Protocol servers whose tools the model may call, by name. */
   readonly mcp?: Readonly<Record<string, McpServerConfig>>;
 }

@@ -30,6 +30,7 @@ const controls: Readonly<Record<string, KeyName>> = {
   '\x10': 'up',
   '\x12': 'search',
   '\x15': 'delete_to_start',
+  '\x16': 'paste_image',
   '\x17': 'delete_word',
   '\x1a': 'suspend',
 };

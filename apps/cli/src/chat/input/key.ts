@@ -26,6 +26,7 @@ export type KeyName =
   | 'redraw'
   | 'search'
   | 'expand'
+  | 'paste_image'
   | 'focus'
   | 'blur'
   | 'other';

@@ -52,7 +52,7 @@ export function insert({ text, cursor }: EditorState, more: string): EditorState
   return { text: text.slice(0, cursor) + more + text.slice(cursor), cursor: cursor + more.length };
 }
 
-function remove({ text }: EditorState, from: number, to: number): EditorState {
+export function remove({ text }: EditorState, from: number, to: number): EditorState {
   return { text: text.slice(0, from) + text.slice(to), cursor: from };
 }
 
@@ -88,11 +88,11 @@ function otherLine(text: string, cursor: number, place: number): number {
   return target === text.length ? target : previousPosition(text, nextPosition(text, target));
 }
 
-function lineStart(text: string, cursor: number): number {
+export function lineStart(text: string, cursor: number): number {
   return text.lastIndexOf('\n', cursor - 1) + 1;
 }
 
-function lineEnd(text: string, cursor: number): number {
+export function lineEnd(text: string, cursor: number): number {
   const end = text.indexOf('\n', cursor);
   return end === -1 ? text.length : end;
 }
@@ -106,14 +106,14 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Number of code units to read around the cursor, because a paste can be long. */
 const reach = 64;
 
-function previousPosition(text: string, cursor: number): number {
+export function previousPosition(text: string, cursor: number): number {
   if (cursor === 0) return 0;
   const begin = Math.max(0, cursor - reach);
   const segments = [...segmenter.segment(text.slice(begin, cursor))];
   return begin + (segments.at(-1)?.index ?? 0);
 }
 
-function nextPosition(text: string, cursor: number): number {
+export function nextPosition(text: string, cursor: number): number {
   const [first] = segmenter.segment(text.slice(cursor, cursor + reach));
   return cursor + (first?.segment.length ?? 0);
 }

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { UserPart } from '@cobbler/agent';
 import { readAttachment } from '../../config/attachment.ts';
 import type { MenuItem } from './menu.ts';
@@ -30,6 +31,44 @@ export function withReferences(text: string, folder: string): PromptWithFiles {
       missing.push(path);
   }
   return { parts: [{ type: 'text', text }, ...found.values()], missing };
+}
+
+/** A longer pasted text is not read as paths. */
+const maxDropped = 4000;
+
+/**
+ * Returns references to the images and PDFs whose absolute paths are pasted: a terminal pastes them, quoted, escaped or as
+ * addresses, when files are dropped on it. Undefined for any other text.
+ */
+export function droppedFiles(pasted: string, folder: string): string[] | undefined {
+  const text = pasted.trim();
+  if (text.length > maxDropped) return undefined;
+  const words = text.match(/'[^']*'|"[^"]*"|(?:\\.|[^\s\\'"])+/g) ?? [];
+  const files = [[text], words.map(unquoted)].find((all) => all.length > 0 && all.every(isDropped));
+  return files?.map((file) => {
+    const path = pathOf(file);
+    const inside = relative(folder, path);
+    const name = inside.startsWith('..') || isAbsolute(inside) ? path : inside;
+    return /\s/.test(name) ? `@"${name}"` : `@${name}`;
+  });
+}
+
+function unquoted(word: string): string {
+  return /^['"]/.test(word) ? word.slice(1, -1) : word.replaceAll(/\\(.)/g, '$1');
+}
+
+function pathOf(given: string): string {
+  return given.startsWith('file://') ? fileURLToPath(given) : given;
+}
+
+function isDropped(given: string): boolean {
+  try {
+    const path = pathOf(given);
+    // A reference cannot contain a quotation mark.
+    return isAbsolute(path) && /^[^"\p{C}]+\.(png|jpe?g|gif|webp|pdf)$/iu.test(path) && isFile(path);
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the part of a path typed after `@`, up to the cursor; undefined if there is none. */
