@@ -232,7 +232,12 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     logger,
     limits,
     watch: new StoreWatch(store, tokens.now),
-    ...defined({ onShare: options.onShare, places: options.places, models: options.models, place: options.place }),
+    ...defined({
+      onShare: options.onShare,
+      places: options.places,
+      models: options.models,
+      place: options.place,
+    }),
     agentNames: () => [...new Set(['cobbler', options.settings(settingsSessionId).agent.model])],
     async readiness() {
       return sessionService.isClosing ? 'The server is stopping.' : await readiness.reason();

@@ -118,7 +118,8 @@ export async function settled(page: Page): Promise<void> {
 
 /** Returns what axe finds in the page as it is now, one text for each fault. */
 export async function faultsIn(page: Page): Promise<string[]> {
-  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(`(() => { ${axe.source}; return 0; })()`);
+  if (!(await page.evaluate(`'axe' in globalThis`)))
+    await page.evaluate(`(() => { ${axe.source}; return 0; })()`);
   return await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.flatMap(({ id, impact, nodes }) =>
       nodes.map(({ target, failureSummary }) => [impact, id, target.join(' '), failureSummary].join(' | '))))`);

@@ -81,7 +81,12 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
 async function serveFrom(
   folder: string,
   flags: ServeFlags,
-  { folders, models, audit, values }: Pick<ServeParts, 'folders' | 'models'> & { audit: Audit; values: FileConfig },
+  {
+    folders,
+    models,
+    audit,
+    values,
+  }: Pick<ServeParts, 'folders' | 'models'> & { audit: Audit; values: FileConfig },
   home: ServerHome,
   io: Io,
 ): Promise<number> {
