@@ -25,6 +25,7 @@ export class RemoteHost implements ChatHost {
   readonly #plan: RemotePlan;
   #model = "the server's model";
   #known: readonly Tool[] | undefined;
+  #onNotice: (line: string) => void = () => undefined;
 
   constructor(plan: RemotePlan) {
     this.#plan = plan;
@@ -62,6 +63,7 @@ export class RemoteHost implements ChatHost {
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
     const { url, token } = this.#plan;
+    this.#onNotice = listener.onNotice;
     return connectHarness({
       url,
       token,
@@ -79,6 +81,11 @@ export class RemoteHost implements ChatHost {
   }
 
   adopt(): void {}
+
+  /** Shows a line in the chat. */
+  tell(line: string): void {
+    this.#onNotice(line);
+  }
 
   /** Reads the stream of events up to the last one that existed when reading started. */
   async past(sessionId: string): Promise<readonly Event[]> {

@@ -13,6 +13,7 @@ import { readPrompt } from '../config/prompt-input.ts';
 import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
+import { withAgent } from '../project/agent-folder.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { openAudit } from '../session/audit.ts';
@@ -33,8 +34,16 @@ interface PreparedChat {
   readonly isFleeting?: boolean;
 }
 
-/** Runs `cobbler chat`: a conversation in the terminal, here or on a server. Returns the exit code. */
-export async function chat(words: readonly string[], options: RawOptions, io: Io): Promise<number> {
+/**
+ * Runs `cobbler chat`: a conversation in the terminal, here or on a server. Returns the exit code.
+ * @param onTell called with a function that shows a line in the chat, if the chat is on a server.
+ */
+export async function chat(
+  words: readonly string[],
+  options: RawOptions,
+  io: Io,
+  onTell?: (tell: (line: string) => void) => void,
+): Promise<number> {
   const screen = screenFor(io.stdout, io.env);
   if (!io.stdin.tty || !screen.redraw) {
     throw new UsageError(
@@ -44,6 +53,7 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
   }
   const flags = readRunFlags(options);
   const { host, sessionId, isFleeting, look, close } = await prepareChat(flags, options, io);
+  if (host instanceof RemoteHost) onTell?.((line) => host.tell(line));
   try {
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
     const keyboard = io.openRawKeyboard();
@@ -114,7 +124,7 @@ async function localHost(given: RunFlags, io: Io): Promise<PreparedChat & { clos
   const isKept = given.keeps ?? first.file.values.keepSessions ?? true;
   const chosen = await chooseSession(given, isKept, here, io);
   try {
-    const flags = flagsWithNote(given, chosen?.note);
+    const flags = await withAgent(flagsWithNote(given, chosen?.note), io, chosen?.note);
     const { host, close: closeServers } = await hostWithServers(
       flags,
       first.file.values,

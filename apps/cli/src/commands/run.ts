@@ -26,6 +26,7 @@ import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import { Permission } from '../permissions/permission.ts';
+import { withAgent } from '../project/agent-folder.ts';
 import { expandLine } from '../project/definitions.ts';
 import { headerOf, keyboardFor } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
@@ -67,7 +68,9 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
     recordReplay.recording === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
   const chosen = await chooseSession(given, isKept, here, io);
   try {
-    const flags = flagsWithNote(given, chosen?.note);
+    const noted = flagsWithNote(given, chosen?.note);
+    // A replay runs no code of an agent.
+    const flags = recordReplay.isReplay ? noted : await withAgent(noted, io, chosen?.note);
     if (given.resumes && !isSaying && chosen !== undefined) checkResumable(chosen);
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
     const order = { words, recordReplay, flags, settings: settled, ...defined({ chosen }) };
@@ -205,13 +208,13 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
   return {
     folder,
     model: `${provider.value}:${model.value}`,
-    ...defined({ baseURL: flags.baseURL, api: flags.api }),
+    ...defined({ baseURL: flags.baseURL, api: flags.api, agent: flags.agentFolder?.folder }),
   };
 }
 
 /** @throws UsageError if an option would have no effect on a backend. */
 function checkBackendFlags(
-  { fallback, mcp, tools = [], allowHost, mode, ...given }: RunFlags,
+  { fallback, mcp, tools = [], allowHost, mode, agent, ...given }: RunFlags,
   name: BackendName,
 ): void {
   const model = given.search ? '--search' : given.effort && '--effort';
@@ -219,6 +222,7 @@ function checkBackendFlags(
   if (refused !== undefined)
     throw new UsageError(`${refused} cannot be used with --backend.`, 'Remove one of them.');
   const owned = [
+    ['--agent', agent ?? '', 'instructions and tools'],
     ['--mcp', mcp, 'MCP servers'],
     ['--tools', tools, 'tools'],
     ['--allow-host', allowHost, 'network'],
@@ -314,7 +318,7 @@ export function systemOf(
     hasTools: tools.length > 0,
     plans: flags.mode === 'plan',
     ...defined({
-      own: flags.system === undefined ? undefined : textOrFile(flags.system, io.cwd()),
+      own: flags.system === undefined ? flags.agentFolder?.instructions : textOrFile(flags.system, io.cwd()),
       appended: flags.appendSystem === undefined ? undefined : textOrFile(flags.appendSystem, io.cwd()),
     }),
     instructions,

@@ -11,9 +11,10 @@ import { shortPath, workFolder } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
-import type { RawOptions } from '../config/run-flags.ts';
+import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
+import { withAgent } from '../project/agent-folder.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
@@ -38,19 +39,52 @@ const seedSession = 'default';
 export async function serve(options: RawOptions, io: Io): Promise<number> {
   if (options['demo'] === true) return await serveDemo(options, io);
   const flags = readServeFlags(options);
+  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  const log = (line: string) => io.stderr.write(`${line}\n`);
+  const until: ServeLife['until'] = ({ server }) => waitForStop(server, io);
+  return await serveUntil({ ...flags, work: await withAgent(flags.work, io) }, { report, log, until }, io);
+}
+
+/** A server that is running. */
+export interface Serving {
+  readonly server: CobblerServer;
+  readonly token: string;
+  /** Makes later runs use the agent of these options. Rejects without a change if they cannot work. */
+  reload(work: RunFlags): Promise<void>;
+}
+
+/** How long a server runs, and where its messages go. */
+export interface ServeLife {
+  readonly report: (line: string) => void;
+  readonly log: (line: string) => void;
+  /** True for the server of an agent under development, which other commands do not find. */
+  readonly isDevelopment?: boolean;
+  /** Resolves when the server has stopped. */
+  readonly until: (serving: Serving) => Promise<void>;
+}
+
+/** Serves as long as `until` takes. Returns the exit code. */
+export async function serveUntil(flags: ServeFlags, life: ServeLife, io: Io): Promise<number> {
   const home = serverHome(io.env);
   const folder = workFolder(flags.work.dir, io);
   await recordChildren(io.env);
   const { values } = (await readSettings(io.env, flags.work)).file;
-  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
-  // Changes to the tools of the MCP servers are logged.
-  const mcp = await openMcp(flags.work, values, folder, report, io);
-  const audit = openAudit('serve', values, io, report);
+  const audit = openAudit('serve', values, io, life.report);
+  const servers: McpTools[] = [];
+  let open: string | undefined;
+  // Changes to the tools of the MCP servers are logged. Runs may still use the servers of an earlier version of an agent.
+  const mcpFor = async (work: RunFlags) => {
+    const wanted = JSON.stringify(work.agentFolder?.mcp);
+    if (servers.length === 0 || wanted !== open)
+      servers.push(await openMcp(work, values, folder, life.report, io));
+    open = wanted;
+    return servers.at(-1) as McpTools;
+  };
   try {
-    return await serveFrom(folder, flags, { mcp, audit }, home, io);
+    return await serveFrom(folder, flags, { mcpFor, audit }, { home, life }, io);
   } finally {
     await audit.close();
-    await mcp.close();
+    for (const mcp of servers) await mcp.close();
   }
 }
 
@@ -65,48 +99,65 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
   }
 }
 
+interface SharedParts {
+  /** Returns the MCP servers for these options. */
+  readonly mcpFor: (work: RunFlags) => Promise<McpTools>;
+  readonly audit: Audit;
+}
+
 async function serveFrom(
   folder: string,
   flags: ServeFlags,
-  { mcp, audit }: { readonly mcp: McpTools; readonly audit: Audit },
-  home: ServerHome,
+  shared: SharedParts,
+  { home, life }: { readonly home: ServerHome; readonly life: ServeLife },
   io: Io,
 ): Promise<number> {
-  const all = await sessionSettings(flags, folder, { mcp, audit }, io);
-  const { settings, tools, values, sandbox, permission, forget: forgetSession, close } = all;
-  audit.note({ kind: 'sandbox', sandbox });
-  watchRules(audit, permission);
+  const { audit } = shared;
+  const versions = [await sessionSettings(flags, folder, shared, io)];
+  const current = () => versions.at(-1) as SettingsVersion;
+  const { values } = current();
   const tokens = new TokenStore(tokenFile(home.tokens));
   tokens.onAdd(({ id, name, scopes }) =>
     audit.note({ kind: 'token', change: 'created', token: id, name, scopes }),
   );
   tokens.onRemove((id) => audit.note({ kind: 'token', change: 'removed', token: id }));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
-  const watch: StoreWatch = (store) => audit.watch(beforeDelete(store, forgetSession), readsOnly(tools));
+  const forgetSession = async (id: string) => {
+    for (const { forget } of versions) await forget(id);
+  };
+  const watch: StoreWatch = (store) =>
+    audit.watch(
+      beforeDelete(store, forgetSession),
+      readsOnly(() => current().tools()),
+    );
   const places = await servePlaces(flags, home.store, io, watch);
   const { budget: chosen } = flags.work;
-  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  const { report } = life;
   const budgets = new Budgets({ env: io.env, values, report, ...defined({ chosen, url: places.url }) });
   try {
     const serverBudgets = await openBudgets(budgets, folder, values);
     const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));
-    const budgeted = { ...settings, ...defined({ budget: budget || undefined }) };
-    const serving = {
-      places,
-      tokens,
-      settings: budgeted,
-      tools,
-      home,
-      ...defined({ budgets: serverBudgets }),
+    const settings = () => ({ ...current().settings, ...defined({ budget: budget || undefined }) });
+    const tools = () => current().tools();
+    const serving = { places, tokens, settings, tools, home, ...defined({ budgets: serverBudgets }) };
+    const server = await startServing(flags, serving, life, audit, io);
+    const { isDevelopment = false } = life;
+    const forget = isDevelopment
+      ? () => undefined
+      : noteRunning(home.running, { pid: process.pid, url: server.url });
+    announce(
+      { isDevelopment, server, token, flags, folder, file: places.name, model: settings().agent.model },
+      io,
+    );
+    const reload = async (work: RunFlags) => {
+      versions.push(await sessionSettings({ ...flags, work }, folder, shared, io));
+      server.renewSettings();
     };
-    const server = await startServing(flags, serving, audit, io);
-    const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
-    announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
-    await waitForStop(server, io);
+    await life.until({ server, token, reload });
     forget();
     return 0;
   } finally {
-    await close();
+    for (const { close } of versions) await close();
     await budgets.close();
     await places.close();
   }
@@ -125,28 +176,29 @@ async function openBudgets(
 
 type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
 
-/** Returns the settings of every session, which no request can set. The tools are those available when a session opens. */
+/** The settings of every session, which no request can set. The tools are those available when a session opens. */
+interface SettingsVersion extends Pick<Workplace, 'forget' | 'close'> {
+  readonly settings: ServeHarnessOptions;
+  readonly tools: () => readonly Tool[];
+  readonly values: FileConfig;
+}
+
 async function sessionSettings(
   { work, runner }: ServeFlags,
   folder: string,
-  parts: { readonly mcp: McpTools; readonly audit: Audit },
+  { mcpFor, audit }: SharedParts,
   io: Io,
-): Promise<{
-  settings: ServeHarnessOptions;
-  tools: () => readonly Tool[];
-  values: FileConfig;
-  sandbox: Workplace['sandbox'];
-  permission: Workplace['permission'];
-  forget: Workplace['forget'];
-  close: Workplace['close'];
-}> {
+): Promise<SettingsVersion> {
   const settings = await readSettings(io.env, work);
   const { agent, pricing } = await pricedAgent(settings, work);
   const model = () => ({ agent, pricing });
   // A runner executes a call in another process than the one that receives a decision.
   const asks = runner === undefined;
-  const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
+  const parts = { mcp: await mcpFor(work), audit, model, asks };
+  const workplace = await openWorkplace(work, folder, settings, parts, io);
   const { tools, context, system, limits, permission, sandbox, forget, close } = workplace;
+  audit.note({ kind: 'sandbox', sandbox });
+  watchRules(audit, permission);
   const common = {
     agent,
     system,
@@ -158,14 +210,14 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission, forget, close };
+  return { settings: common, tools, values: settings.file.values, forget, close };
 }
 
 interface ServeParts {
   readonly places: ServePlaces;
   readonly tokens: TokenStore;
   readonly budgets?: ServerBudgets;
-  readonly settings: ServeHarnessOptions;
+  readonly settings: () => ServeHarnessOptions;
   readonly tools: () => readonly Tool[];
   readonly home: ServerHome;
 }
@@ -173,6 +225,7 @@ interface ServeParts {
 async function startServing(
   flags: ServeFlags,
   parts: ServeParts,
+  life: ServeLife,
   audit: Audit,
   io: Io,
 ): Promise<CobblerServer> {
@@ -180,8 +233,8 @@ async function startServing(
   const { host, port, allowedHosts } = flags;
   const settingsOf = (sessionId: string): SessionSettings =>
     sessionId === seedSession
-      ? { ...settings, tools: tools() }
-      : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings, tools: tools() };
+      ? { ...settings(), tools: tools() }
+      : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings(), tools: tools() };
   const elsewhere = await places.open(settingsOf);
   try {
     return await startServer({
@@ -201,7 +254,7 @@ async function startServing(
         }),
       version: ownVersion(),
       level: flags.level ?? (io.stderr.tty ? 'warn' : 'info'),
-      log: (line) => io.stderr.write(`${line}\n`),
+      log: life.log,
     });
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'port_in_use') throw error;
@@ -216,7 +269,7 @@ async function startServing(
   }
 }
 
-interface ServerStartup {
+interface ServerStartup extends Required<Pick<ServeLife, 'isDevelopment'>> {
   readonly server: CobblerServer;
   readonly token: string;
   readonly flags: ServeFlags;
@@ -226,9 +279,17 @@ interface ServerStartup {
 }
 
 /** Prints the address to standard output. The token is in its fragment, which no server and no log ever sees. */
-function announce({ server, token, flags, folder, file, model }: ServerStartup, io: Io): void {
+function announce({ isDevelopment, server, token, flags, folder, file, model }: ServerStartup, io: Io): void {
   io.stdout.write(`${server.url}/#token=${token}\n`);
-  const facts = ['cobbler serve', model, shortPath(folder, io.env), permissionWords[flags.work.mode]];
+  const { agentFolder } = flags.work;
+  const agent = agentFolder === undefined ? [] : [`agent ${agentFolder.name}`];
+  const facts = [
+    isDevelopment ? 'cobbler dev' : 'cobbler serve',
+    ...agent,
+    model,
+    shortPath(folder, io.env),
+    permissionWords[flags.work.mode],
+  ];
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
   const isAny = ['0.0.0.0', '::'].includes(flags.host);
   if (isAny && flags.allowedHosts.length === 0) {
@@ -238,7 +299,7 @@ function announce({ server, token, flags, folder, file, model }: ServerStartup, 
 }
 
 /** Stops the server on a signal after its runs have ended; a second signal ends it immediately. */
-function waitForStop(server: CobblerServer, io: Io): Promise<void> {
+export function waitForStop(server: CobblerServer, io: Io): Promise<void> {
   return new Promise((resolve, reject) => {
     let signals = 0;
     const forget = io.onInterrupt(() => {

@@ -1,4 +1,5 @@
 import type { CommandDefinition } from '@cobbler/agent/definitions';
+import type { RunFlags } from '../config/run-flags.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Definitions } from './found-definitions.ts';
 import { ownCommands } from './own-commands.ts';
@@ -6,14 +7,17 @@ import { placesFor } from './places.ts';
 
 /**
  * Returns the definitions that may be used in a directory. What a project contains is from an unknown author: in a terminal,
- * the user is asked once about everything new or changed (`asks`). Otherwise, it is not used, and a line says so.
+ * the user is asked once about everything new or changed (`asks`). Otherwise, it is not used, and a line says so. An agent in
+ * a folder that the user named has its own instead, and its tools.
  */
 export async function definitionsIn(
   folder: string,
-  contextFiles: boolean,
+  { contextFiles, agentFolder }: Pick<RunFlags, 'contextFiles' | 'agentFolder'>,
   io: Io,
   asks: boolean,
 ): Promise<Definitions> {
+  if (agentFolder !== undefined)
+    return { tools: agentFolder.options.tools, commands: [], agents: agentFolder.agents };
   const { project, user } = placesFor(folder, io.env);
   // Most directories have none, and then the readers are not loaded.
   if (project.length + user.length === 0) return { tools: [], commands: ownCommands, agents: [] };

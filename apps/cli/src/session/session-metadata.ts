@@ -9,6 +9,8 @@ export interface SessionMetadata {
   /** Set on the command line for a model on another server. */
   readonly baseURL?: string;
   readonly api?: string;
+  /** The folder of the agent. It is never loaded from here: its user must name it again. */
+  readonly agent?: string;
 }
 
 /** A small file per session, because the store records no directories. A session without a readable one is valid. */
@@ -50,12 +52,13 @@ export class SessionNotes {
 
 function noteOf(value: unknown): SessionMetadata | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { folder, model, baseURL, api } = value as Readonly<Record<string, unknown>>;
+  const { folder, model, baseURL, api, agent } = value as Readonly<Record<string, unknown>>;
   if (typeof folder !== 'string') return undefined;
   return {
     folder,
     ...(typeof model === 'string' && { model }),
     ...(typeof baseURL === 'string' && { baseURL }),
     ...(typeof api === 'string' && { api }),
+    ...(typeof agent === 'string' && { agent }),
   };
 }

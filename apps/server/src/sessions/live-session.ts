@@ -56,9 +56,12 @@ export class LiveSession {
   /** Time of the last request, on a monotonic clock. */
   usedAt = 0;
   readonly #store: SessionStore;
-  readonly #harness: JoinableHarness;
+  readonly #open: () => OpenSession;
+  #harness: JoinableHarness;
   /** The user of the settings. */
-  readonly #user: string | undefined;
+  #user: string | undefined;
+  /** True if the settings have changed since the conversation was opened. */
+  #isOutdated = false;
   #access: OwnedSession;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
@@ -99,7 +102,13 @@ export class LiveSession {
     const read: ReadLog = (afterSeq, limit) => this.#readLog(afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
-    ({ harness: this.#harness, user: this.#user } = open((event) => this.#handle(event)));
+    this.#open = () => open((event) => this.#handle(event));
+    ({ harness: this.#harness, user: this.#user } = this.#open());
+  }
+
+  /** Makes the next run use the current settings. An active run keeps its own. */
+  renew(): void {
+    this.#isOutdated = true;
   }
 
   /** The user to whom it belongs. */
@@ -201,6 +210,10 @@ export class LiveSession {
         const detail = `At most ${max} sessions can run for this user at the same time. Wait until one has ended, or cancel it.`;
         throw new Problem(429, 'running_sessions', detail, { headers: { 'retry-after': '5' } });
       }
+    }
+    if (this.#isOutdated && isNew && this.#startsFor.length === 0) {
+      this.#isOutdated = false;
+      ({ harness: this.#harness, user: this.#user } = this.#open());
     }
     this.#startsFor.push(user);
     try {
