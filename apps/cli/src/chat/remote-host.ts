@@ -18,6 +18,8 @@ export interface RemotePlan {
   readonly token: string;
   /** The directory for attached files, on this machine. */
   readonly folder: string;
+  /** True if the server ends with the chat. */
+  readonly isTemporary?: boolean;
 }
 
 /** Conversations on a server, which supplies model, tools, files and permissions. */
@@ -113,8 +115,9 @@ export class RemoteHost implements ChatHost {
     return items.map((info) => ({ info }));
   }
 
-  wayBack(sessionId: string): string {
-    const { io, url } = this.#plan;
+  wayBack(sessionId: string): string | undefined {
+    const { io, url, isTemporary = false } = this.#plan;
+    if (isTemporary) return undefined;
     return `${ownName(io.env)} chat --connect ${url} -s ${shortId(sessionId)}`;
   }
 

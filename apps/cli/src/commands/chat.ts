@@ -36,7 +36,7 @@ interface PreparedChat {
 
 /**
  * Runs `cobbler chat`: a conversation in the terminal, here or on a server. Returns the exit code.
- * @param onTell called with a function that shows a line in the chat, if the chat is on a server.
+ * @param onTell called with a function that shows a line in the chat, if the server ends with the chat.
  */
 export async function chat(
   words: readonly string[],
@@ -52,7 +52,12 @@ export async function chat(
     );
   }
   const flags = readRunFlags(options);
-  const { host, sessionId, isFleeting, look, close } = await prepareChat(flags, options, io);
+  const { host, sessionId, isFleeting, look, close } = await prepareChat(
+    flags,
+    options,
+    onTell !== undefined,
+    io,
+  );
   if (host instanceof RemoteHost) onTell?.((line) => host.tell(line));
   try {
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
@@ -77,6 +82,7 @@ export async function chat(
 async function prepareChat(
   flags: RunFlags,
   options: RawOptions,
+  isTemporary: boolean,
   io: Io,
 ): Promise<PreparedChat & { close?: () => Promise<void> }> {
   if (options['demo'] === true) {
@@ -85,7 +91,7 @@ async function prepareChat(
   }
   if (typeof options['connect'] !== 'string') return await localHost(flags, io);
   const { url, token } = serverAccess(options['connect'], options['token'], io.env);
-  const host = new RemoteHost({ io, url, token, folder: workFolder(flags.dir, io) });
+  const host = new RemoteHost({ io, url, token, folder: workFolder(flags.dir, io), isTemporary });
   const id = flags.session?.id;
   const rows = await sessionsOf(host, url);
   const look = (await readSettings(io.env)).file.values;

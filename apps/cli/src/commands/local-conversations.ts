@@ -13,6 +13,7 @@ import type { LoadedProvider } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
+import { agentNames } from '../run/attended.ts';
 import type { Budgets } from '../run/budgets/budgets.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, watchRules } from '../session/audit.ts';
@@ -78,6 +79,7 @@ export async function localConversations(
     allowUnpriced: flags.allowUnpriced,
     onReached: onReachedOf(flags, settings),
     facts: [
+      ...agentNames(flags),
       ...instructionNames(instructions),
       ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),
     ],

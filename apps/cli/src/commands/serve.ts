@@ -15,6 +15,7 @@ import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { withAgent } from '../project/agent-folder.ts';
+import { agentNames } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
@@ -281,11 +282,9 @@ interface ServerStartup extends Required<Pick<ServeLife, 'isDevelopment'>> {
 /** Prints the address to standard output. The token is in its fragment, which no server and no log ever sees. */
 function announce({ isDevelopment, server, token, flags, folder, file, model }: ServerStartup, io: Io): void {
   io.stdout.write(`${server.url}/#token=${token}\n`);
-  const { agentFolder } = flags.work;
-  const agent = agentFolder === undefined ? [] : [`agent ${agentFolder.name}`];
   const facts = [
     isDevelopment ? 'cobbler dev' : 'cobbler serve',
-    ...agent,
+    ...agentNames(flags.work),
     model,
     shortPath(folder, io.env),
     permissionWords[flags.work.mode],

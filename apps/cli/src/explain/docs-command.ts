@@ -41,7 +41,8 @@ export function docs(
   const given = typeof options['limit'] === 'string' ? options['limit'] : undefined;
   const limit = optionValue(given, '--limit', parseCount, 'For example: --limit 10') ?? defaultLimit;
   const found = searchDocs(pages, query, limit);
-  write(found, withProgramName(found.map(matchText).join('\n\n'), io.env));
+  if (found.length > 0 || options['json'] === true)
+    write(found, withProgramName(found.map(matchText).join('\n\n'), io.env));
   if (found.length > 0) return 0;
   io.stderr.write(withProgramName('Nothing was found. To list the pages: cobbler docs\n', io.env));
   return 1;

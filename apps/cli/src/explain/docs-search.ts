@@ -22,9 +22,15 @@ const inTitle = 2;
 const longText = 4000;
 const maxPassage = 700;
 
+/** Words of a question that say nothing about its topic. */
+const ignored = new Set(
+  'a an and are as at be by can do does for from how i in is it my of on or the to what when with'.split(' '),
+);
+
 /** Returns the sections that match, the best first. Rare words count most, and sections with all words come first. */
 export function searchDocs(pages: readonly DocsPage[], query: string, limit: number): DocsMatch[] {
-  const words = (query.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_.-]*/gu) ?? []).map(wordStart);
+  const given = query.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_.-]*/gu) ?? [];
+  const words = given.filter((word) => !ignored.has(word)).map(wordPattern);
   const sections = pages.flatMap((page) => sectionsOf(page).map((section) => ({ page, ...section })));
   const rows = sections.map(({ page, heading, text }) => ({
     ...{ page, heading, text },
@@ -35,7 +41,7 @@ export function searchDocs(pages: readonly DocsPage[], query: string, limit: num
   }));
   const weights = words.map((_, at) => {
     const found = rows.filter(({ counts }) => (counts[at]?.text ?? 0) > 0).length;
-    return Math.log((rows.length + 1) / (found + 1));
+    return Math.log(1 + rows.length / (found + 1));
   });
   const all = sum(weights);
   const scored = rows.map((row) => {
@@ -52,10 +58,11 @@ export function searchDocs(pages: readonly DocsPage[], query: string, limit: num
   }));
 }
 
-function wordStart(word: string): RegExp {
-  // A plural also finds the singular.
-  const stem = word.length > 3 ? word.replace(/s$/, '') : word;
-  return new RegExp(`(?<![\\p{L}\\p{N}])${stem.replace(/[.-]/g, '\\$&')}`, 'giu');
+/** Returns a pattern for a word. A longer one also finds words that start with it, and a plural finds the singular. */
+function wordPattern(word: string): RegExp {
+  const [letter, isLong] = ['[\\p{L}\\p{N}]', word.length > 3];
+  const stem = (isLong ? word.replace(/s$/, '') : word).replaceAll('.', '\\.');
+  return new RegExp(`(?<!${letter})${stem}${isLong ? '' : `(?!${letter})`}`, 'giu');
 }
 
 function count(text: string, word: RegExp): number {
@@ -76,7 +83,8 @@ function sectionsOf({ title, text }: DocsPage): { readonly heading: string; read
     if (heading === undefined) sections.at(-1)?.lines.push(line);
     else sections.push({ heading, lines: [] });
   }
-  return sections.map(({ heading, lines }) => ({ heading, text: lines.join('\n').trim() }));
+  const texts = sections.map(({ heading, lines }) => ({ heading, text: lines.join('\n').trim() }));
+  return texts.filter(({ text }) => text !== '');
 }
 
 /** Returns the paragraph that says most about the words; of a table, the rows that do. */

@@ -15,7 +15,9 @@ export async function withAgent(given: RunFlags, io: Io, note?: SessionMetadata)
   const say = (line: string) => io.stderr.write(`cobbler: ${oneLine(line)}\n`);
   const flags = await reloadAgent(given, io);
   const { unused = [], folder } = flags.agentFolder ?? {};
-  if (unused.length > 0) say(`some files of the agent are not used. To list them: cobbler info ${folder}`);
+  // Modules that tools import are in subfolders of `tools`.
+  if (unused.some(({ path }) => !path.startsWith('tools/')))
+    say(`some files of the agent are not used. To list them: cobbler info ${folder}`);
   if (flags.agent === undefined && note?.agent !== undefined)
     say(`this session used an agent, which is not loaded. To use it: --agent ${note.agent}`);
   return flags;

@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
-import { currentParts } from '@cobbler/agent/events';
 import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
@@ -9,6 +7,8 @@ import { mayAccess, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
+import type { KnownRun } from './known-run.ts';
+import { digestOf } from './known-run.ts';
 import type { ReadLog } from './log-pages.ts';
 import { logPages, pageLength } from './log-pages.ts';
 import { SessionUsageCounter } from './session-usage.ts';
@@ -32,12 +32,6 @@ export interface Accepted {
 
 /** A prompt for a session. */
 export type PromptContent = string | readonly UserPart[];
-
-interface KnownRun {
-  readonly seq: number;
-  /** A hash of the prompt, because the prompt itself may be long. */
-  readonly digest: string;
-}
 
 /** What a session needs of its server. */
 export interface SessionServices {
@@ -413,8 +407,4 @@ export class LiveSession {
 function noteRun(known: Map<string, KnownRun> | undefined, event: Event): void {
   if (event.type !== 'user' || event.steer === true) return;
   known?.set(event.runId, { seq: event.seq, digest: digestOf(event.content) });
-}
-
-function digestOf(content: readonly UserPart[]): string {
-  return hash('sha256', JSON.stringify(currentParts(content)), 'base64');
 }

@@ -82,7 +82,7 @@ async function problemIn(folder: string, file: string, thrown: unknown): Promise
   const reason =
     missing === undefined
       ? (oneLine(message) ?? 'it threw an error').replace(/\.$/, '')
-      : `the package ${missing} is not installed. Install it: npm install --prefix ${folder} ${missing.replace(/^((@[^/]+\/)?[^/]+).*/, '$1')}`;
+      : `the package ${missing} is not installed. Install it: npm install --prefix ${folder} ${missing}`;
   const lines = (await readFile(join(folder, path), 'utf8').catch(() => '')).split('\n');
   const line = at ?? lines.findIndex((one) => one.includes(missing ?? 'export default')) + 1;
   return { path, reason, isBroken: true, ...(Number(line) > 0 && { line: Number(line) }) };
