@@ -11,6 +11,12 @@ Session
   --no-session             do not save sessions
 `);
 
+/** The options for the address of a server. */
+const listenOptions = `\
+  --port <n>               listen on this port (default ${defaultPort}; 0: any free port)
+  --host <address>         listen on this address (default 127.0.0.1)
+  --allowed-host <name>    also serve requests for this host name, such as a proxy's; repeatable`;
+
 function without(flags: RegExp, groups: readonly OptionGroup[]): OptionGroup[] {
   return groups.map(({ title, options }) => ({
     title,
@@ -146,11 +152,7 @@ Options
     'new [kind] [name]',
     'create an agent as a folder: cobbler new agent NAME',
     `
-Writes instructions.md, tools/count_words.ts and README.md into a new folder. Nothing must be installed. Then:
-cobbler --agent NAME "..."     give the agent a task
-cobbler dev NAME               work on it, with a chat, a web page and reload
-cobbler info NAME              check what it consists of
-See docs/agent-folder.md, or cobbler docs agent-folder.
+Writes instructions.md, tools/count_words.ts and README.md. Nothing must be installed. See cobbler docs agent-folder.
 
 Options
   --json                   print the folder and the next commands as JSON
@@ -161,8 +163,7 @@ Options
     'info [folder]',
     'show what an agent folder contains, and what is not used and why',
     `
-Lists the instructions, tools, skills, agents and MCP servers. This loads the tools, which runs their code.
-The exit code is 2 if a file is broken.
+This runs the code of its tools. The exit code is 2 if a file is broken.
 
 Options
   --json                   print as JSON
@@ -173,16 +174,13 @@ Options
     'dev [folder]',
     'serve an agent folder with a web page and a chat, and reload it on changes',
     `
-Runs the agent in FOLDER (default: the current directory), prints the address of the web page, and chats in this
-terminal. After a change, the next run uses the new files; a run in progress keeps its own. If a file is broken, the
-last version that worked stays in use. The sessions are those of this agent only. Options are those of serve.
+After a change, the next run uses the new files; a run in progress keeps its own. If a file is broken, the last
+version that worked stays in use. The sessions are those of this agent only.
 
 Server
-  --port <n>               listen on this port (default ${defaultPort}; 0: any free port)
-  --host <address>         listen on this address (default 127.0.0.1)
-  --allowed-host <name>    also serve requests for this host name, such as a proxy's; repeatable
-  --store <place>          keep sessions in this file, or in a database: postgres://user@host/name
-  --log-level <level>      minimum level of the messages logged: debug, info, warn or error
+${listenOptions}
+  --store <place>          keep sessions in this file
+  --log-level <level>      debug, info, warn or error
 `,
     { groups: without(/--(attach|agent|backend|plan) /, workGroups), words: 'file' },
   ),
@@ -265,9 +263,7 @@ directory, tools, permissions and limits; no request can change them. Calls that
 cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.
 
 Server
-  --port <n>               listen on this port (default ${defaultPort}; 0: any free port)
-  --host <address>         listen on this address (default 127.0.0.1)
-  --allowed-host <name>    also serve requests for this host name, such as a proxy's; repeatable
+${listenOptions}
   --demo                   use a scripted model, without a key; nothing is saved
   --rotate-token           replace the owner token
   --store <place>          keep sessions in this file, or in a database: postgres://user@host/name

@@ -98,7 +98,9 @@ describe('cobbler --agent', () => {
     const [first] = place.seen;
     expect(first?.tools.toSorted()).toEqual(['agent', 'count_words', 'read_blob', 'read_file', 'skill']);
     expect(first?.body['model']).toBe('claude-other');
-    const { tools } = (first?.body ?? {}) as { tools: { name: string; input_schema: { properties: object } }[] };
+    const { tools } = (first?.body ?? {}) as {
+      tools: { name: string; input_schema: { properties: object } }[];
+    };
     expect(tools.find(({ name }) => name === 'agent')?.input_schema.properties).toMatchObject({
       agent: { enum: ['critic'] },
     });
