@@ -35,6 +35,7 @@ import { openRecordReplay } from '../run/record-replay.ts';
 import { recordedTools, runBudget } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
+import type { TaskSession } from '../run/task.ts';
 import { runTask } from '../run/task.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, openAudit } from '../session/audit.ts';
@@ -181,7 +182,7 @@ async function work(
       folder: shortPath(folder, io.env),
       failure: failureContext(delegate === undefined ? settings : undefined, agent, io),
       ...defined({ keyboard, budget, recording: recordReplay.recording }),
-      ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
+      ...defined({ session: chosen && sessionOf(chosen, resumes, flags) }),
     },
     io,
   );
@@ -190,6 +191,10 @@ async function work(
   if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = recordReplay.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+function sessionOf({ id, sessions }: ChosenSession, resumes: boolean, { agent }: RunFlags): TaskSession {
+  return { id, store: sessions.store, resumes, ...defined({ agent }) };
 }
 
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */

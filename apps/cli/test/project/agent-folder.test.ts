@@ -143,7 +143,8 @@ describe('cobbler --agent', () => {
 
   test('is named when its session continues without it', async () => {
     const { run, folder, seen } = await helper(() => 'Hi.');
-    await run('--agent', 'helper', 'Hi.');
+    const first = await run('--agent', 'helper', 'Hi.');
+    expect(first.stderr.replaceAll(/\s+/g, ' ')).toMatch(/continue: cobbler -s \w+ --agent helper "\.\.\."/);
     const { stderr } = await run('-c', 'Again.');
     expect(stderr).toContain(`To use it: --agent ${folder}/helper`);
     expect(seen[1]?.tools).not.toContain('count_words');
