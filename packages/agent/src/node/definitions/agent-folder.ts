@@ -10,7 +10,6 @@ import type { McpServerConfig } from '../loaded-config.ts';
 import { mcpProblem } from '../mcp-setting.ts';
 import type { AgentDefinition, SkillDefinition } from './definition.ts';
 import type { ImportModule, UnusedFile } from './folder-tools.ts';
-import { readFolderTools } from './folder-tools.ts';
 import { oneLine, readFrontMatter } from './front-matter.ts';
 import { maxTextBytes, PlaceReader } from './place-reader.ts';
 import { namesIn, readAgentDefinitions, readSkills } from './read-definitions.ts';
@@ -92,6 +91,8 @@ export async function readAgentFolder(given: string, options: LoadAgentOptions =
   if (!existsSync(join(path, 'instructions.md')))
     throw fault(`${path} is not an agent: it has no file instructions.md.`);
   const folder = await realpath(path);
+  // Readers of skills do not need what checks tools.
+  const { readFolderTools } = await import('./folder-tools.ts');
   const { unused: unusedSettings, ...instructions } = await readInstructions(folder);
   const { tools, unused: unusedTools } = await readFolderTools(folder, importModule);
   const skills = await readSkills([{ folder }]);
