@@ -15,6 +15,7 @@ const boundaries = [
   'model output: actions',
   'model output: keys and files that other programs execute',
   "a project's own instructions",
+  "a project's agent folder",
   'a rule for commands',
   'model output: text in a terminal',
   'model output: text in the web page',

@@ -5,7 +5,7 @@ import type { Options } from 'tsup';
 import { bundle } from '../../tsup.base.ts';
 import { clientsWithoutFetch } from '../../tsup.clients.ts';
 import { notices } from '../../tsup.notices.ts';
-import { errorsPage } from './tsup.errors-page.ts';
+import { docsPages } from './tsup.docs-pages.ts';
 import { groupedFiles } from './tsup.grouped-files.ts';
 
 /** The browser modules of yaml, because its Node build is CommonJS, which cannot be tree-shaken. */
@@ -54,7 +54,7 @@ const config: Options = {
     nodeRequire,
     groupedFiles(['main', 'parse'], { task: ['run', 'claude', 'sqlite-store'], talk: ['chat'] }),
   ],
-  esbuildPlugins: [process, errorsPage, clientsWithoutFetch, notices('NOTICES.txt')],
+  esbuildPlugins: [process, docsPages, clientsWithoutFetch, notices('NOTICES.txt')],
   esbuildOptions(options) {
     // Bundles from the sources, to exclude package files that no command imports.
     options.conditions = ['@cobbler/source'];

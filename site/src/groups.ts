@@ -29,6 +29,7 @@ export const groups: readonly Group[] = [
   {
     title: 'Guides',
     files: [
+      'docs/agent-folder.md',
       'docs/tools.md',
       'docs/structured-output.md',
       'docs/permissions.md',

@@ -47,7 +47,8 @@ const commands: Readonly<Record<string, Command>> = {
   models: async (_, ...given) => (await import('./commands/models.ts')).models(...given),
   costs: async (_, ...given) => (await import('./commands/costs.ts')).costs(...given),
   budgets: async (_, ...given) => (await import('./run/budgets/budget-list.ts')).listBudgets(...given),
-  config: async (operands, _, io) => (await import('./commands/config.ts')).config(operands, io),
+  config: async (operands, { json }, io) =>
+    (await import('./commands/config.ts')).config(operands, io, json === true),
   permissions: async (...given) => (await import('./commands/permissions.ts')).permissions(...given),
   skills: async (_, ...given) => (await import('./project/skills-command.ts')).listSkills(...given),
   trust: async ([dir], _, io) => (await import('./project/skills-command.ts')).trust(dir, io),
@@ -55,6 +56,10 @@ const commands: Readonly<Record<string, Command>> = {
     file === undefined
       ? (await import('./commands/doctor.ts')).doctor(...given)
       : (await import('./doctor/transcript.ts')).doctorTranscript(file, ...given),
+  new: async (...given) => (await import('./project/new-agent.ts')).newAgent(...given),
+  info: async ([folder], ...given) => (await import('./project/info-command.ts')).info(folder, ...given),
+  dev: async ([folder], ...given) => (await import('./commands/dev.ts')).dev(folder, ...given),
+  docs: async (...given) => (await import('./explain/docs-command.ts')).docs(...given),
   explain: async (...given) => (await import('./commands/explain.ts')).explain(...given),
   completion: async ([shell], _, io) => (await import('./commands/completion.ts')).completion(shell, io),
   serve: async (...given) => (await import('./commands/serve.ts')).serve(...given),
@@ -121,6 +126,8 @@ function describeError(error: unknown, name: string): ErrorDescription {
 }
 
 const codeAdvice: Readonly<Record<string, string>> = {
+  agent_folder:
+    'Correct it, or create an agent: cobbler new agent NAME. To check all files: cobbler info FOLDER',
   config: 'Correct that line, or move the file elsewhere to continue without it.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',
   no_budget: 'To list the budgets, run cobbler budgets; to find out how to add one: cobbler help budgets',

@@ -116,13 +116,13 @@ describe('a start', () => {
     ).toEqual([]);
   });
 
-  test('with a task loads the loop, the tools and one provider, less than 615 kilobytes in total', async () => {
+  test('with a task loads the loop, the tools and one provider, less than 616 kilobytes in total', async () => {
     const { parts, files, builtins } = await cli.run(['hello'], await claude());
     expect(
       of(parts, 'commands/run.ts', 'agent/loop/executor.ts', 'tools/', '@anthropic-ai/sdk'),
     ).toHaveLength(4);
     expect(of(parts, ...heavy)).toEqual([]);
-    expect(bytesOf(files)).toBeLessThan(615_000);
+    expect(bytesOf(files)).toBeLessThan(616_000);
     expect(['https', 'process'].filter((name) => builtins.has(name))).toEqual([]);
   });
 
@@ -231,3 +231,40 @@ test('NOTICES.txt contains the license of every bundled package', () => {
 function bytesOf(files: readonly string[]): number {
   return files.reduce((sum, name) => sum + statSync(join(cli.folder, 'dist', name)).size, 0);
 }
+
+test(
+  'an agent of a folder runs a tool that its user wrote, with no package installed',
+  patience,
+  async () => {
+    const folder = temporaryFolder();
+    const agent = join(folder, 'helper');
+    expect(await cli.run(['new', 'agent', agent])).toMatchObject({ code: 0, stderr: '' });
+    const tool = readFileSync(join(agent, 'tools/count_words.ts'), 'utf8');
+    writeFileSync(join(agent, 'tools/count_words.ts'), tool.replace('.length', '.length * 100'));
+    writeFileSync(
+      join(agent, 'tools/greet.ts'),
+      `import { defineTool } from '@cobbler/agent';
+export default defineTool({ name: 'greet', description: 'Greets.', effect: 'read', parameters: {}, execute: () => 'Good day!' });`,
+    );
+    const service = await mockService([
+      says('', ['count_words', { text: 'a b c' }], ['greet', {}]),
+      says('Done.'),
+    ]);
+    const { code, stdout, stderr, parts } = await cli.run(['--agent', agent, 'count'], claudeAt(service));
+    expect([code, stdout, stderr]).toEqual([0, 'Done.\n', expect.stringContaining('agent helper')]);
+    const sent = JSON.stringify(service.server.exchanges);
+    expect([sent.includes('300'), sent.includes('Good day!')]).toEqual([true, true]);
+    expect(of(parts, 'project/module-loader.ts', 'project/agent-folder.ts')).toHaveLength(2);
+  },
+);
+
+test('the documentation is in the package, and only its own command loads it', patience, async () => {
+  const { code, stdout, parts } = await cli.run(['docs', 'search', 'overloaded', 'retry', '-n', '1']);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^limits: Limits and cost > When a service is over/),
+  ]);
+  expect(of(parts, 'explain/docs-search.ts', ...heavy.filter((name) => name !== 'explain/'))).toEqual([
+    'explain/docs-search.ts',
+  ]);
+});

@@ -43,7 +43,7 @@ import { Meters } from './telemetry/meters.ts';
 /** Options of a server. Only they determine what a session may do; no request can. */
 export interface ServerOptions {
   readonly store: SessionStore;
-  /** Returns the settings of a session. Called when it is opened. */
+  /** Returns the settings of a session. Called when it is opened, and after `renewSettings`. */
   readonly settings: (sessionId: string) => SessionSettings;
   /** The models that users can choose. Default: only that of the settings. Not with `elsewhere`. */
   readonly models?: ServerModels;
@@ -79,6 +79,8 @@ export interface CobblerServer {
   /** For example `http://127.0.0.1:4317`. */
   readonly url: string;
   readonly http: Server;
+  /** Asks for the settings of each session again, before its next run. */
+  renewSettings(): void;
   /** Rejects new prompts, lets runs end within the time limit, and releases all resources. */
   close(): Promise<void>;
 }
@@ -167,6 +169,7 @@ export async function startServer(given: ServerOptions): Promise<CobblerServer> 
   return {
     url,
     http: httpServer,
+    renewSettings: () => sessionService.renew(),
     close() {
       closing ??= close();
       return closing;

@@ -32,17 +32,20 @@ export interface AgentContext
  * @throws UsageError for an unknown program.
  */
 export function openAgents(
-  flags: Pick<RunFlags, 'agents' | 'delegate' | 'allowUnpriced' | 'sandbox'>,
+  flags: Pick<RunFlags, 'agents' | 'agentFolder' | 'delegate' | 'allowUnpriced' | 'sandbox'>,
   { context, model, definitions, ...parts }: AgentContext,
   io: Io,
 ): Agents | undefined {
-  if (!flags.agents) return undefined;
+  // An agent of a folder gives tasks only to those that it defines, and to the programs that the user names.
+  const isAlone = flags.agentFolder !== undefined;
+  const delegate = flags.delegate ?? (isAlone ? [] : undefined);
+  if (!flags.agents || (isAlone && definitions.length + (delegate?.length ?? 0) === 0)) return undefined;
   const own = definitions.map(subAgent);
   const isOwn = (name: string) => own.some((one) => one.name === name);
   return new Agents({
     ...parts,
-    definitions: [...builtInAgents.filter(({ name }) => !isOwn(name)), ...own],
-    programs: programsFor(flags.delegate, io.env).filter((name) => !isOwn(name) && !isOwn(programs[name])),
+    definitions: [...(isAlone ? [] : builtInAgents.filter(({ name }) => !isOwn(name))), ...own],
+    programs: programsFor(delegate, io.env).filter((name) => !isOwn(name) && !isOwn(programs[name])),
     allowUnpriced: flags.allowUnpriced,
     context: contextPolicy(context, memoryBlobs()),
     env: io.env,

@@ -18,6 +18,8 @@ export interface RemotePlan {
   readonly token: string;
   /** The directory for attached files, on this machine. */
   readonly folder: string;
+  /** True if the server ends with the chat. */
+  readonly isTemporary?: boolean;
 }
 
 /** Conversations on a server, which supplies model, tools, files and permissions. */
@@ -25,6 +27,7 @@ export class RemoteHost implements ChatHost {
   readonly #plan: RemotePlan;
   #model = "the server's model";
   #known: readonly Tool[] | undefined;
+  #onNotice: (line: string) => void = () => undefined;
 
   constructor(plan: RemotePlan) {
     this.#plan = plan;
@@ -62,6 +65,7 @@ export class RemoteHost implements ChatHost {
 
   open(sessionId: string | undefined, listener: ChatListener): Harness {
     const { url, token } = this.#plan;
+    this.#onNotice = listener.onNotice;
     return connectHarness({
       url,
       token,
@@ -79,6 +83,11 @@ export class RemoteHost implements ChatHost {
   }
 
   adopt(): void {}
+
+  /** Shows a line in the chat. */
+  tell(line: string): void {
+    this.#onNotice(line);
+  }
 
   /** Reads the stream of events up to the last one that existed when reading started. */
   async past(sessionId: string): Promise<readonly Event[]> {
@@ -106,8 +115,9 @@ export class RemoteHost implements ChatHost {
     return items.map((info) => ({ info }));
   }
 
-  wayBack(sessionId: string): string {
-    const { io, url } = this.#plan;
+  wayBack(sessionId: string): string | undefined {
+    const { io, url, isTemporary = false } = this.#plan;
+    if (isTemporary) return undefined;
     return `${ownName(io.env)} chat --connect ${url} -s ${shortId(sessionId)}`;
   }
 

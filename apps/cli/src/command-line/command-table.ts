@@ -11,6 +11,12 @@ Session
   --no-session             do not save sessions
 `);
 
+/** The options for the address of a server. */
+const listenOptions = `\
+  --port <n>               listen on this port (default ${defaultPort}; 0: any free port)
+  --host <address>         listen on this address (default 127.0.0.1)
+  --allowed-host <name>    also serve requests for this host name, such as a proxy's; repeatable`;
+
 function without(flags: RegExp, groups: readonly OptionGroup[]): OptionGroup[] {
   return groups.map(({ title, options }) => ({
     title,
@@ -179,6 +185,42 @@ Options
 `,
   ),
   command(
+    'new [kind] [name]',
+    'create an agent as a folder: cobbler new agent NAME',
+    `
+Writes instructions.md, tools/count_words.ts and README.md. Nothing must be installed. See cobbler docs agent-folder.
+
+Options
+  --json                   print the folder and the next commands as JSON
+`,
+    { words: ['agent'] },
+  ),
+  command(
+    'info [folder]',
+    'show what an agent folder contains, and what is not used and why',
+    `
+This runs the code of its tools. The exit code is 2 if a file is broken.
+
+Options
+  --json                   print as JSON
+`,
+    { words: 'file' },
+  ),
+  command(
+    'dev [folder]',
+    'serve an agent folder with a web page and a chat, and reload it on changes',
+    `
+After a change, the next run uses the new files; a run in progress keeps its own. If a file is broken, the last
+version that worked stays in use. The sessions are those of this agent only.
+
+Server
+${listenOptions}
+  --store <place>          keep sessions in this file
+  --log-level <level>      debug, info, warn or error
+`,
+    { groups: without(/--(attach|agent|backend|plan) /, workGroups), words: 'file' },
+  ),
+  command(
     'permissions [action] [rule]',
     "list, remove or test a directory's permission rules",
     `
@@ -190,6 +232,7 @@ cobbler permissions test 'TOOL(…)'   the same for a call to another tool, such
 Options
   -C, --dir <dir>          use the rules of this directory (default: current)
   --in <dir>               with test: run the command in this subdirectory
+  --json                   list as JSON, or print the result of test as JSON
 `,
     { groups: workGroups.filter(({ title }) => title === 'Permissions'), words: ['remove', 'test'] },
   ),
@@ -203,6 +246,7 @@ Those of a project are used after you have trusted their contents: cobbler trust
 
 Options
   -C, --dir <dir>          list those of this directory (default: current)
+  --json                   print as JSON
 `,
   ),
   command(
@@ -219,6 +263,9 @@ Whatever changes later is not used until you trust it again. In a terminal, run 
 cobbler config                    show every setting and its source
 cobbler config set-key PROVIDER   store a key that you type (not shown) or pipe in
 cobbler config set NAME VALUE     store a setting, such as: set model best
+
+Options
+  --json                   show the settings as JSON
 `,
     { words: ['set-key', 'set'] },
   ),
@@ -255,9 +302,7 @@ Sessions start in the first directory, or in the current one. The page also offe
 earlier sessions.
 
 Server
-  --port <n>               listen on this port (default ${defaultPort}; 0: any free port)
-  --host <address>         listen on this address (default 127.0.0.1)
-  --allowed-host <name>    also serve requests for this host name, such as a proxy's; repeatable
+${listenOptions}
   --demo                   use a scripted model, without a key; nothing is saved
   --rotate-token           replace the owner token
   --store <place>          keep sessions in this file, or in a database: postgres://user@host/name
@@ -347,6 +392,7 @@ With audit and outbox
 A unique prefix of the id is enough. A decision applies once, to exactly the call shown.
 
 Options
+  --json                   without an id: print the calls as JSON, one per line
   --url <url>              use this server instead of the one on this machine
 `,
   ),
@@ -376,6 +422,7 @@ Options
   --budget <name>          with create: count its prompts toward this budget
   --rate <n>               with create: allow at most this many requests that change something, such as 30/min
   --sessions <n>           with create: run at most this many sessions of the user at the same time
+  --json                   with list: print the tokens as JSON
   --url <url>              use this server instead of the one on this machine
 `,
     { words: ['create', 'list', 'revoke'] },
@@ -430,6 +477,20 @@ Options
   --replace                with salvage: put the new file in place, keep the old one as FILE.damaged
 `,
     { words: ['verify', 'salvage'] },
+  ),
+  command(
+    'docs [action] [words...]',
+    'search and read the documentation offline',
+    `
+cobbler docs                    list the pages
+cobbler docs search WORDS       find passages, the best first; the exit code is 1 if there are none
+cobbler docs PAGE               print a page
+
+Options
+  -n, --limit <n>          maximum number of passages (default 5)
+  --json                   print as JSON
+`,
+    { words: ['search'] },
   ),
   command(
     'explain [code...]',

@@ -19,6 +19,7 @@ Model
   --backend <name>         let another program do the work, in the sandbox: claude-code or codex
 
 Task
+  --agent <folder>         use the agent in this folder, with its tools, skills and MCP servers; runs its code
   -C, --dir <dir>          work in this directory (default: the current one)
   -f, --attach <file>      attach a text file, image, PDF or audio file; repeatable
   --system <text>          replace the built-in instructions with this text, or @FILE

@@ -9,6 +9,7 @@ import { openMcp } from '../config/mcp-servers.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
+import { withAgent } from '../project/agent-folder.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession } from '../run/session-choice.ts';
 import { openAudit } from '../session/audit.ts';
@@ -16,7 +17,7 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
-import { localConversations } from './local-conversations.ts';
+import { localConversations } from '../workplace/local-conversations.ts';
 
 /** Runs `cobbler acp`: serves an editor until it disconnects. Standard output is only for the protocol. */
 export async function acp(options: RawOptions, io: Io): Promise<number> {
@@ -26,7 +27,7 @@ export async function acp(options: RawOptions, io: Io): Promise<number> {
       'Setup: docs/editors.md. To chat in a terminal: cobbler chat',
     );
   }
-  const flags = readRunFlags(options);
+  const flags = await withAgent(readRunFlags(options), io);
   const { file } = await readSettings(io.env, flags);
   await recordChildren(io.env);
   const isKept = flags.keeps ?? file.values.keepSessions ?? true;

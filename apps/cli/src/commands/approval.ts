@@ -3,7 +3,7 @@ import { approvalText, visibleText } from '@cobbler/agent/events';
 import type { RawOptions } from '../config/run-flags.ts';
 import type { ServerLink } from '../server/server-link.ts';
 import { linkToServer, refusalError } from '../server/server-link.ts';
-import { visible } from '../terminal/escape.ts';
+import { jsonLine, visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -28,7 +28,7 @@ export async function answerApproval(
 ): Promise<number> {
   const link = linkToServer(io.env, options['url']);
   const waiting = await listPending(link);
-  if (id === undefined) return list(waiting, io);
+  if (id === undefined) return list(waiting, options['json'] === true, io);
   const approval = pick(waiting, id);
   io.stderr.write(`${describe(approval).join('\n')}\n`);
   const message = typeof options['message'] === 'string' ? options['message'] : undefined;
@@ -47,7 +47,11 @@ async function listPending(link: ServerLink): Promise<readonly ServerApproval[]>
   return (json as { items: ServerApproval[] }).items;
 }
 
-function list(waiting: readonly ServerApproval[], io: Io): number {
+function list(waiting: readonly ServerApproval[], isJson: boolean, io: Io): number {
+  if (isJson) {
+    io.stdout.write(waiting.map(jsonLine).join(''));
+    return 0;
+  }
   if (waiting.length === 0) io.stderr.write('No calls are waiting for approval.\n');
   for (const approval of waiting) io.stdout.write(`${describe(approval).join('\n')}\n`);
   return 0;

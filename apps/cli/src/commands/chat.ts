@@ -13,6 +13,7 @@ import { readPrompt } from '../config/prompt-input.ts';
 import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
+import { withAgent } from '../project/agent-folder.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import { openAudit } from '../session/audit.ts';
@@ -23,7 +24,7 @@ import type { Environment, Io } from '../terminal/io.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { localConversations } from './local-conversations.ts';
+import { localConversations } from '../workplace/local-conversations.ts';
 
 interface PreparedChat {
   readonly host: ChatHost;
@@ -33,8 +34,16 @@ interface PreparedChat {
   readonly isFleeting?: boolean;
 }
 
-/** Runs `cobbler chat`: a conversation in the terminal, here or on a server. Returns the exit code. */
-export async function chat(words: readonly string[], options: RawOptions, io: Io): Promise<number> {
+/**
+ * Runs `cobbler chat`: a conversation in the terminal, here or on a server. Returns the exit code.
+ * @param onTell called with a function that shows a line in the chat, if the server ends with the chat.
+ */
+export async function chat(
+  words: readonly string[],
+  options: RawOptions,
+  io: Io,
+  onTell?: (tell: (line: string) => void) => void,
+): Promise<number> {
   const screen = screenFor(io.stdout, io.env);
   if (!io.stdin.tty || !screen.redraw) {
     throw new UsageError(
@@ -43,7 +52,13 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
     );
   }
   const flags = readRunFlags(options);
-  const { host, sessionId, isFleeting, look, close } = await prepareChat(flags, options, io);
+  const { host, sessionId, isFleeting, look, close } = await prepareChat(
+    flags,
+    options,
+    onTell !== undefined,
+    io,
+  );
+  if (host instanceof RemoteHost) onTell?.((line) => host.tell(line));
   try {
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
     const keyboard = io.openRawKeyboard();
@@ -67,15 +82,16 @@ export async function chat(words: readonly string[], options: RawOptions, io: Io
 async function prepareChat(
   flags: RunFlags,
   options: RawOptions,
+  isTemporary: boolean,
   io: Io,
 ): Promise<PreparedChat & { close?: () => Promise<void> }> {
   if (options['demo'] === true) {
-    const { demoConversations } = await import('./demo-conversations.ts');
+    const { demoConversations } = await import('../workplace/demo-conversations.ts');
     return { ...(await demoConversations(io)), isFleeting: true };
   }
   if (typeof options['connect'] !== 'string') return await localHost(flags, io);
   const { url, token } = serverAccess(options['connect'], options['token'], io.env);
-  const host = new RemoteHost({ io, url, token, folder: workFolder(flags.dir, io) });
+  const host = new RemoteHost({ io, url, token, folder: workFolder(flags.dir, io), isTemporary });
   const id = flags.session?.id;
   const rows = await sessionsOf(host, url);
   const look = (await readSettings(io.env)).file.values;
@@ -114,7 +130,7 @@ async function localHost(given: RunFlags, io: Io): Promise<PreparedChat & { clos
   const isKept = given.keeps ?? first.file.values.keepSessions ?? true;
   const chosen = await chooseSession(given, isKept, here, io);
   try {
-    const flags = flagsWithNote(given, chosen?.note);
+    const flags = await withAgent(flagsWithNote(given, chosen?.note), io, chosen?.note);
     const { host, close: closeServers } = await hostWithServers(
       flags,
       first.file.values,

@@ -10,16 +10,16 @@ import { serverWords } from '../config/mcp-servers.ts';
 import { providerEntry, providerNames, providers } from '../config/providers.ts';
 import type { Setting } from '../config/settings.ts';
 import { fromFile, keyOf, maskedKey, readSettings } from '../config/settings.ts';
-import { visible } from '../terminal/escape.ts';
+import { jsonLine, visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Runs `cobbler config`: shows settings with their sources, or stores one. Returns the exit code. */
-export async function config(operands: readonly string[], io: Io): Promise<number> {
+export async function config(operands: readonly string[], io: Io, isJson: boolean = false): Promise<number> {
   const [action, name, value] = operands;
-  if (action === undefined) return await show(io);
+  if (action === undefined) return await show(isJson, io);
   if (action === 'set-key') return await setKey(name, io);
   if (action === 'set') return await set(name, value, io);
   throw new UsageError(
@@ -31,7 +31,7 @@ export async function config(operands: readonly string[], io: Io): Promise<numbe
 /** A setting of the list; one that is not set has no value. */
 type Row = readonly [name: string, setting: Setting<unknown> | undefined];
 
-async function show(io: Io): Promise<number> {
+async function show(isJson: boolean, io: Io): Promise<number> {
   const settings = await readSettings(io.env);
   const { file } = settings;
   const stored = (name: Parameters<typeof fromFile>[2], otherwise?: unknown): Row => {
@@ -77,6 +77,11 @@ async function show(io: Io): Promise<number> {
     ),
     ['prices', prices && { value: 'see: cobbler models --prices', source: prices.source }],
   ];
+  if (isJson) {
+    const values = rows.map(([name, setting]) => [name, setting ?? null]);
+    io.stdout.write(jsonLine({ file: file.path ?? null, settings: Object.fromEntries(values) }));
+    return 0;
+  }
   const lines = rows.map(([name, setting]) => {
     const text = setting === undefined ? '-' : visible(String(setting.value));
     return `${padEnd(name, 16)}${padEnd(text, 28)} ${visible(setting?.source ?? '')}`.trimEnd();

@@ -7,6 +7,7 @@ import type { RawOptions } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { mcpController } from '../mcp-server/mcp-controller.ts';
+import { withAgent } from '../project/agent-folder.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import { chooseSession } from '../run/session-choice.ts';
 import { openAudit } from '../session/audit.ts';
@@ -15,7 +16,7 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
-import { localConversations } from './local-conversations.ts';
+import { localConversations } from '../workplace/local-conversations.ts';
 
 /**
  * Runs `cobbler mcp`: serves a client of the Model Context Protocol on standard input and output until the client
@@ -28,7 +29,7 @@ export async function mcp(options: RawOptions, io: Io): Promise<number> {
       'Setup: docs/mcp.md. To chat in a terminal: cobbler chat',
     );
   }
-  const flags = readRunFlags(options);
+  const flags = await withAgent(readRunFlags(options), io);
   const folder = workFolder(flags.dir, io);
   const { file } = await readSettings(io.env, flags);
   const isKept = flags.keeps ?? file.values.keepSessions ?? true;

@@ -12,6 +12,7 @@ import type { PermissionDecision } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { webTool } from '../permissions/web-rule.ts';
 import { noteRule, openAudit } from '../session/audit.ts';
+import { jsonLine } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -28,7 +29,8 @@ export async function permissions(
   const flags = readRunFlags(options);
   const folder = workFolder(flags.dir, io);
   const operand = operands.join(' ');
-  if (action === undefined) return await list(folder, io);
+  const isJson = options['json'] === true;
+  if (action === undefined) return await list(folder, isJson, io);
   if (!actions.includes(action))
     throw new UsageError(
       `permissions has no action ${JSON.stringify(action)}.${didYouMean(action, actions)}`,
@@ -42,13 +44,18 @@ export async function permissions(
   const decision = permission.decide(
     callOf(operand, { root: folder, sandbox, environment: io.env }, options),
   );
-  io.stdout.write(`${decisionLines(decision).map(oneLine).join('\n')}\n`);
+  const lines = `${decisionLines(decision).map(oneLine).join('\n')}\n`;
+  io.stdout.write(isJson ? jsonLine(decision) : lines);
   return 0;
 }
 
-async function list(folder: string, io: Io): Promise<number> {
+async function list(folder: string, isJson: boolean, io: Io): Promise<number> {
   const project = await readProjectRules(folder, io.env);
   const { allow, deny, strange, outdated, mode = 'ask' } = project;
+  if (isJson) {
+    io.stdout.write(jsonLine({ mode, allow, deny, ignored: [...strange, ...outdated] }));
+    return 0;
+  }
   const lines = [
     ['mode', `${mode}: ${permissionWords[mode]}`],
     ...allow.map((rule) => ['allow', rule]),

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Agent, Limits, Tool } from '@cobbler/agent';
-import { defaultLimits } from '@cobbler/agent';
+import type { Limits } from '@cobbler/agent';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
@@ -12,9 +11,7 @@ import { delegateTo, recordChildren } from '../config/backend.ts';
 import { checkRules } from '../config/choose-tools.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
-import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
-import { usualRetryMs } from '../config/make-agent.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { hostRules, permissionIn } from '../config/permission-plan.ts';
@@ -25,9 +22,9 @@ import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { backendSandbox } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
-import { hostOf, keyOf, readSettings } from '../config/settings.ts';
-import { dayOf, systemPrompt } from '../config/system-prompt.ts';
+import { readSettings } from '../config/settings.ts';
 import { Permission } from '../permissions/permission.ts';
+import { withAgent } from '../project/agent-folder.ts';
 import { expandLine } from '../project/definitions.ts';
 import { headerOf, keyboardFor } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
@@ -36,20 +33,16 @@ import { openRecordReplay } from '../run/record-replay.ts';
 import { recordedTools, runBudget } from '../run/replayed-settings.ts';
 import type { ChosenSession } from '../run/session-choice.ts';
 import { checkResumable, chooseSession, flagsWithNote } from '../run/session-choice.ts';
-import type { Task } from '../run/task.ts';
+import type { Task, TaskSession } from '../run/task.ts';
 import { runTask } from '../run/task.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, openAudit } from '../session/audit.ts';
-import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
-import { ownName } from '../terminal/program-name.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { FailureContext } from '../view/failure.ts';
-import type { OwnParts } from './own-parts.ts';
-import { ownParts } from './own-parts.ts';
-
-const defaultTurns = 100;
+import type { OwnParts } from '../workplace/own-parts.ts';
+import { ownParts } from '../workplace/own-parts.ts';
+import { failureContext, limitsOf, noteOf, onReachedOf, systemOf } from '../workplace/settings-parts.ts';
 
 /** Runs `cobbler run`: a task with a real model. Returns the exit code. */
 export async function run(words: readonly string[], options: RawOptions, io: Io): Promise<number> {
@@ -70,7 +63,9 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
     recordReplay.recording === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
   const chosen = await chooseSession(given, isKept, here, io);
   try {
-    const flags = flagsWithNote(given, chosen?.note);
+    const noted = flagsWithNote(given, chosen?.note);
+    // A replay runs no code of an agent.
+    const flags = recordReplay.isReplay ? noted : await withAgent(noted, io, chosen?.note);
     if (given.resumes && !isSaying && chosen !== undefined) checkResumable(chosen);
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
     const order = { words, recordReplay, flags, settings: settled, ...defined({ chosen }) };
@@ -177,7 +172,7 @@ async function work(order: ParsedRun, io: Io): Promise<number> {
       folder: shortPath(folder, io.env),
       failure: failureContext(delegate === undefined ? settings : undefined, agent, io),
       ...defined({ keyboard, budget, onStopRequest, recording: recordReplay.recording }),
-      ...(chosen !== undefined && { session: { id: chosen.id, store: chosen.sessions.store, resumes } }),
+      ...defined({ session: chosen && sessionOf(chosen, resumes, flags) }),
     },
     io,
   );
@@ -203,6 +198,10 @@ async function note(
   return undefined;
 }
 
+function sessionOf({ id, sessions }: ChosenSession, resumes: boolean, { agent }: RunFlags): TaskSession {
+  return { id, store: sessions.store, resumes, ...defined({ agent }) };
+}
+
 /** Returns the blobs of a run. A run that is not stored must not leave blobs either. */
 function runBlobs(chosen: ChosenSession | undefined, recordReplay: RecordReplay, io: Io): Blobs {
   const isKept = chosen !== undefined || recordReplay.recording !== undefined;
@@ -215,17 +214,9 @@ async function entitle(chosen: ChosenSession | undefined, words: string): Promis
   await chosen.sessions.store.rename(chosen.id, words).catch(() => false);
 }
 
-export function noteOf(flags: RunFlags, folder: string, { provider, model }: Settings): SessionMetadata {
-  return {
-    folder,
-    model: `${provider.value}:${model.value}`,
-    ...defined({ baseURL: flags.baseURL, api: flags.api }),
-  };
-}
-
 /** @throws UsageError if an option would have no effect on a backend. */
 function checkBackendFlags(
-  { fallback, mcp, tools = [], allowHost, mode, ...given }: RunFlags,
+  { fallback, mcp, tools = [], allowHost, mode, agent, ...given }: RunFlags,
   name: BackendName,
 ): void {
   const model = given.search ? '--search' : given.effort && '--effort';
@@ -233,6 +224,7 @@ function checkBackendFlags(
   if (refused !== undefined)
     throw new UsageError(`${refused} cannot be used with --backend.`, 'Remove one of them.');
   const owned = [
+    ['--agent', agent ?? '', 'instructions and tools'],
     ['--mcp', mcp, 'MCP servers'],
     ['--tools', tools, 'tools'],
     ['--allow-host', allowHost, 'network'],
@@ -295,59 +287,6 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
   return [system, appendSystem].flatMap((given) =>
     given === undefined ? [] : [textOrFile(given, io.cwd())],
   );
-}
-
-export function limitsOf(
-  flags: RunFlags,
-  { file: { values }, chosen }: Settings,
-): Limits & { readonly turns: number } {
-  const usd = flags.maxUsd ?? values.maxUsd;
-  const repeats = flags.maxRepeats ?? values.maxRepeats;
-  const { retryFor = values.retryFor ?? 0 } = chosen;
-  // Without its own time limit, a run may use the usual one besides a long wait for its service.
-  const longer = retryFor > usualRetryMs ? defaultLimits.ms + retryFor : undefined;
-  return {
-    turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
-    ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs ?? longer }),
-  };
-}
-
-/** Returns the effect of a reached limit on tokens or money, or of a budget. */
-export function onReachedOf(flags: RunFlags, { file: { values } }: Settings): 'end' | 'ask' {
-  return flags.askAtLimit || values.askAtLimit === true ? 'ask' : 'end';
-}
-
-export function systemOf(
-  flags: RunFlags,
-  folder: string,
-  tools: readonly Tool[],
-  instructions: readonly Instructions[],
-  io: Io,
-): string[] {
-  return systemPrompt({
-    folder,
-    platform: process.platform,
-    today: dayOf(new Date()),
-    hasTools: tools.length > 0,
-    plans: flags.mode === 'plan',
-    ...defined({
-      own: flags.system === undefined ? undefined : textOrFile(flags.system, io.cwd()),
-      appended: flags.appendSystem === undefined ? undefined : textOrFile(flags.appendSystem, io.cwd()),
-    }),
-    instructions,
-  });
-}
-
-/** Returns what an error message says about the model. Without settings, another program uses it. */
-export function failureContext(
-  settings: Settings | undefined,
-  { model, provider }: Agent,
-  io: Io,
-): Omit<FailureContext, 'verbose'> {
-  if (settings === undefined) return { host: provider, model, provider };
-  const key = keyOf(settings, provider, io.env);
-  const name = ownName(io.env);
-  return { host: hostOf(settings), model, provider, name, ...defined({ keySource: key?.source }) };
 }
 
 function writeAnswer(path: string, text: string, exitCode: number, io: Io): number {

@@ -6,19 +6,17 @@ import { defined } from '@cobbler/agent/values';
 import type { CobblerServer, PlaceFacts, ServerBudgets, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { recordChildren } from '../config/backend.ts';
-import { blobsFor, contextPolicy } from '../config/context-plan.ts';
 import { shortPath } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
-import { pricedAgent } from '../config/priced-agent.ts';
 import type { RawOptions, RunFlags } from '../config/run-flags.ts';
-import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
+import { withAgent } from '../project/agent-folder.ts';
+import { agentNames } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
-import type { ServedFolder } from '../server/serve-folders.ts';
 import { ServeFolders, servedFolders } from '../server/serve-folders.ts';
 import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
 import { servePlaces } from '../server/serve-places.ts';
@@ -26,14 +24,12 @@ import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
 import { SessionModels } from '../server/session-models.ts';
 import type { Audit } from '../session/audit.ts';
-import { openAudit, readsOnly, watchRules } from '../session/audit.ts';
+import { openAudit, readsOnly } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
-import { modelsOf } from './local-conversations.ts';
-import { noteOf, onReachedOf } from './run.ts';
-import { openWorkplace } from './workplace.ts';
+import { modelSource, openServedFolder } from '../workplace/served-folder.ts';
 
 /** The session of the plain routes. Its tools run one at a time, and the first failure stops the rest. */
 const seedSession = 'default';
@@ -42,28 +38,77 @@ const seedSession = 'default';
 export async function serve(given: readonly string[], options: RawOptions, io: Io): Promise<number> {
   if (options['demo'] === true) return await serveDemo(options, io);
   const flags = readServeFlags(options);
+  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  const log = (line: string) => io.stderr.write(`${line}\n`);
+  const until: ServeLife['until'] = ({ server }) => waitForStop(server, io);
+  const work = await withAgent(flags.work, io);
+  return await serveUntil(given, { ...flags, work }, { report, log, until }, io);
+}
+
+/** A server that is running. */
+export interface Serving {
+  readonly server: CobblerServer;
+  readonly token: string;
+  /** Makes later runs use the agent of these options. Rejects without a change if they cannot work. */
+  reload(work: RunFlags): Promise<void>;
+}
+
+/** How long a server runs, and where its messages go. */
+export interface ServeLife {
+  readonly report: (line: string) => void;
+  readonly log: (line: string) => void;
+  /** True for the server of an agent under development, which other commands do not find. */
+  readonly isDevelopment?: boolean;
+  /** Resolves when the server has stopped. */
+  readonly until: (serving: Serving) => Promise<void>;
+}
+
+/**
+ * Serves as long as `until` takes. Returns the exit code.
+ * @param given the directories of the sessions. Default: that of the options.
+ */
+export async function serveUntil(
+  given: readonly string[],
+  flags: ServeFlags,
+  life: ServeLife,
+  io: Io,
+): Promise<number> {
   const home = serverHome(io.env);
   const [folder = '', ...others] = servedFolders([flags.work.dir ?? given[0] ?? '.', ...given], io);
   await recordChildren(io.env);
   const settings = await readSettings(io.env, flags.work);
   const { values } = settings.file;
-  const models = await openModels(flags.work, settings, io);
-  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
-  const audit = openAudit('serve', values, io, report);
-  const servers: McpTools[] = [];
+  const models = new SessionModels(await modelSource(flags.work, settings, io));
+  const audit = openAudit('serve', values, io, life.report);
+  // A runner executes a call in another process than the one that receives a decision.
+  const asks = flags.runner === undefined;
+  const servers = new Map<string, McpTools>();
+  let { work } = flags;
   const open = async (dir: string) => {
-    // Changes to the tools of the MCP servers are logged.
-    const mcp = await openMcp(flags.work, values, dir, report, io);
-    servers.push(mcp);
-    return await openFolder(flags, dir, { mcp, audit, models }, io);
+    // Runs may still use the MCP servers of an earlier version of an agent. Changes to their tools are logged.
+    const wanted = JSON.stringify([dir, work.agentFolder?.mcp]);
+    const mcp = servers.get(wanted) ?? (await openMcp(work, values, dir, life.report, io));
+    servers.set(wanted, mcp);
+    return await openServedFolder(work, dir, { mcp, audit, models, asks }, io);
   };
   const folders = new ServeFolders({ first: folder, others, tokens: home.tokens, open, env: io.env });
+  const reload = async (next: RunFlags) => {
+    const before = { work, source: models.source };
+    work = next;
+    try {
+      models.source = await modelSource(work, await readSettings(io.env, work), io);
+      await folders.renew();
+    } catch (error) {
+      ({ work, source: models.source } = before);
+      throw error;
+    }
+  };
   try {
-    return await serveFrom(folder, flags, { folders, models, audit, values }, home, io);
+    return await serveFrom(folder, flags, { folders, models, audit, values, reload }, { home, life }, io);
   } finally {
     await folders.close();
     await audit.close();
-    for (const mcp of servers) await mcp.close();
+    for (const mcp of servers.values()) await mcp.close();
   }
 }
 
@@ -78,16 +123,19 @@ async function serveDemo({ demo: _, ...options }: RawOptions, io: Io): Promise<n
   }
 }
 
+interface ServedParts {
+  readonly folders: ServeFolders;
+  readonly models: SessionModels;
+  readonly audit: Audit;
+  readonly values: FileConfig;
+  readonly reload: (work: RunFlags) => Promise<void>;
+}
+
 async function serveFrom(
   folder: string,
   flags: ServeFlags,
-  {
-    folders,
-    models,
-    audit,
-    values,
-  }: Pick<ServeParts, 'folders' | 'models'> & { audit: Audit; values: FileConfig },
-  home: ServerHome,
+  { folders, models, audit, values, reload }: ServedParts,
+  { home, life }: { readonly home: ServerHome; readonly life: ServeLife },
   io: Io,
 ): Promise<number> {
   const { settings, permission } = await folders.start();
@@ -104,8 +152,12 @@ async function serveFrom(
     );
   const places = await servePlaces(flags, home.store, io, watch);
   const { budget: chosen } = flags.work;
-  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
-  const budgets = new Budgets({ env: io.env, values, report, ...defined({ chosen, url: places.url }) });
+  const budgets = new Budgets({
+    env: io.env,
+    values,
+    report: life.report,
+    ...defined({ chosen, url: places.url }),
+  });
   try {
     const serverBudgets = await openBudgets(budgets, folder, values);
     const budget = serverBudgets?.name && (await serverBudgets.client.budget(serverBudgets.name));
@@ -118,10 +170,18 @@ async function serveFrom(
       home,
       ...defined({ budgets: serverBudgets, budget: budget || undefined }),
     };
-    const server = await startServing(flags, serving, audit, io);
-    const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
-    announce({ server, token, flags, folder, file: places.name, model: settings.agent.model, home }, io);
-    await waitForStop(server, io);
+    const server = await startServing(flags, serving, life, audit, io);
+    const { isDevelopment = false } = life;
+    const forget = isDevelopment
+      ? () => undefined
+      : noteRunning(home.running, { pid: process.pid, url: server.url });
+    const { model } = settings.agent;
+    announce({ isDevelopment, server, token, flags, folder, file: places.name, model, home }, io);
+    const reloaded = async (work: RunFlags) => {
+      await reload(work);
+      server.renewSettings();
+    };
+    await life.until({ server, token, reload: reloaded });
     forget();
     return 0;
   } finally {
@@ -141,56 +201,6 @@ async function openBudgets(
   return { ...(await budgets.open()), ...defined({ name }) };
 }
 
-/** Opens a directory. No request can set what it returns. The tools are those available when a session opens. */
-async function openFolder(
-  { work, runner }: ServeFlags,
-  folder: string,
-  parts: { readonly mcp: McpTools; readonly audit: Audit; readonly models: SessionModels },
-  io: Io,
-): Promise<ServedFolder> {
-  const settings = await readSettings(io.env, work);
-  const model = (session: string) => parts.models.modelOf(session);
-  const { agent, pricing } = model('');
-  // A runner executes a call in another process than the one that receives a decision.
-  const asks = runner === undefined;
-  const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
-  const { tools, context, system, limits, permission, hooks, sandbox, forget, close } = workplace;
-  parts.audit.note({ kind: 'sandbox', sandbox });
-  watchRules(parts.audit, permission);
-  const common = {
-    agent,
-    system,
-    limits,
-    pricing,
-    allowUnpriced: work.allowUnpriced,
-    onReached: onReachedOf(work, settings),
-    context: contextPolicy(context, blobsFor(io.env)),
-    // Users can always decide later through the API.
-    ...{ gate: permission.gate, hooks },
-  };
-  return { settings: common, tools, permission, forget, close, note: noteOf(work, folder, settings) };
-}
-
-/** Returns the models that users can choose. Those of another service are unknown: then it is only the one that was named. */
-async function openModels(work: RunFlags, settings: Settings, io: Io): Promise<SessionModels> {
-  const effortOf = ({ file, chosen }: Settings) => ({ ...file.values, ...chosen }).effort;
-  const { provider, ...first } = await pricedAgent(settings, work);
-  const list =
-    work.baseURL === undefined
-      ? modelsOf(provider, settings.provider.value)
-      : [{ name: first.agent.model, text: '' }];
-  return new SessionModels(
-    list,
-    { ...first, effort: effortOf(settings) },
-    async ({ model, effort: chosen }) => {
-      const { effort: _, baseURL, ...rest } = work;
-      const flags = { ...rest, ...defined({ model: model ?? work.model, effort: chosen, baseURL }) };
-      const read = await readSettings(io.env, flags);
-      return { ...(await pricedAgent(read, flags)), effort: effortOf(read) };
-    },
-  );
-}
-
 interface ServeParts {
   readonly places: ServePlaces;
   readonly tokens: TokenStore;
@@ -205,6 +215,7 @@ interface ServeParts {
 async function startServing(
   flags: ServeFlags,
   parts: ServeParts,
+  life: ServeLife,
   audit: Audit,
   io: Io,
 ): Promise<CobblerServer> {
@@ -238,7 +249,7 @@ async function startServing(
         }),
       version: ownVersion(),
       level: flags.level ?? (io.stderr.tty ? 'warn' : 'info'),
-      log: (line) => io.stderr.write(`${line}\n`),
+      log: life.log,
     });
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'port_in_use') throw error;
@@ -253,7 +264,7 @@ async function startServing(
   }
 }
 
-interface ServerStartup {
+interface ServerStartup extends Required<Pick<ServeLife, 'isDevelopment'>> {
   readonly server: CobblerServer;
   readonly token: string;
   readonly flags: ServeFlags;
@@ -264,9 +275,16 @@ interface ServerStartup {
 }
 
 /** Prints the address to standard output. The token is in its fragment, which no server and no log ever sees. */
-function announce({ server, token, flags, folder, file, model, home }: ServerStartup, io: Io): void {
+function announce(startup: ServerStartup, io: Io): void {
+  const { isDevelopment, server, token, flags, folder, file, model, home } = startup;
   io.stdout.write(`${server.url}/#token=${token}\n`);
-  const facts = ['cobbler serve', model, shortPath(folder, io.env), permissionWords[flags.work.mode]];
+  const facts = [
+    isDevelopment ? 'cobbler dev' : 'cobbler serve',
+    ...agentNames(flags.work),
+    model,
+    shortPath(folder, io.env),
+    permissionWords[flags.work.mode],
+  ];
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
   if (file === home.store && existsSync(home.earlier))
     lines.push(`sessions of an earlier version: cobbler serve --store ${shortPath(home.earlier, io.env)}`);
@@ -278,7 +296,7 @@ function announce({ server, token, flags, folder, file, model, home }: ServerSta
 }
 
 /** Stops the server on a signal after its runs have ended; a second signal ends it immediately. */
-function waitForStop(server: CobblerServer, io: Io): Promise<void> {
+export function waitForStop(server: CobblerServer, io: Io): Promise<void> {
   return new Promise((resolve, reject) => {
     let signals = 0;
     const forget = io.onInterrupt(() => {

@@ -1,12 +1,14 @@
 import type { Tool } from '@cobbler/agent';
+import type { AgentFolder } from '@cobbler/agent/definitions';
 import type { Sandbox } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
 import type { BackgroundCommands, WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
-import { todosTool } from '@cobbler/tools/planning';
+import { planToolName, todosTool } from '@cobbler/tools/planning';
 import { waitTool } from '@cobbler/tools/wait';
 import type { WebFetchOptions } from '@cobbler/tools/web';
 import { webFetchTool } from '@cobbler/tools/web';
+import { agentToolName } from '../permissions/permission.ts';
 import { isTooWide, readRule } from '../permissions/permission-rule.ts';
 import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -22,6 +24,29 @@ import type { RunFlags } from './run-flags.ts';
 export function ownTools(options: WorkspaceToolsOptions, web?: WebFetchOptions, agent?: Tool): Tool[] {
   const all = [...workspaceTools(options), waitTool(), todosTool(), webFetchTool(web)];
   return agent === undefined ? all : [...all, agent];
+}
+
+/**
+ * Returns those of our tools that an agent of a folder uses; without one, all of them.
+ * @throws UsageError if it names an unknown tool, or has a tool with the name of one of ours, to which special rules apply.
+ */
+export function toolsBeside(agent: AgentFolder | undefined, own: readonly Tool[]): readonly Tool[] {
+  if (agent === undefined) return own;
+  const known = own.map(({ name }) => name);
+  const special = [...known, agentToolName, planToolName];
+  const same = agent.tools.find(({ name }) => special.includes(name));
+  if (same !== undefined)
+    throw new UsageError(
+      `The agent ${agent.name} has a tool named ${same.name}, which is a tool of Cobbler.`,
+      'Rename its file.',
+    );
+  const unknown = agent.hostTools.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `${agent.folder}/instructions.md: unknown tool ${JSON.stringify(unknown)}.${didYouMean(unknown, known)}`,
+      `Known: ${known.join(', ')}`,
+    );
+  return pickTools(own, [...agent.hostTools, agentToolName]);
 }
 
 /** Returns the tools of the assistant, whose turns do not wait. */

@@ -26,12 +26,12 @@ export interface McpTools {
 
 const none: McpTools = { tools: () => [], digestOf: () => undefined, close: async () => undefined };
 
-/** Returns the servers of the configuration and of the command line, which takes precedence. */
+/** Returns the servers of the configuration, or of the agent, and of the command line, which takes precedence. */
 export function mcpServers(
-  flags: Pick<RunFlags, 'mcp'>,
+  flags: Pick<RunFlags, 'mcp' | 'agentFolder'>,
   values: FileConfig,
 ): Readonly<Record<string, McpServerConfig>> {
-  const servers: Record<string, McpServerConfig> = { ...values.mcp };
+  const servers: Record<string, McpServerConfig> = { ...(flags.agentFolder?.mcp ?? values.mcp) };
   const given = flags.mcp.map(readMcpFlag);
   for (const { name, config } of given) {
     if (given.filter((other) => other.name === name).length > 1)
@@ -50,7 +50,7 @@ export function mcpServers(
  * one gets the new tools.
  */
 export async function openMcp(
-  flags: Pick<RunFlags, 'mcp' | 'tools' | 'sandbox'>,
+  flags: Pick<RunFlags, 'mcp' | 'tools' | 'sandbox' | 'agentFolder'>,
   values: FileConfig,
   folder: string,
   report: (line: string) => void,

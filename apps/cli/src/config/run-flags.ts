@@ -1,4 +1,5 @@
 import type { AgentConfig } from '@cobbler/agent';
+import type { AgentFolder } from '@cobbler/agent/definitions';
 import type { FileConfig } from '@cobbler/agent/node';
 import { parseAllowedHost } from '@cobbler/agent/sandbox';
 import { defined } from '@cobbler/agent/values';
@@ -33,6 +34,10 @@ export interface RunFlags extends Pick<FileConfig, SharedFlags> {
   /** A program that does the work instead of a model. */
   readonly backend?: BackendName;
   readonly dir?: string;
+  /** The folder of an agent, as the user wrote it. */
+  readonly agent?: string;
+  /** The agent of that folder, after it was loaded. */
+  readonly agentFolder?: AgentFolder;
   readonly attach: readonly string[];
   readonly system?: string;
   readonly appendSystem?: string;
@@ -116,6 +121,7 @@ export function readRunFlags(raw: RawOptions): RunFlags {
       effort: readEffort(text(raw['effort'])),
       backend: readBackend(text(raw['backend'])),
       dir: text(raw['dir']),
+      agent: text(raw['agent']),
       system: text(raw['system']),
       appendSystem: text(raw['appendSystem']),
       tools: readNames(text(raw['tools'])),

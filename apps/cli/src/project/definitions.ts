@@ -1,7 +1,7 @@
 import type { Hook } from '@cobbler/agent';
 import type { CommandDefinition } from '@cobbler/agent/definitions';
 import { noRestrictions } from '@cobbler/agent/sandbox';
-import type { SandboxFlags } from '../config/sandbox.ts';
+import type { RunFlags } from '../config/run-flags.ts';
 import { sandboxIn } from '../config/sandbox.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Definitions } from './found-definitions.ts';
@@ -10,14 +10,17 @@ import { mayHaveHooks, placesFor } from './places.ts';
 
 /**
  * Returns the definitions that may be used in a directory. What a project contains is from an unknown author: in a terminal,
- * the user is asked once about everything new or changed (`asks`). Otherwise, it is not used, and a line says so.
+ * the user is asked once about everything new or changed (`asks`). Otherwise, it is not used, and a line says so. An agent in
+ * a folder that the user named has its own instead, and its tools.
  */
 export async function definitionsIn(
   folder: string,
-  contextFiles: boolean,
+  { contextFiles, agentFolder }: Pick<RunFlags, 'contextFiles' | 'agentFolder'>,
   io: Io,
   asks: boolean,
 ): Promise<Definitions> {
+  if (agentFolder !== undefined)
+    return { tools: agentFolder.options.tools, commands: [], agents: agentFolder.agents, hooks: [] };
   const { project, user } = placesFor(folder, io.env);
   // Most directories have none, and then the readers are not loaded.
   if (project.length + user.length === 0 && !(await mayHaveHooks(folder, io.env)))
@@ -29,7 +32,7 @@ export async function definitionsIn(
 export async function hooksFor(
   { hooks }: Pick<Definitions, 'hooks'>,
   folder: string,
-  { tools: _, ...flags }: SandboxFlags,
+  { tools: _, ...flags }: RunFlags,
   io: Io,
 ): Promise<readonly Hook[]> {
   if (hooks.length === 0) return [];

@@ -1,5 +1,6 @@
 import { workFolder } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
+import { jsonLine } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { decide, definitionLines, findDefinitions } from './found-definitions.ts';
@@ -8,6 +9,13 @@ import { decide, definitionLines, findDefinitions } from './found-definitions.ts
 export async function listSkills(options: RawOptions, io: Io): Promise<number> {
   const dir = typeof options['dir'] === 'string' ? options['dir'] : undefined;
   const found = await findDefinitions(workFolder(dir, io), true, io.env);
+  if (options['json'] === true) {
+    const rows = found.rows.map(({ definition: { kind, name, description, path }, state }) => ({
+      ...{ kind, name, description, path, state },
+    }));
+    io.stdout.write(jsonLine({ found: rows, skipped: found.skipped }));
+    return 0;
+  }
   const unused = found.skipped.map(({ path, reason }) => `  not used: ${oneLine(path)}: ${oneLine(reason)}`);
   const lines = [...definitionLines(found, found.rows, io.env), ...unused];
   io.stdout.write(`${lines.join('\n') || 'No skills, commands, agents or hooks were found.'}\n`);

@@ -9,6 +9,7 @@ import type { PermissionMode } from '../permissions/permission.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
+import { oneLine } from '../terminal/one-line.ts';
 import { screenFor } from '../terminal/screen.ts';
 
 /** The modes that can ask a user. */
@@ -23,6 +24,11 @@ export function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Ke
 /** True if the output is for people, on a terminal that can show a question. */
 export function canAsk({ form }: RunFlags, io: Io): boolean {
   return (form === 'people' || form === 'quiet') && screenFor(io.stderr, io.env).redraw;
+}
+
+/** Returns the name of the agent of a folder for a header. */
+export function agentNames({ agentFolder }: Pick<RunFlags, 'agentFolder'>): string[] {
+  return agentFolder === undefined ? [] : [`agent ${oneLine(agentFolder.name)}`];
 }
 
 interface HeaderParts {
@@ -51,6 +57,7 @@ export function headerOf(
     asks && !isAttended ? `${denies} (no terminal for approvals)` : permissionWords[flags.mode];
   return [
     'cobbler',
+    ...agentNames(flags),
     visible(agent.model),
     visible(shortPath(folder, io.env)),
     tools.some((tool) => tool.effect !== 'read') ? permissions : permissionWords['read-only'],

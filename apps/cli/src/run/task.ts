@@ -38,6 +38,8 @@ export interface TaskSession {
   readonly store: SessionStore;
   /** True to continue where the session stopped; false to send the prompt. */
   readonly resumes: boolean;
+  /** The folder of its agent, as the user wrote it. */
+  readonly agent?: string;
 }
 
 /** The complete settings of a run, shared by `run` and `demo`. */
@@ -135,7 +137,10 @@ export async function runTask(task: Task, io: Io): Promise<TaskOutcome> {
   const result = await run.result;
   if (pipe.broken) return { result, exitCode: 0 };
   const kept = session && {
-    session: { id: session.id, missing: store?.missing(session.id) ?? 0, name: ownName(io.env) },
+    session: {
+      ...{ id: session.id, missing: store?.missing(session.id) ?? 0, name: ownName(io.env) },
+      ...defined({ agent: session.agent }),
+    },
   };
   const finished = { result, task, calls: output.calls, ...kept };
   const closing = closingLines(finished, output.style, output.screen.columns());

@@ -47,6 +47,8 @@ export class ServeFolders implements SessionPlaces {
   readonly #notes: SessionNotes;
   readonly #opening = new Map<string, Promise<ServedFolder>>();
   readonly #opened = new Map<string, ServedFolder>();
+  /** All that were opened, also those that were replaced: a run keeps what it started with. */
+  readonly #all: ServedFolder[] = [];
   #store: SessionStore | undefined;
 
   constructor(options: ServeFoldersOptions) {
@@ -57,6 +59,14 @@ export class ServeFolders implements SessionPlaces {
   /** Opens the default directory. */
   async start(): Promise<ServedFolder> {
     return await this.#folder(this.#options.first);
+  }
+
+  /** Opens every directory again, for later runs. Rejects without a change if one cannot be opened. */
+  async renew(): Promise<void> {
+    const folders = [...this.#opened.keys()];
+    const opened = await Promise.all(folders.map((folder) => this.#options.open(folder)));
+    this.#all.push(...opened);
+    for (const [at, folder] of folders.entries()) this.#opened.set(folder, opened[at] as ServedFolder);
   }
 
   /** Returns a store that also keeps the directories of the sessions. */
@@ -70,7 +80,7 @@ export class ServeFolders implements SessionPlaces {
       return store.claim(id, origin);
     };
     const remove: Watched['delete'] = async (id: string) => {
-      for (const { forget } of this.#opened.values()) await forget(id);
+      for (const { forget } of this.#all) await forget(id);
       const isDeleted = await store.delete(id);
       this.#notes.delete(id);
       return isDeleted;
@@ -133,7 +143,7 @@ export class ServeFolders implements SessionPlaces {
   }
 
   async close(): Promise<void> {
-    for (const { close } of this.#opened.values()) await close();
+    for (const { close } of this.#all) await close();
   }
 
   #folder(folder: string): Promise<ServedFolder> {
@@ -141,6 +151,7 @@ export class ServeFolders implements SessionPlaces {
     if (known !== undefined) return known;
     const opening = this.#options.open(folder).then((opened) => {
       this.#opened.set(folder, opened);
+      this.#all.push(opened);
       return opened;
     });
     this.#opening.set(folder, opening);

@@ -20,23 +20,30 @@ export type OpenModel = (choice: {
 /** Maximum number of sessions whose choice is kept. */
 const maxChosen = 1_000;
 
+/** Where the models of sessions come from. */
+export interface ModelSource {
+  readonly list: readonly ModelChoice[];
+  /** The model of sessions for which nothing was chosen. */
+  readonly first: SessionModel;
+  readonly open: OpenModel;
+}
+
 /** The models that users have chosen for their sessions. They last as long as the server. */
 export class SessionModels implements ServerModels {
-  readonly list: readonly ModelChoice[];
-  readonly #first: SessionModel;
-  readonly #open: OpenModel;
+  source: ModelSource;
   readonly #chosen = new Map<string, SessionModel & { readonly name?: string | undefined }>();
 
-  /** @param first the model of sessions for which nothing was chosen. */
-  constructor(list: readonly ModelChoice[], first: SessionModel, open: OpenModel) {
-    this.list = list;
-    this.#first = first;
-    this.#open = open;
+  constructor(source: ModelSource) {
+    this.source = source;
+  }
+
+  get list(): readonly ModelChoice[] {
+    return this.source.list;
   }
 
   /** Returns the model that a session runs with. */
   modelOf(sessionId: string): SessionModel {
-    return this.#chosen.get(sessionId) ?? this.#first;
+    return this.#chosen.get(sessionId) ?? this.source.first;
   }
 
   of(sessionId: string): NextModel {
@@ -48,8 +55,9 @@ export class SessionModels implements ServerModels {
   async choose(sessionId: string, { model, effort }: ModelChange): Promise<void> {
     const before = this.#chosen.get(sessionId);
     const name = model ?? before?.name;
-    const next = effort === undefined ? (before ?? this.#first).effort : readEffort(effort ?? undefined);
-    const opened = await this.#open(defined({ model: name, effort: next })).catch((thrown: unknown) => {
+    const next =
+      effort === undefined ? (before ?? this.source.first).effort : readEffort(effort ?? undefined);
+    const opened = await this.source.open(defined({ model: name, effort: next })).catch((thrown: unknown) => {
       throw new AgentError({
         kind: 'invalid',
         code: 'not_offered',

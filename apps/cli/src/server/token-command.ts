@@ -1,6 +1,7 @@
 import type { NewToken, Scope, TokenInfo } from '@cobbler/server';
 import { scopes as allScopes } from '@cobbler/server';
 import type { RawOptions } from '../config/run-flags.ts';
+import { jsonLine } from '../terminal/escape.ts';
 import { parseAge, parseCount } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
@@ -23,7 +24,7 @@ export async function token(operands: readonly string[], options: RawOptions, io
     );
   const link = linkToServer(io.env, options['url']);
   if (action === 'create') await create(link, given ?? '', options, io);
-  else if (action === 'list') await list(link, io);
+  else if (action === 'list') await list(link, options['json'] === true, io);
   else await ask(link, 'DELETE', `/v1/tokens/${encodeURIComponent(given ?? '')}`);
   return 0;
 }
@@ -50,9 +51,10 @@ async function create(link: ServerLink, name: string, options: RawOptions, io: I
   io.stderr.write(`${lineOf(made)}\nThis secret is not shown again.\n`);
 }
 
-async function list(link: ServerLink, io: Io): Promise<void> {
+async function list(link: ServerLink, isJson: boolean, io: Io): Promise<void> {
   const { items } = await ask<{ readonly items: readonly TokenInfo[] }>(link, 'GET', '/v1/tokens');
-  for (const info of items) io.stdout.write(`${lineOf(info)}\n`);
+  if (isJson) io.stdout.write(jsonLine(items));
+  else for (const info of items) io.stdout.write(`${lineOf(info)}\n`);
 }
 
 function lineOf({ id, name, scopes, ...limits }: TokenInfo): string {

@@ -9,6 +9,8 @@ export interface SessionMetadata {
   /** Set on the command line for a model on another server. */
   readonly baseURL?: string;
   readonly api?: string;
+  /** The folder of the agent. It is never loaded from here: its user must name it again. */
+  readonly agent?: string;
   /** Set if a server started the last run, which it then continues after a crash. */
   readonly by?: 'server';
   /** Present if the last run of the session was started in the background. */
@@ -73,7 +75,7 @@ export class SessionNotes {
 }
 
 function noteOf(value: unknown): SessionMetadata | undefined {
-  const { folder, model, baseURL, api, by, job } = fields(value) ?? {};
+  const { folder, model, baseURL, api, agent, by, job } = fields(value) ?? {};
   const mark = fields(job);
   if (typeof folder !== 'string') return undefined;
   return {
@@ -81,6 +83,7 @@ function noteOf(value: unknown): SessionMetadata | undefined {
     ...(typeof model === 'string' && { model }),
     ...(typeof baseURL === 'string' && { baseURL }),
     ...(typeof api === 'string' && { api }),
+    ...(typeof agent === 'string' && { agent }),
     ...(by === 'server' && { by }),
     ...(mark !== undefined && { job: markOf(mark) }),
   };

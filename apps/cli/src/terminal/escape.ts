@@ -39,6 +39,11 @@ export function visibleJson(json: string): string {
   return json.replace(unsafe, (character) => `\\u${hex(character, 4)}`);
 }
 
+/** Returns a value as one line of JSON for display. */
+export function jsonLine(value: unknown): string {
+  return `${visibleJson(JSON.stringify(value))}\n`;
+}
+
 function escapeCharacter(character: string): string {
   return character.charCodeAt(0) < 0x100 ? `\\x${hex(character, 2)}` : `\\u${hex(character, 4)}`;
 }

@@ -21,6 +21,8 @@ export interface KeptSession {
   readonly missing: number;
   /** The name of the command. */
   readonly name: string;
+  /** The folder of its agent, as the user wrote it. */
+  readonly agent?: string;
 }
 
 /** A run that has ended, and its settings. */
@@ -85,13 +87,17 @@ export function closingLines(finished: FinishedTask, style: Style, columns: numb
 /** Returns the command to continue. A run that did nothing because its session is busy has already reported it. */
 function sessionLines({ session, result }: FinishedTask, style: Style, columns: number): string[] {
   if (session === undefined || ['in_use', 'no_session'].includes(result.error?.code ?? '')) return [];
-  const { missing, name } = session;
+  const { missing, name, agent } = session;
   const id = shortId(session.id);
   if (missing > 0) {
     const words = `Session ${id} lacks the last ${plural(missing, 'event')}: resuming it would repeat past actions, so start a new session.`;
     return wrap(words, columns - 3).map((line) => `  ${style.yellow(line)}`);
   }
-  const how = resumesAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;
+  const more =
+    agent === undefined ? '' : ` --agent ${/^[\w./~-]+$/.test(agent) ? agent : JSON.stringify(agent)}`;
+  const how = resumesAlone.has(result.status)
+    ? `${name} resume ${id}${more}`
+    : `${name} -s ${id}${more} "..."`;
   const parts = [`session ${id}`, `continue: ${how}`];
   return flow(parts, ` ${style.marks.dot} `, columns - 3).map((line) => `  ${style.dim(line)}`);
 }

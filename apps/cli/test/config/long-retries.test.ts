@@ -1,9 +1,9 @@
 import { answersStatus } from '@cobbler/agent/testing';
 import { expect, test } from 'vitest';
-import { limitsOf } from '../../src/commands/run.ts';
 import { makeAgent } from '../../src/config/make-agent.ts';
 import { readRunFlags } from '../../src/config/run-flags.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import { limitsOf } from '../../src/workplace/settings-parts.ts';
 import { claudeAt, mockService, says } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

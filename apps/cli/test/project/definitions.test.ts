@@ -49,7 +49,7 @@ function terminal(answer?: string | Key): FakeIo {
 }
 
 const load = async (io: FakeIo, asks = true, contextFiles = true) =>
-  await definitionsIn(root, contextFiles, io, asks);
+  await definitionsIn(root, { contextFiles }, io, asks);
 
 async function output(command: 'skills' | 'trust'): Promise<string> {
   const io = fakeIo({ env });

@@ -15,7 +15,7 @@ function models(): { models: SessionModels; opened: Parameters<OpenModel>[0][] }
     return { agent: { ...reasoning, model: `${choice.model}-1` }, pricing, effort: choice.effort };
   };
   const first = { agent: { ...reasoning, model: 'first' }, pricing, effort: 'low' as const };
-  return { models: new SessionModels([{ name: 'best', text: '' }], first, open), opened };
+  return { models: new SessionModels({ list: [{ name: 'best', text: '' }], first, open }), opened };
 }
 
 describe('the models of the sessions of a server', () => {

@@ -28,7 +28,9 @@ test('cobbler token creates, lists and revokes tokens', async () => {
   expect(made.stderr).toMatch(/^tok_\w+ {2}ana {2}read,prompt {2}until /);
   const list = await token('list');
   expect(list.stdout).toContain(`${info?.id}  ana  read,prompt`);
-  expect(list.stdout + list.stderr).not.toContain('cbk_');
+  const json = await token('list', '--json');
+  expect(JSON.parse(json.stdout)).toContainEqual(expect.objectContaining({ id: info?.id, name: 'ana' }));
+  expect(list.stdout + list.stderr + json.stdout).not.toContain('cbk_');
   expect(await token('revoke', info?.id ?? '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
   expect(tokens.find(made.stdout.trim())).toBeUndefined();
 });

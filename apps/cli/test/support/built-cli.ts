@@ -52,7 +52,7 @@ export function buildCli(): BuiltCli {
     encoding: 'utf8',
   });
   if (built.status !== 0) throw new Error(`The build failed:\n${built.stdout}${built.stderr}`);
-  for (const name of ['package.json', 'demo'])
+  for (const name of ['package.json', 'demo', 'templates'])
     cpSync(join(source, name), join(folder, name), { recursive: true });
   const inputs = partsByFile(join(dist, 'metafile-esm.json'));
   const preload = join(folder, 'recorder.mjs');

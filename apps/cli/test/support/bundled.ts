@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { errorsPage } from '../../tsup.errors-page.ts';
+import { docsPages } from '../../tsup.docs-pages.ts';
 
 const source = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -23,7 +23,7 @@ const page = new URL('../../../web/src/page.ts', import.meta.url).href;
  */
 export default async function bundled(): Promise<() => void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-test-cli-')));
-  for (const name of ['package.json', 'demo'])
+  for (const name of ['package.json', 'demo', 'templates'])
     cpSync(join(source, name), join(folder, name), { recursive: true });
   await build({
     entryPoints: [join(source, 'src/main.ts')],
@@ -40,7 +40,7 @@ export default async function bundled(): Promise<() => void> {
       js: "import { createRequire as toRequire } from 'node:module';\nconst require = toRequire(import.meta.url);",
     },
     plugins: [
-      errorsPage,
+      docsPages,
       {
         name: 'page',
         setup: ({ onResolve }) =>

@@ -57,7 +57,7 @@ export class LiveSession {
   #harness: JoinableHarness;
   /** The user of the settings. */
   #user: string | undefined;
-  /** True if the settings have changed since they were read. */
+  /** True if the settings have changed since the conversation was opened. */
   #isOutdated = false;
   #access: OwnedSession;
   readonly #listeners = new Set<(event: RunEvent) => void>();
@@ -110,7 +110,7 @@ export class LiveSession {
     ({ harness: this.#harness, user: this.#user } = this.#open());
   }
 
-  /** Reads the settings again before the next run. */
+  /** Makes the next run use the current settings. An active run keeps its own. */
   renew(): void {
     this.#isOutdated = true;
   }
@@ -229,6 +229,10 @@ export class LiveSession {
         const detail = `At most ${max} sessions can run for this user at the same time. Wait until one has ended, or cancel it.`;
         throw new Problem(429, 'running_sessions', detail, { headers: { 'retry-after': '5' } });
       }
+    }
+    if (this.#isOutdated && isNew && this.#startsFor.length === 0) {
+      this.#isOutdated = false;
+      ({ harness: this.#harness, user: this.#user } = this.#open());
     }
     this.#startsFor.push(user);
     try {

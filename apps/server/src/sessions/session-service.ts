@@ -259,6 +259,11 @@ export class SessionService {
     for (const session of sessions) await session?.publishOthers();
   }
 
+  /** Makes the next run of each session use the current settings. */
+  renew(): void {
+    for (const session of this.#live.values()) session.renew();
+  }
+
   /** Ends the streams of a token. */
   endStreams(tokenId?: string): void {
     const isOther = tokenId === undefined ? undefined : (id: string) => id !== tokenId;

@@ -1,10 +1,17 @@
 /**
- * Skills, commands and agents that people keep as Markdown files in directories such as `.agents`. Requires Node.
+ * Skills, commands and agents that people keep as Markdown files in directories such as `.agents`, and agents that are folders.
+ * Requires Node.
  *
  * @module
  */
 
 export { type DefinitionPlace, definitionPlaces, type PlacesOptions } from '../definition-places.ts';
+export {
+  type AgentFolder,
+  type LoadAgentOptions,
+  loadAgent,
+  readAgentFolder,
+} from './agent-folder.ts';
 export type {
   AgentDefinition,
   CommandDefinition,
@@ -13,6 +20,7 @@ export type {
   SkillDefinition,
 } from './definition.ts';
 export { expandCommand } from './expand-command.ts';
+export type { ImportModule, UnusedFile } from './folder-tools.ts';
 export { type FrontMatter, readFrontMatter } from './front-matter.ts';
 export { readAgentDefinitions, readCommands, readSkills } from './read-definitions.ts';
 export { skillTool } from './skill-tool.ts';

@@ -144,11 +144,9 @@ async function readSkill(source: Source): Promise<SkillDefinition | string> {
 }
 
 async function readAgent({ fields, body, ...source }: Source): Promise<AgentDefinition | string> {
-  const given = typeof fields['tools'] === 'string' ? fields['tools'].split(',') : fields['tools'];
-  const tools = Array.isArray(given) ? given.map(oneLine).filter((name) => name !== undefined) : [];
+  const tools = namesIn(fields['tools']);
   // Another form could be meant to restrict.
-  if (given !== undefined && !(Array.isArray(given) && given.length === tools.length))
-    return 'its tools are not a list of names';
+  if (tools === undefined) return 'its tools are not a list of names';
   const model = oneLine(fields['model']);
   const name = oneLine(fields['name']) ?? '';
   const isReadOnly = fields['readonly'] === 'true' || fields['permissionMode'] === 'plan';
@@ -156,10 +154,17 @@ async function readAgent({ fields, body, ...source }: Source): Promise<AgentDefi
     kind: 'agent',
     ...{ name: isName(name) ? name : source.name, description: source.description },
     ...{ path: source.path, digest: source.digest, instructions: body },
-    ...(given !== undefined && { tools }),
+    ...(fields['tools'] !== undefined && { tools }),
     ...defined({ model: model === 'inherit' ? undefined : model }),
     ...(isReadOnly && { readOnly: true }),
   };
+}
+
+/** Returns the names in a setting, which can be absent; undefined if it is not a list of names. */
+export function namesIn(setting: unknown): string[] | undefined {
+  const given = typeof setting === 'string' ? setting.split(',') : (setting ?? []);
+  const names = Array.isArray(given) ? given.map(oneLine).filter((name) => name !== undefined) : [];
+  return Array.isArray(given) && given.length === names.length ? names : undefined;
 }
 
 /** Returns a SHA-256 in hexadecimal. */

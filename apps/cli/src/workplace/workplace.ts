@@ -6,7 +6,14 @@ import { planTool } from '@cobbler/tools/planning';
 import type { Agents } from '../agents/agents.ts';
 import type { AgentContext } from '../agents/open-agents.ts';
 import { openAgents } from '../agents/open-agents.ts';
-import { checkRules, chooseTools, ownTools, pickTools, workspaceOf } from '../config/choose-tools.ts';
+import {
+  checkRules,
+  chooseTools,
+  ownTools,
+  pickTools,
+  toolsBeside,
+  workspaceOf,
+} from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
 import { contextPlan } from '../config/context-plan.ts';
 import type { Instructions } from '../config/instructions.ts';
@@ -19,7 +26,7 @@ import { allowedHosts, sandboxIn } from '../config/sandbox.ts';
 import type { Settings } from '../config/settings.ts';
 import { definitionsIn, hooksFor } from '../project/definitions.ts';
 import type { Io } from '../terminal/io.ts';
-import { limitsOf, systemOf } from './run.ts';
+import { limitsOf, systemOf } from './settings-parts.ts';
 
 /** The surroundings of every conversation in a directory, where a user can be asked. */
 export interface Workplace extends PermissionPlan {
@@ -62,18 +69,15 @@ export async function openWorkplace(
   const plan = await permissionIn(folder, flags, true, io.env, mcp.digestOf);
   const permission = () => plan.permission;
   const limits = limitsOf(flags, settings);
-  const found = await definitionsIn(folder, flags.contextFiles, io, asksTrust);
+  const found = await definitionsIn(folder, flags, io, asksTrust);
   const about = { folder, limits, context, permission, system: (): readonly string[] => system };
   const hooks = await hooksFor(found, folder, flags, io);
   const agents = openAgents(flags, { ...shared, ...about, hooks, definitions: found.agents }, io);
   const background = new BackgroundCommands();
   const workspace = workspaceOf(folder, flags, context, sandbox, background, io);
   const web = webAccess(await allowedHosts(flags, io.env), permission);
-  const own = [
-    ...ownTools(workspace, web, agents?.tool([])),
-    planTool(() => plan.permission.endPlan()),
-    ...found.tools,
-  ];
+  const all = [...ownTools(workspace, web, agents?.tool([])), planTool(() => plan.permission.endPlan())];
+  const own = [...toolsBeside(flags.agentFolder, all), ...found.tools];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : [];

@@ -4,7 +4,7 @@ import { BackgroundCommands } from '@cobbler/tools';
 import { planTool } from '@cobbler/tools/planning';
 import type { AgentContext } from '../agents/open-agents.ts';
 import { openAgents } from '../agents/open-agents.ts';
-import { chooseTools, ownTools, workspaceOf } from '../config/choose-tools.ts';
+import { chooseTools, ownTools, toolsBeside, workspaceOf } from '../config/choose-tools.ts';
 import { webAccess } from '../config/permission-plan.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
@@ -58,7 +58,7 @@ export async function ownParts(
   const plans = recordReplay.isReplay || (flags.mode === 'plan' && canAsk(flags, io));
   const found = recordReplay.isReplay
     ? { ...noParts, agents: [], hooks: [] }
-    : await definitionsIn(folder, flags.contextFiles, io, flags.form === 'people');
+    : await definitionsIn(folder, flags, io, flags.form === 'people');
   // A cassette has the requests of one agent.
   const isAlone = recordReplay.recording !== undefined;
   if (isAlone && found.hooks.length > 0)
@@ -69,10 +69,10 @@ export async function ownParts(
   const hooks = await hooksFor(found, folder, flags, io);
   const agents = isAlone ? undefined : openAgents(flags, { ...about, hooks, definitions: found.agents }, io);
   const workspace = workspaceOf(folder, flags, context, sandbox, background, io);
-  const all = [
+  const all = toolsBeside(flags.agentFolder, [
     ...ownTools(workspace, webAccess(hosts, permission), agents?.tool([])),
     ...(plans ? [planTool(() => permission().endPlan())] : []),
-  ];
+  ]);
   const own = [...listedTools(all, recordReplay), ...recordedTools('skills', found.tools, recordReplay)];
   const tools = chooseTools([...own, ...mcp], flags.tools);
   return {

@@ -9,7 +9,7 @@ import { readRunFlags } from '../config/run-flags.ts';
 import { demoSandbox } from '../config/sandbox.ts';
 import { demoEnvironment } from '../demo/stage.ts';
 import type { Io } from '../terminal/io.ts';
-import { systemOf } from './run.ts';
+import { systemOf } from './settings-parts.ts';
 
 /** Creates conversations with the scripted model of `cobbler demo`, with approvals. Nothing is stored. */
 export async function demoConversations(io: Io): Promise<{ host: LocalHost; close: () => Promise<void> }> {

@@ -13,13 +13,14 @@ import type { LoadedProvider } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
+import { agentNames } from '../run/attended.ts';
 import type { Budgets } from '../run/budgets/budgets.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, watchRules } from '../session/audit.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
-import { failureContext, noteOf, onReachedOf } from './run.ts';
+import { failureContext, noteOf, onReachedOf } from './settings-parts.ts';
 import { openWorkplace } from './workplace.ts';
 
 /** What the conversations of several directories share. */
@@ -79,6 +80,7 @@ export async function localConversations(
     allowUnpriced: flags.allowUnpriced,
     onReached: onReachedOf(flags, settings),
     facts: [
+      ...agentNames(flags),
       ...instructionNames(instructions),
       ...(strange.length === 0 ? [] : [`ignores ${plural(strange.length, 'project rule')}: /permissions`]),
     ],
