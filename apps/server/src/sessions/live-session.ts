@@ -1,6 +1,6 @@
 import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
-import type { Harness, HarnessResumeOptions, SharedStore } from '@cobbler/agent/harness';
+import type { HarnessResumeOptions, SharedStore } from '@cobbler/agent/harness';
 import { followRun, receiveRequests, sharedStore } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
@@ -13,16 +13,8 @@ import { digestOf, KnownRuns } from './known-runs.ts';
 import type { ReadLog } from './log-pages.ts';
 import { pageLength } from './log-pages.ts';
 import { SessionUsageCounter } from './session-usage.ts';
+import type { JoinableHarness, OpenSession } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
-
-/** A conversation; if its runs may execute elsewhere, it can follow runs that it did not start. */
-export type JoinableHarness = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
-
-/** A conversation and the user of its settings. */
-export interface OpenSession {
-  readonly harness: JoinableHarness;
-  readonly user: string | undefined;
-}
 
 /** A started run and its first event. */
 export interface Accepted {

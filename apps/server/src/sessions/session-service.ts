@@ -15,13 +15,13 @@ import { allows } from '../requests/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 import { RunSpans } from '../telemetry/run-spans.ts';
-import type { Accepted, OpenSession } from './live-session.ts';
+import type { Accepted } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { sessionsWithStatus } from './session-index.ts';
 import type { ModelChange, ServerModels } from './session-models.ts';
 import { changeModel } from './session-models.ts';
 import type { SessionPlaces } from './session-places.ts';
-import type { SessionSettings } from './session-work.ts';
+import type { OpenSession, SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
 

@@ -1,6 +1,6 @@
-import type { SessionStore } from '@cobbler/agent';
+import type { Run, SessionStore } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
-import type { HarnessOptions } from '@cobbler/agent/harness';
+import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import type { Reader } from '@cobbler/agent/input';
 import { callable, read, when, withMethods } from '@cobbler/agent/input';
 import { isObject } from '@cobbler/agent/provider';
@@ -10,6 +10,15 @@ import { defined } from '@cobbler/agent/values';
 
 /** The settings of a session: model, tools, permissions, limits. Never taken from a request. */
 export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
+
+/** A conversation; if its runs may execute elsewhere, it can follow runs that it did not start. */
+export type JoinableHarness = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
+
+/** A conversation and the user of its settings. */
+export interface OpenSession {
+  readonly harness: JoinableHarness;
+  readonly user: string | undefined;
+}
 
 /** Reads a store. */
 export const readStore: Reader<SessionStore> = withMethods('claim', 'append', 'read', 'list', 'info');
