@@ -1,7 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { ModelChange, NextModel, ServerModels } from '@cobbler/server';
-import type { ModelChoice } from '../chat/host.ts';
+import type { ModelChange, ModelOption, NextModel, ServerModels } from '@cobbler/server';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import type { Effort } from '../config/run-flags.ts';
 import { efforts, readEffort } from '../config/run-flags.ts';
@@ -22,7 +21,7 @@ const maxChosen = 1_000;
 
 /** Where the models of sessions come from. */
 export interface ModelSource {
-  readonly list: readonly ModelChoice[];
+  readonly list: readonly ModelOption[];
   /** The model of sessions for which nothing was chosen. */
   readonly first: SessionModel;
   readonly open: OpenModel;
@@ -37,7 +36,7 @@ export class SessionModels implements ServerModels {
     this.source = source;
   }
 
-  get list(): readonly ModelChoice[] {
+  get list(): readonly ModelOption[] {
     return this.source.list;
   }
 
@@ -57,14 +56,13 @@ export class SessionModels implements ServerModels {
     const name = model ?? before?.name;
     const next =
       effort === undefined ? (before ?? this.source.first).effort : readEffort(effort ?? undefined);
-    const opened = await this.source.open(defined({ model: name, effort: next })).catch((thrown: unknown) => {
-      throw new AgentError({
-        kind: 'invalid',
-        code: 'not_offered',
-        message: AgentError.from(thrown).message,
-      });
-    });
-    this.#put(sessionId, { ...opened, name });
+    try {
+      const opened = await this.source.open(defined({ model: name, effort: next }));
+      this.#put(sessionId, { ...opened, name });
+    } catch (thrown) {
+      const { message } = AgentError.from(thrown);
+      throw new AgentError({ kind: 'invalid', code: 'not_offered', message });
+    }
   }
 
   copy(from: string, to: string): void {
