@@ -14,8 +14,9 @@ export {
 } from './auth/token-store.ts';
 export { defaultLimits, type ServerLimits } from './requests/limits.ts';
 export { type Scope, scopes } from './requests/scope.ts';
-export type { ShareChange } from './routes/services.ts';
+export type { PlaceFacts, ShareChange } from './routes/services.ts';
 export { type CobblerServer, type ServerOptions, startServer } from './server.ts';
+export type { ModelChange, ModelOption, NextModel, ServerModels } from './sessions/session-models.ts';
 export type { Elsewhere } from './sessions/session-service.ts';
 export { type SessionSettings, sessionExecutor, sessionWork } from './sessions/session-work.ts';
 export type { ServerBudgets } from './sessions/token-budgets.ts';

@@ -20,10 +20,12 @@ import { descriptionRoutes } from './routes/description-routes.ts';
 import { eventRoutes, plainRoutes } from './routes/event-routes.ts';
 import { operationRoutes, Readiness } from './routes/operation-routes.ts';
 import { pageRoutes } from './routes/page-routes.ts';
-import type { Services, ShareChange } from './routes/services.ts';
+import type { PlaceFacts, Services, ShareChange } from './routes/services.ts';
 import { contentRoutes, runRoutes, sessionRoutes } from './routes/session-routes.ts';
 import { tokenRoutes } from './routes/token-routes.ts';
 import { ApprovalService } from './sessions/approval-service.ts';
+import type { ServerModels } from './sessions/session-models.ts';
+import { readModels } from './sessions/session-models.ts';
 import type { Elsewhere } from './sessions/session-service.ts';
 import { SessionService } from './sessions/session-service.ts';
 import type { SessionSettings } from './sessions/session-work.ts';
@@ -40,6 +42,10 @@ export interface ServerOptions {
   readonly store: SessionStore;
   /** Returns the settings of a session. Called when it is opened. */
   readonly settings: (sessionId: string) => SessionSettings;
+  /** The models that users can choose. Default: only that of the settings. Not with `elsewhere`. */
+  readonly models?: ServerModels;
+  /** Returns where the agent works and what it may do, for users. Default: nothing is shown. */
+  readonly place?: () => PlaceFacts;
   /** The runner with which runs survive this process. Default: runs execute here, and continue at the next start. */
   readonly elsewhere?: Elsewhere;
   readonly tokens: TokenStore;
@@ -81,6 +87,8 @@ const readOptions = record<ServerOptions>(
   {
     store: readStore,
     settings: callable,
+    models: readModels,
+    place: callable,
     elsewhere: record<Elsewhere>({ runner: withMethods('start', 'cancel', 'status'), watch: callable }, [
       'runner',
     ]),
@@ -171,7 +179,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
   const sessionService: SessionService = new SessionService({
     store,
     settings: options.settings,
-    ...defined({ elsewhere: options.elsewhere }),
+    ...defined({ elsewhere: options.elsewhere, models: options.models }),
     tokens,
     budgets: tokenBudgets,
     limits,
@@ -215,7 +223,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, logger: Logger
     meters,
     logger,
     limits,
-    ...defined({ onShare: options.onShare }),
+    ...defined({ onShare: options.onShare, models: options.models, place: options.place }),
     agentNames: () => [...new Set(['cobbler', options.settings(settingsSessionId).agent.model])],
     async readiness() {
       return sessionService.isClosing ? 'The server is stopping.' : await readiness.reason();

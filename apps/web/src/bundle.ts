@@ -48,7 +48,11 @@ export async function bundle(): Promise<PageFiles> {
       cssCodeSplit: false,
       reportCompressedSize: false,
       rolldownOptions: {
-        output: { entryFileNames: 'assets/page-[hash].js', assetFileNames: 'assets/page-[hash][extname]' },
+        output: {
+          entryFileNames: 'assets/page-[hash].js',
+          chunkFileNames: 'assets/[name]-[hash].js',
+          assetFileNames: 'assets/page-[hash][extname]',
+        },
       },
     },
   });

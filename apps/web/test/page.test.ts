@@ -9,14 +9,19 @@ describe('the built page', () => {
     const files = await loadPage();
     const names = Object.keys(files).sort();
     const plain = names.map((name) => name.replace(/-[\w-]{8}(?=\.)/, ''));
-    expect(plain.sort()).toEqual(['/', '/assets/notices.txt', '/assets/page.css', '/assets/page.js']);
-    const all = Object.values(files).map(({ text }) => text);
-    for (const text of all) expect(text).not.toContain(root);
-    expect(all.join('').length).toBeLessThan(258_600);
-    const script = files[names.find((name) => name.endsWith('.js')) ?? '']?.text ?? '';
-    expect(script).not.toMatch(/\beval\(|new Function\(|document\.write\(/);
+    const later = '/assets/highlight.js';
+    expect(plain.sort()).toEqual(['/', later, '/assets/notices.txt', '/assets/page.css', '/assets/page.js']);
+    const isLater = (name: string) => name.startsWith('/assets/highlight-');
+    const size = (chosen: readonly string[]) => chosen.map((name) => files[name]?.text ?? '').join('').length;
+    for (const { text } of Object.values(files)) expect(text).not.toContain(root);
+    expect(size(names.filter((name) => !isLater(name)))).toBeLessThan(275_000);
+    // The colors of code, which the page loads with the first block of code.
+    expect(size(names.filter(isLater))).toBeLessThan(150_000);
+    expect(files['/']?.text).not.toContain('highlight');
+    for (const name of names.filter((one) => one.endsWith('.js')))
+      expect(files[name]?.text).not.toMatch(/\beval\(|new Function\(|document\.write\(/);
     const notices = files['/assets/notices.txt']?.text ?? '';
-    for (const name of ['preact', 'marked', 'dompurify'])
+    for (const name of ['preact', 'marked', 'dompurify', 'highlight.js'])
       expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
   });
 

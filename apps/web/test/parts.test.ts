@@ -2,8 +2,8 @@ import type { EventBody } from '@cobbler/agent/events';
 import { itemsOf } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { nameOf } from '../src/app/composer/composer.tsx';
 import { wordsFor } from '../src/app/parts/announcer.tsx';
+import { messageOf, textFile } from '../src/app/parts/attachments.tsx';
 import { ago, duration, money, share, size, tokens } from '../src/app/parts/format.ts';
 import { outcomeOf, subjectOf } from '../src/app/session/call-text.ts';
 import { changesIn } from '../src/app/session/changes.ts';
@@ -202,9 +202,15 @@ describe('text and numbers', () => {
 });
 
 describe('attachments', () => {
-  test('are named by their file, and other text by its first line', () => {
-    expect(nameOf('File notes: all.txt:\n\nhello')).toBe('notes: all.txt');
-    expect(nameOf('some\ntext')).toBe('some');
+  test('are separate from what the user typed, also those of a chat in the terminal', () => {
+    const image = { type: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
+    const note = { type: 'text', text: '<attachment name="to-do list">\n[ ] x\n</attachment>' } as const;
+    const file = textFile('notes: all.txt', 'hello');
+    const typed = (text: string) => ({ type: 'text', text }) as const;
+    expect(messageOf([image, file, note, typed('some\ntext'), typed('File it:')])).toEqual({
+      text: 'some\ntext\n\nFile it:',
+      attached: [image, file, note],
+    });
   });
 });
 

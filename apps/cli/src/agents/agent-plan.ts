@@ -21,8 +21,11 @@ export interface AgentPlan
   readonly env: Environment;
   /** The instructions of the run: a sub-agent has its own instead of the first. */
   readonly system: () => readonly string[];
-  /** Returns the model of the run, or the one with this name. */
-  readonly model: (name?: string) => Promise<Pick<PricedAgent, 'agent' | 'pricing'>>;
+  /** Returns the model with this name, or without a name, that of the session. */
+  readonly model: (
+    name: string | undefined,
+    session: string,
+  ) => Promise<Pick<PricedAgent, 'agent' | 'pricing'>>;
   readonly permission: () => { readonly gate: Gate; readonly mode: PermissionMode };
   /** Returns the sandbox of a program. */
   readonly sandboxOf: (program: string) => Promise<SandboxMode | undefined>;

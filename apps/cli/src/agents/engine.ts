@@ -28,7 +28,7 @@ export async function openEngine(
   const own = definitions.map((definition) =>
     subAgent({
       name: definition.name,
-      executor: () => executorFor(plan, definition, tools, store),
+      executor: () => executorFor(plan, definition, session, { tools, store }),
     }),
   );
   return createAgentTool({
@@ -52,11 +52,11 @@ function inSession(tool: Tool, sessionId: string): Tool {
 async function executorFor(
   plan: AgentPlan,
   definition: SubAgent,
-  tools: readonly Tool[],
-  store: ReturnType<typeof memoryStore>,
+  session: string,
+  { tools, store }: { readonly tools: readonly Tool[]; readonly store: ReturnType<typeof memoryStore> },
 ): Promise<Executor> {
   const { limits, context, allowUnpriced } = plan;
-  const { agent, pricing } = await plan.model(definition.model);
+  const { agent, pricing } = await plan.model(definition.model, session);
   const { gate, mode } = plan.permission();
   const system = plan
     .system()

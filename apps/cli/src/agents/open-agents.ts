@@ -23,8 +23,8 @@ export interface AgentContext
   readonly context: ContextPlan;
   /** The sub-agents that the user and the project define, besides those of every run. */
   readonly definitions: readonly AgentDefinition[];
-  /** The model of the run, which can change. */
-  readonly model: () => PricedModel;
+  /** Returns the model of a session, which can change. */
+  readonly model: (session: string) => PricedModel;
 }
 
 /**
@@ -46,9 +46,9 @@ export function openAgents(
     allowUnpriced: flags.allowUnpriced,
     context: contextPolicy(context, memoryBlobs()),
     env: io.env,
-    model: async (name) =>
+    model: async (name, session) =>
       name === undefined
-        ? model()
+        ? model(session)
         : await pricedAgent(await readSettings(io.env, { model: name }), { fallback: [] }),
     sandboxOf: (program) => backendSandbox(program, flags, io),
   });

@@ -100,7 +100,8 @@ async function selectModel(
   };
 }
 
-function modelsOf({ models, pricing }: LoadedProvider, provider: string): ModelChoice[] {
+/** Returns the models of a provider, with their prices. */
+export function modelsOf({ models, pricing }: LoadedProvider, provider: string): ModelChoice[] {
   return models.map(({ id, alias, contextTokens }) => {
     const price = pricing(provider, id, 0);
     const facts = [

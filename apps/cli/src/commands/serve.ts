@@ -1,9 +1,10 @@
+import { basename } from 'node:path';
 import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import type { CobblerServer, ServerBudgets, SessionSettings } from '@cobbler/server';
+import type { CobblerServer, PlaceFacts, ServerBudgets, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { recordChildren } from '../config/backend.ts';
 import { blobsFor, contextPolicy } from '../config/context-plan.ts';
@@ -11,7 +12,8 @@ import { shortPath, workFolder } from '../config/directory.ts';
 import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { pricedAgent } from '../config/priced-agent.ts';
-import type { RawOptions } from '../config/run-flags.ts';
+import type { RawOptions, RunFlags } from '../config/run-flags.ts';
+import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
 import { permissionWords } from '../permissions/permission.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
@@ -21,12 +23,14 @@ import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
 import { beforeDelete, servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
+import { SessionModels } from '../server/session-models.ts';
 import type { Audit } from '../session/audit.ts';
 import { openAudit, readsOnly, watchRules } from '../session/audit.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
+import { modelsOf } from './local-conversations.ts';
 import { onReachedOf } from './run.ts';
 import type { Workplace } from './workplace.ts';
 import { openWorkplace } from './workplace.ts';
@@ -73,7 +77,7 @@ async function serveFrom(
   io: Io,
 ): Promise<number> {
   const all = await sessionSettings(flags, folder, { mcp, audit }, io);
-  const { settings, tools, values, sandbox, permission, forget: forgetSession, close } = all;
+  const { settings, models, tools, values, sandbox, permission, forget: forgetSession, close } = all;
   audit.note({ kind: 'sandbox', sandbox });
   watchRules(audit, permission);
   const tokens = new TokenStore(tokenFile(home.tokens));
@@ -95,6 +99,8 @@ async function serveFrom(
       places,
       tokens,
       settings: budgeted,
+      models,
+      place: () => ({ folder: basename(folder), permission: permissionWords[permission.mode] }),
       tools,
       home,
       ...defined({ budgets: serverBudgets }),
@@ -133,6 +139,7 @@ async function sessionSettings(
   io: Io,
 ): Promise<{
   settings: ServeHarnessOptions;
+  models: SessionModels;
   tools: () => readonly Tool[];
   values: FileConfig;
   sandbox: Workplace['sandbox'];
@@ -141,8 +148,9 @@ async function sessionSettings(
   close: Workplace['close'];
 }> {
   const settings = await readSettings(io.env, work);
-  const { agent, pricing } = await pricedAgent(settings, work);
-  const model = () => ({ agent, pricing });
+  const models = await openModels(work, settings, io);
+  const model = (session: string) => models.modelOf(session);
+  const { agent, pricing } = model('');
   // A runner executes a call in another process than the one that receives a decision.
   const asks = runner === undefined;
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model, asks }, io);
@@ -158,7 +166,32 @@ async function sessionSettings(
     // Users can always decide later through the API.
     gate: permission.gate,
   };
-  return { settings: common, tools, values: settings.file.values, sandbox, permission, forget, close };
+  const forgetAll = async (sessionId: string) => {
+    models.forget(sessionId);
+    await forget(sessionId);
+  };
+  const { values } = settings.file;
+  return { settings: common, models, tools, values, sandbox, permission, forget: forgetAll, close };
+}
+
+/** Returns the models that users can choose. Those of another service are unknown: then it is only the one that was named. */
+async function openModels(work: RunFlags, settings: Settings, io: Io): Promise<SessionModels> {
+  const effortOf = ({ file, chosen }: Settings) => ({ ...file.values, ...chosen }).effort;
+  const { provider, ...first } = await pricedAgent(settings, work);
+  const list =
+    work.baseURL === undefined
+      ? modelsOf(provider, settings.provider.value)
+      : [{ name: first.agent.model, text: '' }];
+  return new SessionModels(
+    list,
+    { ...first, effort: effortOf(settings) },
+    async ({ model, effort: chosen }) => {
+      const { effort: _, baseURL, ...rest } = work;
+      const flags = { ...rest, ...defined({ model: model ?? work.model, effort: chosen, baseURL }) };
+      const read = await readSettings(io.env, flags);
+      return { ...(await pricedAgent(read, flags)), effort: effortOf(read) };
+    },
+  );
 }
 
 interface ServeParts {
@@ -166,6 +199,8 @@ interface ServeParts {
   readonly tokens: TokenStore;
   readonly budgets?: ServerBudgets;
   readonly settings: ServeHarnessOptions;
+  readonly models: SessionModels;
+  readonly place: () => PlaceFacts;
   readonly tools: () => readonly Tool[];
   readonly home: ServerHome;
 }
@@ -176,19 +211,21 @@ async function startServing(
   audit: Audit,
   io: Io,
 ): Promise<CobblerServer> {
-  const { places, tokens, settings, tools, home, budgets } = parts;
+  const { places, tokens, settings, models, place, tools, home, budgets } = parts;
   const { host, port, allowedHosts } = flags;
-  const settingsOf = (sessionId: string): SessionSettings =>
-    sessionId === seedSession
-      ? { ...settings, tools: tools() }
-      : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings, tools: tools() };
+  const settingsOf = (sessionId: string): SessionSettings => {
+    const { agent, pricing } = models.modelOf(sessionId);
+    const own = { ...settings, agent, pricing, tools: tools() };
+    return sessionId === seedSession ? own : { toolErrors: 'continue', toolScheduling: 'parallel', ...own };
+  };
   const elsewhere = await places.open(settingsOf);
   try {
     return await startServer({
       store: places.store,
       tokens,
       settings: settingsOf,
-      ...defined({ elsewhere, budgets }),
+      ...defined({ elsewhere, budgets, models: elsewhere === undefined ? models : undefined }),
+      place,
       host,
       port,
       allowedHosts,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { scopes } from '../requests/scope.ts';
 import type { NamedReceivedDecision, ReceivedDecision } from '../sessions/approval-service.ts';
 import type { Accepted, PromptContent } from '../sessions/live-session.ts';
+import type { ModelChange } from '../sessions/session-models.ts';
 
 /** The id of a session. */
 export const id: z.ZodString = z.string().regex(new RegExp(`^${sessionIdPattern}$`));
@@ -53,7 +54,7 @@ export interface WantedShare {
 }
 
 /** A change of a session. */
-export interface SessionChange {
+export interface SessionChange extends ModelChange {
   readonly title?: string | undefined;
   readonly share?: WantedShare | undefined;
 }
@@ -65,11 +66,26 @@ export const sessionChange: z.ZodType<SessionChange> = z
       .strictObject({ with: userName, may: z.enum([...level.options, 'none']) })
       .transform(({ may, ...share }) => ({ ...share, may: may === 'none' ? undefined : may }))
       .optional(),
+    model: z.string().max(200).optional(),
+    effort: z.string().max(20).nullable().optional().meta({ description: 'Null: the default.' }),
   })
-  .refine(({ title, share }) => title !== undefined || share !== undefined, {
-    error: 'title or share is required',
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    error: 'title, share, model or effort is required',
   })
   .meta({ id: 'SessionChange' });
+
+const nextModel = z
+  .object({ model: z.string(), effort: z.string().optional(), efforts: z.array(z.string()) })
+  .meta({ id: 'NextModel', description: 'The model of the next run, and the efforts that it offers.' });
+
+export const setup: z.ZodType = z
+  .object({
+    folder: z.string().optional(),
+    permission: z.string().optional(),
+    models: z.array(z.object({ name: z.string(), text: z.string().optional() })),
+    next: nextModel.optional(),
+  })
+  .meta({ id: 'Setup' });
 
 export const session: z.ZodType = z
   .object({
@@ -106,6 +122,9 @@ export const session: z.ZodType = z
       .optional()
       .meta({ description: 'The users with whom it is shared. Only its owner receives them.' }),
     may: level.optional().meta({ description: 'What a session of another user is shared for.' }),
+    next: nextModel
+      .optional()
+      .meta({ description: 'Absent in lists, and if users cannot choose the model.' }),
   })
   .meta({ id: 'Session', description: 'A session. Its log contains `events` events, numbered from 1.' });
 

@@ -4,6 +4,7 @@ import type { TokenStore } from '../auth/token-store.ts';
 import type { Cookies } from '../requests/cookie.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import type { ApprovalService } from '../sessions/approval-service.ts';
+import type { ServerModels } from '../sessions/session-models.ts';
 import type { SessionService } from '../sessions/session-service.ts';
 import type { TokenBudgets } from '../sessions/token-budgets.ts';
 import type { Streams } from '../streams/streams.ts';
@@ -21,6 +22,14 @@ export interface ShareChange {
   readonly by: string;
 }
 
+/** Where the agent of a server works, in words for users. */
+export interface PlaceFacts {
+  /** The name of its directory. */
+  readonly folder: string;
+  /** What it may do without asking. */
+  readonly permission: string;
+}
+
 /** The services that routes use. */
 export interface Services {
   readonly sessionService: SessionService;
@@ -33,6 +42,8 @@ export interface Services {
   readonly meters: Meters;
   readonly logger: Logger;
   readonly limits: ServerLimits;
+  readonly models?: ServerModels;
+  readonly place?: () => PlaceFacts;
   /** Called when a session was shared with a user, or no longer. */
   readonly onShare?: (change: ShareChange) => void;
   /** Returns the model names by which clients of other protocols can select the agent. */

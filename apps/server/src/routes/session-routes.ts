@@ -20,6 +20,7 @@ import {
   session,
   sessionChange,
   sessionList,
+  setup,
   usageTotals,
 } from './schemas.ts';
 import type { Services } from './services.ts';
@@ -31,7 +32,7 @@ const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
-  const { sessionService } = services;
+  const { sessionService, models, place } = services;
   return [
     route({
       method: 'GET',
@@ -55,6 +56,18 @@ export function sessionRoutes(services: Services): Route[] {
         const items = sessions.map((info) => sessionJsonOf(sessionService, info.id, info, token));
         return { status: 200, json: { items, next } };
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/setup',
+      name: 'readSetup',
+      summary: 'Returns where the agent works, what it may do, and the models that users can choose.',
+      scope: 'read',
+      answers: { 200: { text: 'The setup of new sessions.', schema: setup } },
+      handle: () => ({
+        status: 200,
+        json: { ...place?.(), models: models?.list ?? [], ...defined({ next: models?.of('') }) },
+      }),
     }),
     route({
       method: 'POST',
@@ -97,18 +110,19 @@ export function sessionRoutes(services: Services): Route[] {
 
 /** Returns the routes that change a session, except for prompts. */
 function changingRoutes(services: Services): Route[] {
-  const { sessionService, store, approvals } = services;
+  const { sessionService, store, approvals, models } = services;
   return [
     route({
       method: 'PATCH',
       path: '/v1/sessions/{sessionId}',
       name: 'renameSession',
       summary:
-        'Renames a session, or shares it with another user. An empty title resets it to the start of the first prompt.',
+        'Renames a session, shares it with another user, or chooses the model of its next run. An empty title resets it to the start of the first prompt.',
       scope: 'prompt',
       body: sessionChange,
       answers: {
         200: { text: 'The session.', schema: session },
+        400: { text: 'The server does not offer this model or effort (`unknown_model`, `unknown_effort`).' },
         403: {
           text: "To share a session, the token must be its owner's and have the scopes that it shares.",
         },
@@ -118,12 +132,14 @@ function changingRoutes(services: Services): Route[] {
         },
       },
       handle: async ({ params: { sessionId = '' }, body, token }) => {
-        const { title, share } = body;
+        const { title, share, ...change } = body;
         if (share !== undefined) await shareSession(services, sessionId, token, share);
         if (title !== undefined) {
           await sessionService.session(sessionId, token, 'prompt');
           await store.rename(sessionId, title);
         }
+        if (change.model !== undefined || change.effort !== undefined)
+          await sessionService.chooseModel(sessionId, token, change);
         return { status: 200, json: await readSessionJson(services, sessionId, token) };
       },
     }),
@@ -158,6 +174,7 @@ function changingRoutes(services: Services): Route[] {
           body?.upToSeq,
           token,
         );
+        models?.copy(sessionId, fork);
         const json = await readSessionJson(services, fork, token);
         return { status: 201, json, headers: { location: `/v1/sessions/${fork}` } };
       },
@@ -200,11 +217,12 @@ export function contentRoutes({ sessionService, store }: Services): Route[] {
 
 /** Returns a session as the API represents it. */
 async function readSessionJson(
-  { sessionService, store }: Services,
+  { sessionService, store, models }: Services,
   id: string,
   token: TokenInfo | undefined,
 ): Promise<Record<string, unknown>> {
-  return sessionJsonOf(sessionService, id, await store.info(id), token);
+  const json = sessionJsonOf(sessionService, id, await store.info(id), token);
+  return { ...json, ...defined({ next: models?.of(id) }) };
 }
 
 function sessionJsonOf(

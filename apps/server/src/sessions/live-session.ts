@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
-import { currentParts } from '@cobbler/agent/events';
 import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
@@ -9,6 +7,8 @@ import { mayAccess, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
+import type { KnownRun } from './known-run.ts';
+import { digestOf, noteRun } from './known-run.ts';
 import type { ReadLog } from './log-pages.ts';
 import { logPages, pageLength } from './log-pages.ts';
 import { SessionUsageCounter } from './session-usage.ts';
@@ -33,12 +33,6 @@ export interface Accepted {
 /** A prompt for a session. */
 export type PromptContent = string | readonly UserPart[];
 
-interface KnownRun {
-  readonly seq: number;
-  /** A hash of the prompt, because the prompt itself may be long. */
-  readonly digest: string;
-}
-
 /** What a session needs of its server. */
 export interface SessionServices {
   readonly budgets: TokenBudgets;
@@ -56,9 +50,12 @@ export class LiveSession {
   /** Time of the last request, on a monotonic clock. */
   usedAt = 0;
   readonly #store: SessionStore;
-  readonly #harness: JoinableHarness;
+  readonly #open: () => OpenSession;
+  #harness: JoinableHarness;
   /** The user of the settings. */
-  readonly #user: string | undefined;
+  #user: string | undefined;
+  /** True if the settings have changed since they were read. */
+  #isOutdated = false;
   #access: OwnedSession;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
@@ -99,7 +96,13 @@ export class LiveSession {
     const read: ReadLog = (afterSeq, limit) => this.#readLog(afterSeq, limit);
     // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
-    ({ harness: this.#harness, user: this.#user } = open((event) => this.#handle(event)));
+    this.#open = () => open((event) => this.#handle(event));
+    ({ harness: this.#harness, user: this.#user } = this.#open());
+  }
+
+  /** Reads the settings again before the next run. */
+  renew(): void {
+    this.#isOutdated = true;
   }
 
   /** The user to whom it belongs. */
@@ -195,6 +198,10 @@ export class LiveSession {
   ): Promise<Accepted> {
     // While a run is active, this one is refused or only passes on decisions.
     const isNew = this.#run === undefined;
+    if (this.#isOutdated && isNew && this.#startsFor.length === 0) {
+      this.#isOutdated = false;
+      ({ harness: this.#harness, user: this.#user } = this.#open());
+    }
     if (isNew) {
       const max = token?.runningSessions ?? Infinity;
       if (token !== undefined && user === userOf(token) && this.#runsOf(user) >= max) {
@@ -395,13 +402,4 @@ export class LiveSession {
       throw error;
     }
   }
-}
-
-function noteRun(known: Map<string, KnownRun> | undefined, event: Event): void {
-  if (event.type !== 'user' || event.steer === true) return;
-  known?.set(event.runId, { seq: event.seq, digest: digestOf(event.content) });
-}
-
-function digestOf(content: readonly UserPart[]): string {
-  return hash('sha256', JSON.stringify(currentParts(content)), 'base64');
 }

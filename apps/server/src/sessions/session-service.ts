@@ -19,6 +19,8 @@ import { RunSpans } from '../telemetry/run-spans.ts';
 import type { Accepted, OpenSession } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { sessionsWithStatus } from './session-index.ts';
+import type { ModelChange, ServerModels } from './session-models.ts';
+import { changeModel } from './session-models.ts';
 import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
@@ -52,6 +54,7 @@ export interface SessionServiceOptions {
   readonly budgets: TokenBudgets;
   readonly logger: Logger;
   readonly meters: Meters;
+  readonly models?: ServerModels;
   /** Receives the id of a session that begins here, possibly after another process deleted one with this id. */
   readonly onCreate: (sessionId: string) => void;
   /** Receives every event of every session. */
@@ -204,6 +207,16 @@ export class SessionService {
   async openOrCreate(id: string, token: TokenInfo | undefined, scope: Scope): Promise<LiveSession> {
     if (allows(token?.scopes ?? [], 'prompt')) await this.create(id, token);
     return await this.session(id, token, scope);
+  }
+
+  /**
+   * Chooses the model of a session's next run.
+   * @throws Problem 400 if the server does not offer it, and as `ownSession`.
+   */
+  async chooseModel(id: string, token: TokenInfo | undefined, change: ModelChange): Promise<void> {
+    const session = await this.ownSession(id, token);
+    await changeModel(this.#options.models, id, change);
+    session.renew();
   }
 
   /** @throws Problem 409 `busy` if the session is running. */

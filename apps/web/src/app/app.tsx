@@ -25,10 +25,8 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
   const isOut = list.isSignedOut || model?.connection.state === 'signed_out';
   const start = useMemo(
     () => async (content: readonly UserPart[]) => {
-      const id = crypto.randomUUID();
       await app.attempt(async () => {
-        await api.create(id);
-        app.begin(id);
+        app.begin(await app.create());
         await app.model?.say(content);
         void list.refresh();
       });

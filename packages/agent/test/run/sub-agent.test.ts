@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { RunEvent } from '../../src/events/event.ts';
+import { itemsOf } from '../../src/events/items.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
 import { defineTool } from '../../src/interfaces/tool.ts';
-import { itemsOf } from '../../src/events/items.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import type { ExecutorOptions } from '../../src/run/options.ts';
 import type { RunResult } from '../../src/run/run.ts';

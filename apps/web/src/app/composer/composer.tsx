@@ -1,7 +1,7 @@
 import type { UserPart } from '@cobbler/agent';
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Attachments } from '../parts/attachments.tsx';
+import { Attachments, textFile } from '../parts/attachments.tsx';
 import { size } from '../parts/format.ts';
 import { Icon } from '../parts/icons.tsx';
 
@@ -17,22 +17,42 @@ interface ComposerProps {
   readonly say: (content: readonly UserPart[]) => Promise<void>;
   readonly stop: () => void;
   readonly warn: (text: string) => void;
-  /** Initial text, such as a chosen example. */
-  readonly given?: { readonly text: string };
+  /** What stands beside the button that attaches files. */
+  readonly picker?: ComponentChildren;
+  /** A text to start with. */
+  readonly given?: GivenMessage;
+  readonly endEdit: () => void;
+}
+
+/** An example that the user has chosen, or an earlier message to edit. */
+export interface GivenMessage {
+  readonly text: string;
+  readonly attached?: readonly UserPart[];
+  /** The message to edit. */
+  readonly seq?: number;
 }
 
 /** The field for a message. Its content survives a reload of the page. */
 export function Composer(props: ComposerProps): VNode {
-  const { name, isNew, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
+  const { name, isNew, isRunning, isWaiting, isStopping, say, stop, warn, given, endEdit, picker } = props;
   const [text, setText] = useDraft(name);
   const { attached, setAttached, attach } = useAttachments(warn);
   const field = useRef<HTMLTextAreaElement>(null);
+  /** What the user had typed before editing another message. */
+  const kept = useRef<Required<Omit<GivenMessage, 'seq'>>>({ text: '', attached: [] });
   useFitting(field, text);
   useEffect(() => {
     if (given === undefined) return;
+    kept.current = { text, attached };
     setText(given.text);
+    setAttached(given.attached ?? attached);
     field.current?.focus();
   }, [given]);
+  const cancelEdit = () => {
+    setText(kept.current.text);
+    setAttached(kept.current.attached);
+    endEdit();
+  };
   useLayoutEffect(() => {
     if (isNew) focusMessage();
   }, [isNew]);
@@ -63,7 +83,11 @@ export function Composer(props: ComposerProps): VNode {
         void attach(event.dataTransfer?.files ?? []);
       }}
     >
-      <Attached parts={attached} remove={(at) => setAttached(attached.filter((_, index) => index !== at))} />
+      {given?.seq !== undefined && <Editing seq={given.seq} cancel={cancelEdit} />}
+      <Attachments
+        parts={attached}
+        remove={(at) => setAttached(attached.filter((_, index) => index !== at))}
+      />
       <textarea
         ref={field}
         rows={1}
@@ -91,8 +115,21 @@ export function Composer(props: ComposerProps): VNode {
         isEmpty={content.length === 0}
         stop={stop}
         attach={(list) => void attach(list)}
+        picker={picker}
       />
     </form>
+  );
+}
+
+function Editing({ seq, cancel }: { readonly seq: number; readonly cancel: () => void }): VNode {
+  return (
+    <p class="editing small">
+      Editing message #{seq}. The conversation continues from it in a copy of this session. Files stay as they
+      are.
+      <button type="button" onClick={cancel}>
+        Cancel
+      </button>
+    </p>
   );
 }
 
@@ -103,9 +140,10 @@ interface BarProps {
   readonly isEmpty: boolean;
   readonly stop: () => void;
   readonly attach: (files: Iterable<File>) => void;
+  readonly picker: ComponentChildren;
 }
 
-function ComposerBar({ isSteering, canStop, isStopping, isEmpty, stop, attach }: BarProps): VNode {
+function ComposerBar({ isSteering, canStop, isStopping, isEmpty, stop, attach, picker }: BarProps): VNode {
   const files = useRef<HTMLInputElement>(null);
   return (
     <div class="composer-bar">
@@ -122,8 +160,9 @@ function ComposerBar({ isSteering, canStop, isStopping, isEmpty, stop, attach }:
         }}
       />
       <button type="button" class="quiet" onClick={() => files.current?.click()}>
-        <Icon name="clip" /> Attach
+        <Icon name="clip" /> <span class="words">Attach</span>
       </button>
+      {picker}
       <span class="hint muted small">
         {isSteering ? 'Enter steers the run' : 'Enter sends · Shift+Enter new line'}
       </span>
@@ -142,31 +181,6 @@ function ComposerBar({ isSteering, canStop, isStopping, isEmpty, stop, attach }:
 function placeholder(isRunning: boolean, isWaiting: boolean): string {
   if (isWaiting) return 'Or type a message instead of deciding';
   return isRunning ? 'Type a message to steer the run' : 'Describe a task';
-}
-
-interface AttachedProps {
-  readonly parts: readonly UserPart[];
-  readonly remove: (at: number) => void;
-}
-
-function Attached({ parts, remove }: AttachedProps): VNode | null {
-  if (parts.length === 0) return null;
-  return (
-    <ul class="attached">
-      {parts.map((part, index) => (
-        <li key={index}>
-          {part.type === 'text' ? (
-            <span class="chip">{nameOf(part.text)}</span>
-          ) : (
-            <Attachments parts={[part]} />
-          )}
-          <button type="button" class="quiet" aria-label="Remove" onClick={() => remove(index)}>
-            <Icon name="close" />
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 interface ComposerAttachments {
@@ -231,14 +245,6 @@ const heavyBytes = 300_000;
 /** Maximum side length of an image, in pixels; models gain nothing from larger ones. */
 const maxSide = 1_568;
 
-const fileHeading = (name: string) => `File ${name}:`;
-
-/** Returns the name of a text file that is sent as a part; for any other text, its first line. */
-export function nameOf(text: string): string {
-  const [heading = ''] = text.split('\n', 1);
-  return /^File (.+):$/.exec(heading)?.[1] ?? heading;
-}
-
 /** Reads a file as a part of a message. @throws Error with a message that says what to do. */
 async function partOf(file: File): Promise<UserPart> {
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await imagePart(file);
@@ -253,7 +259,7 @@ async function partOf(file: File): Promise<UserPart> {
       `${file.name} cannot be sent: only images (PNG, JPEG, GIF, WebP), PDFs and text files are supported.`,
     );
   }
-  return { type: 'text', text: `${fileHeading(file.name)}\n\n${text}` };
+  return textFile(file.name, text);
 }
 
 async function imagePart(file: File): Promise<UserPart> {

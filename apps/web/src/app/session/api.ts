@@ -8,6 +8,38 @@ export interface SessionEntry extends Omit<SessionInfo, 'status' | 'createdAt' |
   readonly updatedAt?: string;
   /** The active run. */
   readonly runId?: string;
+  readonly next?: NextModel;
+}
+
+/** The model of a session's next run. */
+export interface NextModel {
+  readonly model: string;
+  /** Absent: the default of the model. */
+  readonly effort?: string;
+  readonly efforts: readonly string[];
+}
+
+/** Another model, another effort, or both; null is the default effort. */
+export interface ModelChange {
+  readonly model?: string;
+  readonly effort?: string | null;
+}
+
+/** A model that users can choose. */
+export interface ModelOption {
+  readonly name: string;
+  /** Its price and other facts. */
+  readonly text?: string;
+}
+
+/** What new sessions work with. */
+export interface Setup {
+  readonly folder?: string;
+  /** What the agent may do without asking, in words. */
+  readonly permission?: string;
+  readonly models: readonly ModelOption[];
+  /** Absent if users cannot choose the model. */
+  readonly next?: NextModel;
 }
 
 /** A page of the server's list. */
@@ -91,6 +123,8 @@ export const api = {
       'GET',
       `/v1/sessions?limit=100${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     ),
+  setup: (): Promise<Setup> => ask('GET', '/v1/setup'),
+  choose: (id: string, change: ModelChange): Promise<SessionEntry> => ask('PATCH', of(id), change),
   session: (id: string): Promise<SessionEntry> => ask('GET', of(id)),
   create: (id: string): Promise<SessionEntry> => ask('POST', '/v1/sessions', { id }),
   remove: (id: string): Promise<unknown> => ask('DELETE', of(id)),

@@ -2,6 +2,7 @@ import type { CallItem, CallStatus } from '@cobbler/agent/events';
 import { callStatus, visibleText } from '@cobbler/agent/events';
 import { assertNever } from '@cobbler/agent/values';
 import { duration } from '../parts/format.ts';
+import { countOf, totalsOf } from './turns.ts';
 
 /** Arguments that show what a call does, the most informative first. */
 const telling = ['command', 'path', 'file', 'pattern', 'query', 'url', 'name'];
@@ -77,4 +78,22 @@ export function timeOf(call: CallItem): string {
 export function resultText({ report, result }: CallItem): string {
   const content = report?.content ?? result?.content ?? [];
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** What the sub-agents of a call have used. */
+export interface CallCost {
+  readonly models: readonly string[];
+  /** All tokens, input and output. */
+  readonly count: number;
+  /** US dollars of all requests with a known price. */
+  readonly usd: number;
+  /** True if a price is unknown, so that `usd` is not the whole cost. */
+  readonly isPartial: boolean;
+}
+
+/** Adds up what the sub-agents of a call have used so far. */
+export function costOf({ spendings = [] }: CallItem): CallCost {
+  const models = new Set(spendings.flatMap(({ model }) => model ?? []));
+  const { usage, usd, isPartial } = totalsOf(spendings);
+  return { models: [...models], count: countOf(usage), usd, isPartial };
 }

@@ -3,9 +3,11 @@ import type { CallItem, ConversationItems, LiveResponse, UnstoredEnd } from '@co
 import { emptyItems, foldItems, joinedResponse, noLiveResponse, pendingCalls } from '@cobbler/agent/events';
 import { backoff } from '@cobbler/agent/values';
 import { Observable } from '../parts/observable.ts';
-import type { ApiError, MessageContent } from './api.ts';
+import type { ApiError, MessageContent, NextModel } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
 import { EventConnection } from './event-line.ts';
+import type { Todo } from './todos.ts';
+import { todosNote } from './todos.ts';
 
 /** The connection state of the page. */
 export type ConnectionState =
@@ -34,6 +36,10 @@ export class SessionModel extends Observable {
   /** Number of events received after a reconnect, while the notice is shown. */
   caughtUp: number | undefined;
   outgoing: OutgoingMessage | undefined;
+  /** The model of the next run, once it is known and if users can choose it. */
+  next: NextModel | undefined;
+  /** The to-do list that the user has changed and not sent yet. */
+  todos: readonly Todo[] | undefined;
   /** Increases with every change, so that components can detect whether they are outdated. */
   version: number = 0;
   /** Decisions that were made on this page, by approval. */
@@ -109,17 +115,33 @@ export class SessionModel extends Observable {
    */
   async say(content: readonly UserPart[]): Promise<void> {
     const steer = this.isRunning && this.pending.length === 0;
-    const outgoing: OutgoingMessage = { key: crypto.randomUUID(), content, steer };
+    const { todos } = this;
+    const whole = todos === undefined ? content : [todosNote(todos), ...content];
+    const outgoing: OutgoingMessage = { key: crypto.randomUUID(), content: whole, steer };
+    this.todos = undefined;
     this.outgoing = outgoing;
     this.#touched();
     try {
-      await this.#send(bare(content), outgoing);
+      await this.#send(bare(whole), outgoing);
     } catch (error) {
       this.outgoing = undefined;
+      this.todos ??= todos;
       this.#touched();
       throw error;
     }
     if (outgoing.steer) this.outgoing = undefined;
+    this.#touched();
+  }
+
+  /** Changes the to-do list; the model receives it with the next message. */
+  changeTodos(todos: readonly Todo[]): void {
+    this.todos = todos;
+    this.#touched();
+  }
+
+  /** Sets the model of the next run. */
+  showNext(next: NextModel | undefined): void {
+    this.next = next;
     this.#touched();
   }
 

@@ -1,7 +1,8 @@
-import type { Event } from '@cobbler/agent';
+import type { Event, UserPart } from '@cobbler/agent';
 import type { PanelName } from '../panels/panel.tsx';
 import type { Announcer } from '../parts/announcer.tsx';
 import { Observable } from '../parts/observable.ts';
+import type { ModelChange, NextModel, Setup } from '../session/api.ts';
 import { ApiError, api } from '../session/api.ts';
 import type { PageRoute } from '../session/route.ts';
 import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
@@ -27,6 +28,10 @@ export class AppState extends Observable {
   warnings: readonly Warning[] = [];
   panel: PanelName | undefined;
   isFinding: boolean = false;
+  /** What new sessions work with, once it is known. */
+  setup: Setup | undefined;
+  /** The model that the user has chosen for the next new session. */
+  #chosen: ModelChange = {};
   /** The session last created here. */
   createdId: string | undefined;
   readonly #announcer: Announcer;
@@ -46,13 +51,39 @@ export class AppState extends Observable {
     addEventListener('online', () => this.model?.wake());
     document.addEventListener('visibilitychange', () => this.#onVisibilityChange());
     this.#onRouteChange();
+    void this.#loadSetup();
     await this.list.refresh();
+  }
+
+  /** The model of the next run in the open session or a new one; undefined if users cannot choose it. */
+  get next(): NextModel | undefined {
+    if (this.model !== undefined) return this.model.next;
+    const { next } = this.setup ?? {};
+    const { model = next?.model ?? '', effort = next?.effort ?? null } = this.#chosen;
+    return next && { ...next, model, ...(effort === null ? { effort: '' } : { effort }) };
+  }
+
+  /** Chooses the model of the next run, in the open session or in the next new one. */
+  async choose(change: ModelChange): Promise<void> {
+    const { model } = this;
+    if (model !== undefined)
+      return await this.attempt(async () => model.showNext((await api.choose(model.id, change)).next));
+    this.#chosen = { ...this.#chosen, ...change };
+    this.notify();
+  }
+
+  /** Creates a session with the chosen model. Returns its id. */
+  async create(chosen: ModelChange = this.#chosen): Promise<string> {
+    const { id } = await api.create(crypto.randomUUID());
+    if (Object.keys(chosen).length > 0) await api.choose(id, chosen);
+    return id;
   }
 
   /** Reconnects after a new sign-in. */
   signedIn(): void {
     this.list.isSignedOut = false;
     void this.list.refresh();
+    void this.#loadSetup();
     this.model?.wake();
     this.notify();
   }
@@ -88,6 +119,26 @@ export class AppState extends Observable {
       await this.list.refresh();
       this.go({ sessionId: id });
       this.warn(`This new session is a copy of the original up to event ${seq}.`, 'plain');
+    });
+  }
+
+  /**
+   * Sends a message again, or another one in its place, in a copy of the open session that ends before it. The original
+   * and all files stay as they are.
+   */
+  async resend(seq: number, content: readonly UserPart[]): Promise<void> {
+    const { model } = this;
+    if (model === undefined) return;
+    const { next } = model;
+    await this.attempt(async () => {
+      const chosen = next === undefined ? {} : { model: next.model, effort: next.effort ?? null };
+      this.begin(seq > 1 ? (await api.fork(model.id, seq - 1)).id : await this.create(chosen));
+      await this.model?.say(content);
+      await this.list.refresh();
+      this.warn(
+        'You are now in a copy. The original session is in the list. Files stayed as they were.',
+        'plain',
+      );
     });
   }
 
@@ -128,6 +179,12 @@ export class AppState extends Observable {
     this.notify();
   }
 
+  async #loadSetup(): Promise<void> {
+    // Without it, only the picker and the facts about the directory are missing.
+    this.setup = await api.setup().catch(() => undefined);
+    this.notify();
+  }
+
   async #takeToken(): Promise<void> {
     const token = tokenIn(location);
     if (token === undefined) return;
@@ -148,6 +205,12 @@ export class AppState extends Observable {
       this.isFinding = false;
       this.model =
         sessionId === undefined ? undefined : new SessionModel(sessionId, (event) => this.#handle(event));
+      const { model } = this;
+      if (model !== undefined)
+        void api.session(model.id).then(
+          ({ next }) => model.showNext(next),
+          () => undefined,
+        );
     }
     this.notify();
   }

@@ -3,11 +3,15 @@ import { visibleText } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { GivenMessage } from '../composer/composer.tsx';
 import { Composer } from '../composer/composer.tsx';
+import { ModelPicker } from '../composer/model-picker.tsx';
+import { TodoPanel } from '../composer/todo-panel.tsx';
 import { Panel } from '../panels/panel.tsx';
+import { messageOf } from '../parts/attachments.tsx';
 import { copyText } from '../parts/copy-button.tsx';
 import { useChanged } from '../parts/hooks.tsx';
-import type { SessionEntry } from '../session/api.ts';
+import type { SessionEntry, Setup } from '../session/api.ts';
 import { api } from '../session/api.ts';
 import { addressOf } from '../session/route.ts';
 import type { SessionModel } from '../session/session-model.ts';
@@ -29,8 +33,8 @@ interface SessionProps {
 export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
   const { model, list, panel } = app;
   useChanged(app, model, list);
-  const [given, setGiven] = useState<{ text: string }>();
-  const actions = useItemActions(app, model);
+  const [given, setGiven] = useState<GivenMessage>();
+  const actions = useItemActions(app, model, setGiven);
   const title = titleOf(app);
   useEffect(() => {
     const elsewhere = list.items.filter(({ id, status }) => status === 'waiting' && id !== model?.id).length;
@@ -63,11 +67,11 @@ export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
       {model !== undefined && <PhoneTabs app={app} />}
       <div class="talk">
         {model === undefined ? (
-          <EmptyState choose={(text) => setGiven({ text })} />
+          <EmptyState setup={app.setup} choose={(text) => setGiven({ text })} />
         ) : (
           <SessionConversation app={app} model={model} actions={actions} />
         )}
-        <Dock app={app} model={model} start={start} given={given} />
+        <Dock app={app} model={model} start={start} given={given} endEdit={() => setGiven(undefined)} />
       </div>
       {panel !== undefined && model !== undefined && (
         <Panel
@@ -94,9 +98,21 @@ function titleOf({ model, list, place }: AppState): string {
   return part?.type === 'text' ? part.text.slice(0, 80) : 'Untitled';
 }
 
-function useItemActions(app: AppState, model: SessionModel | undefined): ItemActions {
+function useItemActions(
+  app: AppState,
+  model: SessionModel | undefined,
+  edit: (message: GivenMessage) => void,
+): ItemActions {
   return useMemo(
     () => ({
+      edit: ({ seq, message }) =>
+        model?.isRunning === true
+          ? app.warn('Stop the run before you edit a message.')
+          : edit({ seq, ...messageOf(message.content) }),
+      regenerate: () => {
+        const last = model?.view.items.findLast((item) => item.kind === 'user' && !item.steer);
+        if (last?.kind === 'user') void app.resend(last.seq, last.message.content).catch(() => undefined);
+      },
       fork: (seq) => void app.fork(seq).catch(() => undefined),
       link: (seq) => addressOf({ ...defined({ sessionId: model?.id }), seq }),
       resume: () => model && void app.attempt(() => api.resume(model.id)).catch(() => undefined),
@@ -155,11 +171,12 @@ interface DockProps {
   readonly app: AppState;
   readonly model: SessionModel | undefined;
   readonly start: SessionProps['start'];
-  readonly given: { readonly text: string } | undefined;
+  readonly given: GivenMessage | undefined;
+  readonly endEdit: () => void;
 }
 
 /** The area below the conversation: open questions and the message field. */
-function Dock({ app, model, start, given }: DockProps): VNode {
+function Dock({ app, model, start, given, endEdit }: DockProps): VNode {
   const [isStopping, setStopping] = useState(false);
   const [first, ...others] = model?.pending ?? [];
   const isRunning = model?.isRunning ?? false;
@@ -174,6 +191,11 @@ function Dock({ app, model, start, given }: DockProps): VNode {
       .catch(() => undefined)
       .finally(() => setStopping(false));
   };
+  const say = async (content: readonly UserPart[]) => {
+    if (model === undefined) return await start(content);
+    if (given?.seq === undefined) return await app.attempt(() => model.say(content));
+    await app.resend(given.seq, content);
+  };
   return (
     <div class="dock">
       {model !== undefined && first !== undefined && (
@@ -185,13 +207,25 @@ function Dock({ app, model, start, given }: DockProps): VNode {
           answer={(call, decision, message) => app.attempt(() => model.answer(call, decision, message))}
         />
       )}
+      {model !== undefined && first === undefined && <TodoPanel model={model} />}
       <Composer
+        picker={
+          app.setup !== undefined &&
+          app.next !== undefined && (
+            <ModelPicker
+              models={app.setup.models}
+              next={app.next}
+              choose={(change) => void app.choose(change).catch(() => undefined)}
+            />
+          )
+        }
         name={model?.id ?? 'new'}
         isNew={model === undefined || model.id === app.createdId}
         isRunning={isRunning}
         isWaiting={first !== undefined}
         isStopping={isStopping}
-        say={(content) => (model === undefined ? start(content) : app.attempt(() => model.say(content)))}
+        say={say}
+        endEdit={endEdit}
         stop={stop}
         warn={(text) => app.warn(text)}
         {...(given !== undefined && { given })}
@@ -232,36 +266,43 @@ function iconOf(colour: string | undefined): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-const examples: readonly (readonly [string, string])[] = [
-  ['Explain', 'Read this project and tell me what it does and how it is built.'],
-  ['Fix', 'Run the tests, find out why one fails, and fix it.'],
-  ['Add', 'Add a README section that shows how to run this project.'],
+const examples: readonly (readonly [string, (folder: string) => string])[] = [
+  ['Explain', (folder) => `What does ${folder} do, and how is it built? Name the files to read first.`],
+  ['Fix', (folder) => `Run the tests of ${folder}, find out why one fails, and fix it.`],
+  ['Plan', (folder) => `Find the part of ${folder} that most needs a test, and present a plan for it.`],
 ];
 
+interface EmptyProps {
+  readonly setup: Setup | undefined;
+  readonly choose: (text: string) => void;
+}
+
 /** The start of a new session. */
-function EmptyState({ choose }: { readonly choose: (text: string) => void }): VNode {
-  const curl = `curl -N ${location.origin}/v1/sessions/ID/events -H "Authorization: Bearer $TOKEN"`;
+function EmptyState({ setup, choose }: EmptyProps): VNode {
+  const { folder, permission } = setup ?? {};
+  const place = folder === undefined ? 'this project' : visibleText(folder, 'name');
   return (
     <div class="empty">
-      <h2>What should be done?</h2>
+      <h2>What should be done{folder === undefined ? '' : ` in ${place}`}?</h2>
       <p class="muted">
-        The agent works in the server's directory. By default, it asks before it changes anything.
+        {permission === undefined
+          ? 'The agent works in the directory of the server, with the permissions that the server gives it.'
+          : `The agent works in this directory. Its mode: ${permission}.`}
       </p>
       <ul>
         {examples.map(([name, text]) => (
           <li key={name}>
-            <button type="button" onClick={() => choose(text)}>
+            <button type="button" onClick={() => choose(text(place))}>
               <strong>{name}</strong>
-              <span>{text}</span>
+              <span>{text(place)}</span>
             </button>
           </li>
         ))}
       </ul>
       <p class="muted small">
-        To read a session's events in a shell (ID is the last part of the session's address, TOKEN is in the
-        address you opened):
+        <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a new line, <kbd>Esc</kbd> then{' '}
+        <kbd>?</kbd> shows all keys. You can paste or drop files.
       </p>
-      <pre class="curl">{curl}</pre>
     </div>
   );
 }

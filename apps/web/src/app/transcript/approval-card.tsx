@@ -156,7 +156,7 @@ function showMore(body: HTMLElement | null): void {
 
 /** The complete call: its diff, its command, and every other argument. */
 function ProposalView({ proposal }: { readonly proposal: Proposal }): VNode {
-  const { diff, command, text, isWhole } = proposal;
+  const { diff, command, plan, text, isWhole } = proposal;
   return (
     <>
       {!isWhole && (
@@ -167,9 +167,32 @@ function ProposalView({ proposal }: { readonly proposal: Proposal }): VNode {
       )}
       {diff !== undefined && <DiffText text={diff} />}
       {command !== undefined && <pre class="command">{command}</pre>}
+      {plan !== undefined && <PlanText lines={plan} />}
       {text !== '' && <pre class="command">{text}</pre>}
-      {diff === undefined && command === undefined && text === '' && <p class="muted">No arguments.</p>}
+      {diff === undefined && command === undefined && plan === undefined && text === '' && (
+        <p class="muted">No arguments.</p>
+      )}
     </>
+  );
+}
+
+/** A plan to read, with all its characters: Markdown changes only how its lines look. */
+function PlanText({ lines }: { readonly lines: readonly string[] }): VNode {
+  let isCode = false;
+  const kindOf = (line: string): string => {
+    const isFence = /^\s*(?:```|~~~)/.test(line);
+    if (isFence) isCode = !isCode;
+    if (isFence || isCode || /^\s*\|/.test(line)) return 'mono';
+    return /^#{1,6} /.test(line) ? 'heading' : '';
+  };
+  return (
+    <div class="plan">
+      {lines.map((line, at) => (
+        <div key={at} class={kindOf(line)}>
+          {line === '' ? '\n' : line}
+        </div>
+      ))}
+    </div>
   );
 }
 

@@ -8,18 +8,18 @@ import { counted, duration, size } from '../parts/format.ts';
 import { memoize, useNow } from '../parts/hooks.tsx';
 import { marks, outcomeOf, resultText, statusName, subjectOf, timeOf } from '../session/call-text.ts';
 import { filesIn } from '../session/changes.ts';
+import { Branch, hasBranch } from './branch.tsx';
 import { DiffCount, DiffText } from './diff-view.tsx';
+import { Prose } from './prose.tsx';
 
 interface CallProps {
   readonly call: CallItem;
-  /** The last line that its tool has printed. */
-  readonly progress: string | undefined;
   /** Calls that the user has opened or closed: this state must outlive their elements. */
   readonly opened: Map<string, boolean>;
 }
 
 /** A tool call: a line that expands to all its details. */
-export const CallCard: FunctionComponent<CallProps> = memoize(({ call, progress, opened }: CallProps) => {
+export const CallCard: FunctionComponent<CallProps> = memoize(({ call, opened }: CallProps) => {
   const { part } = call;
   const key = `${call.turn}.${call.index}.${part.id}`;
   const phase = callStatus(call);
@@ -39,11 +39,8 @@ export const CallCard: FunctionComponent<CallProps> = memoize(({ call, progress,
         <Outcome call={call} phase={phase} />
         <span class="chevron" aria-hidden="true" />
       </button>
-      {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
+      {hasBranch(call) && <Branch call={call} name={key} opened={opened} />}
       {!isOpen && phase === 'failed' && <Reason call={call} />}
-      {!isOpen && phase === 'done' && part.toolName === 'update_todos' && (
-        <pre class="thoughts">{resultText(call)}</pre>
-      )}
       {isOpen && <CallDetails call={call} />}
     </div>
   );
@@ -100,12 +97,17 @@ function CallDetails({ call }: { readonly call: CallItem }): VNode {
   const { report, part, approval, decision, result } = call;
   const diff = report?.diff ?? (report === undefined ? approval?.diff : undefined);
   const text = resultText(call);
+  const plan = part.toolName === 'present_plan' ? planIn(part.arguments ?? {}) : undefined;
   const files = (report?.content ?? result?.content ?? []).filter(({ type }) => type !== 'text');
   return (
     <div class="call-details">
+      {plan !== undefined && <Prose text={plan} />}
       <Arguments
         given={part.arguments ?? {}}
-        hidden={diff === undefined ? [] : ['content', 'old_text', 'new_text']}
+        hidden={[
+          ...(diff === undefined ? [] : ['content', 'old_text', 'new_text']),
+          ...(plan === undefined ? [] : ['plan']),
+        ]}
       />
       {part.problem !== undefined && <p class="bad">Invalid arguments: {part.problem}</p>}
       {decision !== undefined && <p class="muted">{decisionText(decision)}</p>}
@@ -119,6 +121,10 @@ function CallDetails({ call }: { readonly call: CallItem }): VNode {
       ))}
     </div>
   );
+}
+
+function planIn({ plan }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof plan === 'string' ? plan : undefined;
 }
 
 function decisionText({ decision, message }: ApprovalDecidedEvent): string {

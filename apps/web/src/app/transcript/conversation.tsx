@@ -74,7 +74,8 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
           </p>
         )}
         {view.runStartedAt !== undefined && model.isRunning && model.pending.length === 0 && (
-          <LiveView live={live} since={view.runStartedAt} />
+          // With a new key for each response, no element moves from above a stored item to below it.
+          <LiveView key={view.items.length} live={live} since={view.runStartedAt} />
         )}
         {view.queued.map(({ seq, message }) => (
           <p key={seq} class="queued">
@@ -202,12 +203,14 @@ interface LiveProps {
 /** The current response. It becomes an item once it is stored. */
 function LiveView({ live, since }: LiveProps): VNode {
   const isSilent = live.blocks.every(({ kind }) => kind === 'call');
+  // Each running call shows this itself.
+  const isShown = live.state === 'running_tool';
   return (
     <article class="item answer live" aria-label="Response in progress" aria-busy="true">
       {live.blocks.map((block) => (
         <BlockView key={block.index} block={block} />
       ))}
-      {(isSilent || live.retry !== undefined) && <CurrentActivity live={live} since={since} />}
+      {((isSilent && !isShown) || live.retry !== undefined) && <CurrentActivity live={live} since={since} />}
     </article>
   );
 }

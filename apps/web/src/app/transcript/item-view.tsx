@@ -1,12 +1,14 @@
 import type { AssistantPart } from '@cobbler/agent';
 import type { ConversationItem, ResponseItem, UserItem } from '@cobbler/agent/events';
-import { ignore, searchNotes } from '@cobbler/agent/events';
+import { callStatus, ignore, searchNotes, visibleText } from '@cobbler/agent/events';
 import type { FunctionComponent, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { Attachments } from '../parts/attachments.tsx';
+import { Attachments, messageOf } from '../parts/attachments.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
 import { memoize } from '../parts/hooks.tsx';
+import { subjectOf } from '../session/call-text.ts';
+import { hasBranch } from './branch.tsx';
 import { CallCard } from './call-card.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
@@ -16,6 +18,10 @@ export interface ItemActions {
   readonly fork: (seq: number) => void;
   readonly link: (seq: number) => string;
   readonly resume: () => void;
+  /** Lets the user change a message and send it in place of the original. */
+  readonly edit: (item: UserItem) => void;
+  /** Sends the last message again. */
+  readonly regenerate: () => void;
   readonly opened: Map<string, boolean>;
 }
 
@@ -34,12 +40,14 @@ export const ItemView: FunctionComponent<ItemProps> = memoize(
   ({ item, actions, progress, isLast, isTarget }: ItemProps) => (
     <article
       id={`e${item.seq}`}
+      // A tap on a phone shows its actions.
+      tabIndex={-1}
       class={`item ${classes[item.kind]}${isTarget ? ' target' : ''}`}
       aria-label={item.kind === 'user' ? 'You' : item.kind === 'response' ? 'Answer' : undefined}
     >
       {item.kind === 'user' && <UserMessageView item={item} />}
       {item.kind === 'response' && <AnswerView item={item} progress={progress} opened={actions.opened} />}
-      {item.kind === 'note' && <NoteView item={item} isLast={isLast} resume={actions.resume} />}
+      {item.kind === 'note' && <NoteView item={item} isLast={isLast} actions={actions} />}
       {!(item.kind === 'note' && item.what.type === 'resumed') && <ItemBar item={item} actions={actions} />}
     </article>
   ),
@@ -59,6 +67,16 @@ function ItemBar({ item, actions }: Pick<ItemProps, 'item' | 'actions'>): VNode 
         #{item.seq}
       </a>
       {text !== '' && <CopyButton text={() => text} />}
+      {item.kind === 'user' && !item.steer && (
+        <button
+          type="button"
+          class="quiet"
+          title="Change this message and continue from it, in a copy of this session"
+          onClick={() => actions.edit(item)}
+        >
+          Edit
+        </button>
+      )}
       <button
         type="button"
         class="quiet"
@@ -99,7 +117,7 @@ const maxLength = 1_600;
 
 function UserMessageView({ item }: { readonly item: UserItem }): VNode {
   const [all, set] = useState(false);
-  const text = textIn(item);
+  const { text } = messageOf(item.message.content);
   const isLong = text.length > maxLength || text.split('\n').length > 24;
   const shown = isLong && !all ? `${text.split('\n').slice(0, 20).join('\n').slice(0, maxLength)} …` : text;
   return (
@@ -133,7 +151,7 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
       case 'tool_call': {
         const call = item.calls[calls];
         calls += 1;
-        return call && <CallCard key={index} call={call} progress={progress[call.part.id]} opened={opened} />;
+        return call && <CallCard key={index} call={call} opened={opened} />;
       }
       case 'opaque':
         return searchNotes([part]).lines.map((line) => (
@@ -148,6 +166,7 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
   return (
     <>
       {item.parts.map(draw)}
+      <LiveOutput calls={item.calls} progress={progress} />
       <Sources parts={item.parts} />
       {item.parts.length === 0 && <p class="muted">The response is empty.</p>}
       {item.cutNote !== undefined && <p class="muted">The response ended before it was complete.</p>}
@@ -155,6 +174,28 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
         <p class="muted">The response was cut off: it reached its length limit.</p>
       )}
       {item.event?.stopReason === 'refusal' && <p class="muted">The model declined to continue.</p>}
+    </>
+  );
+}
+
+type OutputProps = Pick<ResponseItem, 'calls'> & Pick<AnswerProps, 'progress'>;
+
+/** The last lines that running calls have printed, below all calls, so that none of them moves. */
+function LiveOutput({ calls, progress }: OutputProps): VNode {
+  const running = calls.filter((call) => callStatus(call) === 'running' && !hasBranch(call));
+  return (
+    <>
+      {running.map((call) => {
+        const text = progress[call.part.id];
+        if (text === undefined) return null;
+        const name = calls.length > 1 ? `${call.part.toolName} ${subjectOf(call)}` : '';
+        return (
+          <div key={call.index} class="progress">
+            {name !== '' && <div class="muted">{visibleText(name, 'name')}</div>}
+            <pre>{visibleText(text)}</pre>
+          </div>
+        );
+      })}
     </>
   );
 }

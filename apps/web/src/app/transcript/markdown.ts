@@ -51,6 +51,12 @@ export function htmlOf(markdown: string): CleanHtml {
   return { __html: html as unknown as string };
 }
 
+/** Returns code with colors as HTML that is safe to insert into the document. */
+export function codeHtmlOf(html: string): CleanHtml {
+  const only = { ALLOWED_TAGS: ['span'], ALLOWED_ATTR: ['class'], RETURN_TRUSTED_TYPE: true };
+  return { __html: DOMPurify.sanitize(html, { ...cleaning, ...only }) as unknown as string };
+}
+
 const known = new Map<string, CleanHtml>();
 
 /** Maximum number of cached texts: about as many as a user scrolls through. */

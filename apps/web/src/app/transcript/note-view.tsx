@@ -4,15 +4,16 @@ import { assertNever } from '@cobbler/agent/values';
 import type { VNode } from 'preact';
 import { counted, duration, money, share, tokens } from '../parts/format.ts';
 import { countOf } from '../session/turns.ts';
+import type { ItemActions } from './item-view.tsx';
 
 interface NoteProps {
   readonly item: NoteItem;
   readonly isLast: boolean;
-  readonly resume: () => void;
+  readonly actions: Pick<ItemActions, 'resume' | 'regenerate'>;
 }
 
 /** An event that is neither a message nor a response, as one or more lines. */
-export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode | null {
+export function NoteView({ item: { what }, isLast, actions }: NoteProps): VNode | null {
   switch (what.type) {
     case 'failed':
       return <ErrorBox error={what.error} />;
@@ -39,19 +40,17 @@ export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode |
     case 'resumed':
       return null;
     case 'finished':
-      return <EndLine event={what.event} isLast={isLast} resume={resume} />;
+      return <EndLine event={what.event} isLast={isLast} actions={actions} />;
     default:
       return assertNever(what);
   }
 }
 
-interface EndProps {
+interface EndProps extends Omit<NoteProps, 'item'> {
   readonly event: StoredEvent<'finished'>;
-  readonly isLast: boolean;
-  readonly resume: () => void;
 }
 
-function EndLine({ event, isLast, resume }: EndProps): VNode | null {
+function EndLine({ event, isLast, actions: { resume, regenerate } }: EndProps): VNode | null {
   const { status, metrics, error } = event;
   if (status === 'waiting') return null;
   const { mark, word, tone } = endings[status];
@@ -67,6 +66,16 @@ function EndLine({ event, isLast, resume }: EndProps): VNode | null {
           {limit}
         </span>
         <span class="facts">{factsOf(metrics).join(' · ')}</span>
+        {isLast && (
+          <button
+            type="button"
+            class="quiet"
+            title="Send your last message again, in a copy of this session; files stay as they are"
+            onClick={regenerate}
+          >
+            Regenerate
+          </button>
+        )}
       </div>
       {error !== undefined && status === 'failed' && <ErrorBox error={error} />}
       {error !== undefined && status === 'limit' && <p class="muted">{error.message}</p>}

@@ -9,7 +9,9 @@ export interface Proposal {
   readonly command?: string;
   /** A diff that is short enough to be shown line by line. */
   readonly diff?: string;
-  /** The arguments that are in neither; can be empty. */
+  /** The lines of a plan, every character of them. */
+  readonly plan?: readonly string[];
+  /** The arguments that are in none of these; can be empty. */
   readonly text: string;
   /** True if this is the complete call. Otherwise it cannot be allowed here. */
   readonly isWhole: boolean;
@@ -33,8 +35,20 @@ export function proposalOf(approval: ApprovalRequestedEvent): Proposal {
       ? { diff, text: argumentLines(approval).join('\n'), isWhole: true }
       : { text, isWhole: true };
   }
+  if (approval.toolName === 'present_plan') return planOf(argumentLines(approval));
   const { command } = approval.arguments;
   if (typeof command !== 'string') return { text: argumentLines(approval).join('\n'), isWhole: true };
   const rest = argumentLines(approval, [command]).join('\n');
   return { command: visibleText(command, 'name'), text: rest, isWhole: true };
+}
+
+/** Returns a plan without the marks that separate the lines of an argument from the others. */
+function planOf(lines: readonly string[]): Proposal {
+  const from = lines.findIndex((line) => line === 'plan:' || line.startsWith('plan | '));
+  const isLine = (line: string) => /^(?:plan| ) \|(?: |$)/.test(line);
+  const rest = lines.slice(from + (lines[from] === 'plan:' ? 1 : 0));
+  // Whatever is not a line of the plan is shown as it is.
+  if (from === -1 || !rest.every(isLine)) return { text: lines.join('\n'), isWhole: true };
+  const plan = rest.map((line) => line.replace(/^(?:plan| ) \| ?/, ''));
+  return { plan, text: lines.slice(0, from).join('\n'), isWhole: true };
 }

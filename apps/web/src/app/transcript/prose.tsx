@@ -2,7 +2,8 @@ import type { FunctionComponent, VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { copyText } from '../parts/copy-button.tsx';
 import { memoize } from '../parts/hooks.tsx';
-import { htmlOf, keptHtmlOf } from './markdown.ts';
+import type { CleanHtml } from './markdown.ts';
+import { codeHtmlOf, htmlOf, keptHtmlOf } from './markdown.ts';
 
 interface ProseProps {
   readonly text: string;
@@ -10,7 +11,7 @@ interface ProseProps {
 
 /** Markdown that no longer changes. */
 export const Prose: FunctionComponent<ProseProps> = memoize(({ text }: ProseProps) => (
-  <Html html={keptHtmlOf(text)} />
+  <Html html={keptHtmlOf(text)} isWhole />
 ));
 
 /** Markdown that is still growing: only its last paragraph is rendered again. */
@@ -19,15 +20,43 @@ export function GrowingProse({ text }: ProseProps): VNode {
   return (
     <>
       {cut > 0 && <Prose text={text.slice(0, cut)} />}
-      <Html html={htmlOf(text.slice(cut))} />
+      <Html key={cut} html={htmlOf(text.slice(cut))} />
     </>
   );
 }
 
-function Html({ html }: { readonly html: { readonly __html: string } }): VNode {
+interface HtmlProps {
+  readonly html: CleanHtml;
+  /** True if it no longer changes. Its code is then colored: in growing text that would take too long. */
+  readonly isWhole?: boolean;
+}
+
+function Html({ html, isWhole = false }: HtmlProps): VNode {
   const ref = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => addCopyButtons(ref.current), [html]);
+  useLayoutEffect(() => {
+    addCopyButtons(ref.current);
+    if (isWhole) void addColors(ref.current);
+  }, [html]);
   return <div class="prose" ref={ref} dangerouslySetInnerHTML={html} />;
+}
+
+let loading: Promise<typeof import('./highlight.ts')> | undefined;
+
+/** Colors code. The colors are loaded with the first block; without them, the code stays readable. */
+async function addColors(place: HTMLElement | null): Promise<void> {
+  const blocks = [...(place?.querySelectorAll<HTMLElement>('pre[data-lang]') ?? [])];
+  if (blocks.length === 0) return;
+  loading ??= import('./highlight.ts');
+  try {
+    const { highlighted } = await loading;
+    for (const block of blocks) {
+      const code = block.querySelector('code');
+      const html = highlighted(code?.textContent ?? '', block.dataset['lang'] ?? '');
+      if (code !== null && html !== undefined) code.innerHTML = codeHtmlOf(html).__html;
+    }
+  } catch {
+    loading = undefined;
+  }
 }
 
 function addCopyButtons(place: HTMLElement | null): void {
