@@ -43,7 +43,11 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   'bytes in the arguments of a call': [maxSizes, 'maxArgumentBytes'],
   'bytes of text in a tool result': [maxSizes, 'maxOutputBytes'],
   'bytes in the subject or diff of a call, or in the message with a decision': [maxSizes, 'maxOutputBytes'],
-  'bytes in a summary for users, or in the reason why a user must decide': [maxSizes, 'maxNoteBytes'],
+  'bytes in a summary for users, in a step, or in the reason why a user must decide': [
+    maxSizes,
+    'maxNoteBytes',
+  ],
+  'recorded steps of a call': [maxSizes, 'maxSteps'],
   'bytes in one progress report': [maxSizes, 'maxProgressBytes'],
   'bytes of files in a tool result': ['packages/agent/src/loop/tool-run.ts', 'maxFileBytes'],
   'bytes in one offloaded output': ['packages/agent/src/loop/tool-output.ts', 'maxKept'],
@@ -124,6 +128,7 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   'turns per minute for each user of the assistant': ['packages/assistant/src/assistant.ts', 'count'],
   'event streams from a server': ['apps/server/src/requests/limits.ts', 'clients'],
   'sessions that a server keeps in memory': ['apps/server/src/requests/limits.ts', 'sessions'],
+  'sessions whose chosen model a server remembers': ['apps/cli/src/server/session-models.ts', 'maxChosen'],
   'bytes that a server buffers for a client': ['apps/server/src/requests/limits.ts', 'bufferBytes'],
   'bytes in a request to a server': ['apps/server/src/requests/limits.ts', 'bodyBytes'],
 };

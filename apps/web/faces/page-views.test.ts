@@ -76,7 +76,7 @@ describe('other features of the page', () => {
       { name: 'x.bin', mimeType: 'application/octet-stream', buffer: Buffer.from([0, 1, 2]) },
     ]);
     await page.getByText('x.bin cannot be sent').waitFor();
-    await page.locator('.attached li').nth(1).waitFor();
+    await page.locator('.composer .chip').nth(1).waitFor();
     await say(page, 'say Seen.');
     await page.locator('.item.answer').waitFor();
     const [user] = await one.store.read(sessionIn(page));

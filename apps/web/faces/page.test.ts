@@ -155,8 +155,8 @@ describe('a conversation in the page', () => {
     const tab = await context.newPage();
     await Promise.all([page.reload(), tab.goto(page.url())]);
     for (const late of [page, tab]) {
-      await late.locator('.live .prose').waitFor();
-      const text = await late.locator('.live .prose').innerText();
+      await late.locator('.live .prose').first().waitFor();
+      const text = await late.locator('.live').innerText();
       expect(text.startsWith(begin)).toBe(true);
       expect(text.split(begin)).toHaveLength(2);
     }

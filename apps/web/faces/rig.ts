@@ -1,6 +1,6 @@
 import type { Gate, Message, SessionStore } from '@cobbler/agent';
 import { AgentError, memoryStore } from '@cobbler/agent';
-import type { CobblerServer } from '@cobbler/server';
+import type { CobblerServer, ServerModels, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore } from '@cobbler/server';
 import type { Line, Play } from './scene.ts';
 import { sceneAgent, sceneTools } from './scene.ts';
@@ -49,11 +49,21 @@ const fix: readonly ((results: readonly Message[]) => Line)[] = [
   () => ({ text: '**Done.** `sum` adds now and all tests pass.' }),
 ];
 
+export const plan =
+  '# Faster builds\n\n1. Change `src/sum.js`  \n   - keep **the** export\n\n```js\nsum(1, 2)\n```\n';
+
+const todos = [
+  { text: 'Read', status: 'done' },
+  { text: 'Mend', status: 'active' },
+  { text: 'Test', status: 'open' },
+];
+
 /** Returns the next response of the fixture's model to a user message. */
 const edit = { path: 'src/sum.js' };
 
 export const scenePlay: Play = (said, results, { messages }) => {
-  const [word = '', ...rest] = said.split(' ');
+  // After what the page adds to a message.
+  const [word = '', ...rest] = said.replace(/^<attachment[\s\S]*<\/attachment>\s*/, '').split(' ');
   const text = rest.join(' ');
   const first = results.length === 0;
   switch (word) {
@@ -97,6 +107,33 @@ export const scenePlay: Play = (said, results, { messages }) => {
             calls: [{ name: 'run_command', arguments: { command: `step ${results.length + 1}`, ms: 250 } }],
           }
         : { text: 'Worked.' };
+    case 'delegate':
+      return first
+        ? {
+            calls: [1, 2].map((at) => ({
+              name: 'agent',
+              arguments: { agent: 'explore', task: `Look ${at}.`, ms: 3_000 },
+            })),
+          }
+        : { text: 'They looked.' };
+    case 'plan':
+      return first
+        ? { text: 'I have a plan.', calls: [{ name: 'present_plan', arguments: { plan } }] }
+        : { text: 'Carried out.' };
+    case 'todos':
+      return first ? { calls: [{ name: 'update_todos', arguments: { todos } }] } : { text: 'Listed.' };
+    case 'everything': {
+      const turn = results.length === 0 ? 0 : results.length === 3 ? 1 : 2;
+      const each = ['a', 'b', 'c'].map((command) => ({
+        name: 'run_command',
+        arguments: { command, ms: 1_000 },
+      }));
+      const agents = [1, 2].map((at) => ({
+        name: 'agent',
+        arguments: { agent: 'explore', task: `Look ${at}.` },
+      }));
+      return { text: prose, paceMs: 8, ...(turn < 2 && { calls: turn === 0 ? each : agents }) };
+    }
     case 'break':
       return first ? { calls: [{ name: 'break', arguments: {} }] } : { text: 'It broke.' };
     case 'fail':
@@ -117,7 +154,8 @@ export const scenePlay: Play = (said, results, { messages }) => {
 
 /** Requires approval for edits, and for commands that start with `ask`. */
 export const sceneGate: Gate = ({ toolName, arguments: given }) => {
-  const asks = toolName === 'edit_file' || String(given['command']).startsWith('ask');
+  const asks =
+    toolName === 'edit_file' || toolName === 'present_plan' || String(given['command']).startsWith('ask');
   return { type: asks ? 'ask' : 'allow' };
 };
 
@@ -140,6 +178,8 @@ export async function rig(
     port?: number;
     resumes?: boolean;
     approvalMs?: number;
+    models?: ServerModels;
+    settings?: (sessionId: string) => Partial<SessionSettings>;
   } = {},
 ): Promise<Rig> {
   const store = options.store ?? memoryStore();
@@ -149,7 +189,11 @@ export async function rig(
     store,
     tokens,
     port: options.port ?? 0,
-    settings: () => ({
+    ...(options.models !== undefined && {
+      models: options.models,
+      place: () => ({ folder: 'shoes', permission: 'asks before edits and commands' }),
+    }),
+    settings: (sessionId) => ({
       agent: sceneAgent(scenePlay),
       tools: sceneTools(),
       gate: sceneGate,
@@ -158,6 +202,7 @@ export async function rig(
       limits: { turns: 500, repeats: 0 },
       ...(options.approvalMs !== undefined && { approvalMs: options.approvalMs }),
       pricing: () => ({ input: 3, output: 15, cacheRead: 0.3 }),
+      ...options.settings?.(sessionId),
     }),
     resumes: options.resumes ?? true,
     limits: { drainMs: 100, heartbeatMs: 5_000 },

@@ -7,7 +7,7 @@ import type {
   Tool,
   Usage,
 } from '@cobbler/agent';
-import { AgentError, defineTool, textOf, toolOutput } from '@cobbler/agent';
+import { AgentError, defineTool, noUsage, textOf, toolOutput } from '@cobbler/agent';
 
 /** The response of the fixture's model to one request. */
 export interface Line {
@@ -173,7 +173,7 @@ export function sceneTools(): Tool[] {
     tool('run_command', {
       async execute({ command, ms = 0 }, { signal, progress }) {
         if (typeof ms === 'number' && ms > 0) {
-          progress(`running ${String(command)} …`);
+          for (let line = 1; line <= 12; line += 1) progress(`line ${line} of ${String(command)}`);
           await wait(ms, signal);
         }
         if (String(command).includes('all')) return toolOutput({ content: longOutput, summary: 'exit 0' });
@@ -190,6 +190,32 @@ export function sceneTools(): Tool[] {
         typeof lines === 'number' && lines > 0
           ? { summary: `+${lines} -0`, diff: wideDiff(lines) }
           : { summary: '+4 -2', diff },
+    }),
+    tool('agent', {
+      effect: 'read',
+      async execute({ task, ms = 300 }, { signal, step, budget }) {
+        step?.({ text: String(task) });
+        for (const called of ['read_file', 'search_files', 'read_file']) {
+          step?.({ called, text: 'src/sum.js' });
+          await wait(Number(ms), signal);
+        }
+        step?.({ called: 'search_files', text: 'src/sum.js', isError: true });
+        const spent = { usage: { inputTokens: 900, outputTokens: 100 }, wasted: noUsage, attempts: 1 };
+        budget.spend(1_000, 0.02, {
+          ...{ who: 'agent', provider: 'scene', model: 'small-model' },
+          spent: { ...spent, durationMs: 1, usd: 0.02 },
+        });
+        return toolOutput({ content: 'It adds.', summary: '3 calls' });
+      },
+    }),
+    tool('present_plan', {
+      effect: 'read',
+      execute: () => toolOutput({ content: 'The user approved the plan.', summary: 'approved' }),
+      mustAsk: () => 'Do you approve this plan?',
+    }),
+    tool('update_todos', {
+      effect: 'read',
+      execute: () => toolOutput({ content: '[x] Read\n[>] Mend\n[ ] Test', summary: '1/3' }),
     }),
     tool('break', {
       execute: () => {

@@ -50,7 +50,11 @@ export class SessionModels implements ServerModels {
     const name = model ?? before?.name;
     const next = effort === undefined ? (before ?? this.#first).effort : readEffort(effort ?? undefined);
     const opened = await this.#open(defined({ model: name, effort: next })).catch((thrown: unknown) => {
-      throw new AgentError({ kind: 'invalid', code: 'bad_model', message: AgentError.from(thrown).message });
+      throw new AgentError({
+        kind: 'invalid',
+        code: 'not_offered',
+        message: AgentError.from(thrown).message,
+      });
     });
     this.#put(sessionId, { ...opened, name });
   }

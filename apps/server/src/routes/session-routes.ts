@@ -122,7 +122,7 @@ function changingRoutes(services: Services): Route[] {
       body: sessionChange,
       answers: {
         200: { text: 'The session.', schema: session },
-        400: { text: 'The server does not offer this model or effort (`unknown_model`, `unknown_effort`).' },
+        400: { text: 'The server does not offer this model or effort (`not_offered`).' },
         403: {
           text: "To share a session, the token must be its owner's and have the scopes that it shares.",
         },

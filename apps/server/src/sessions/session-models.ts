@@ -51,7 +51,7 @@ export async function changeModel(
     const { [what]: value } = change;
     if (value === undefined || value === null || known.includes(value)) return;
     const detail = `This server does not offer the ${what} ${JSON.stringify(value)}. Available: ${known.join(', ') || 'none'}.`;
-    throw new Problem(400, `unknown_${what}`, detail);
+    throw new Problem(400, 'not_offered', detail);
   };
   const names = models?.list.map(({ name }) => name) ?? [];
   check('model', names);
