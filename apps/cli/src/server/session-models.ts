@@ -1,7 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { ModelChange, NextModel, ServerModels } from '@cobbler/server';
-import type { ModelChoice } from '../chat/host.ts';
+import type { ModelChange, ModelOption, NextModel, ServerModels } from '@cobbler/server';
 import type { PricedAgent } from '../config/priced-agent.ts';
 import type { Effort } from '../config/run-flags.ts';
 import { efforts, readEffort } from '../config/run-flags.ts';
@@ -22,13 +21,13 @@ const maxChosen = 1_000;
 
 /** The models that users have chosen for their sessions. They last as long as the server. */
 export class SessionModels implements ServerModels {
-  readonly list: readonly ModelChoice[];
+  readonly list: readonly ModelOption[];
   readonly #first: SessionModel;
   readonly #open: OpenModel;
   readonly #chosen = new Map<string, SessionModel & { readonly name?: string | undefined }>();
 
   /** @param first the model of sessions for which nothing was chosen. */
-  constructor(list: readonly ModelChoice[], first: SessionModel, open: OpenModel) {
+  constructor(list: readonly ModelOption[], first: SessionModel, open: OpenModel) {
     this.list = list;
     this.#first = first;
     this.#open = open;
@@ -49,14 +48,12 @@ export class SessionModels implements ServerModels {
     const before = this.#chosen.get(sessionId);
     const name = model ?? before?.name;
     const next = effort === undefined ? (before ?? this.#first).effort : readEffort(effort ?? undefined);
-    const opened = await this.#open(defined({ model: name, effort: next })).catch((thrown: unknown) => {
-      throw new AgentError({
-        kind: 'invalid',
-        code: 'not_offered',
-        message: AgentError.from(thrown).message,
-      });
-    });
-    this.#put(sessionId, { ...opened, name });
+    try {
+      this.#put(sessionId, { ...(await this.#open(defined({ model: name, effort: next }))), name });
+    } catch (thrown) {
+      const { message } = AgentError.from(thrown);
+      throw new AgentError({ kind: 'invalid', code: 'not_offered', message });
+    }
   }
 
   copy(from: string, to: string): void {

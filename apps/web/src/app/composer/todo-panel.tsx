@@ -25,7 +25,7 @@ export function TodoPanel({ model }: { readonly model: SessionModel }): VNode | 
             : 'changed, sent with your next message'}
         </span>
       </summary>
-      <ol class="todos-list">
+      <ul class="todos-list">
         {todos.map((todo, at) => (
           <li key={at} class={`todos-item ${todo.status}`}>
             <label>
@@ -43,7 +43,7 @@ export function TodoPanel({ model }: { readonly model: SessionModel }): VNode | 
             </button>
           </li>
         ))}
-      </ol>
+      </ul>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -25,7 +25,7 @@ export function Branch({ call, name, opened }: BranchProps): VNode | null {
   const status = callStatus(call);
   const [isLive] = useState(status === 'proposed' || status === 'running');
   const [isOpen] = useState(opened.get(key) ?? isLive);
-  const list = useRef<HTMLOListElement>(null);
+  const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
     const { current } = list;
     if (current !== null && status === 'running') current.scrollTop = current.scrollHeight;
@@ -47,7 +47,7 @@ export function Branch({ call, name, opened }: BranchProps): VNode | null {
       onToggle={({ currentTarget }) => opened.set(key, currentTarget.open)}
     >
       <summary class="muted small">{facts.join(' · ')}</summary>
-      <ol ref={list}>
+      <ul ref={list} class="branch-list">
         {steps.map(({ seq, text, called, isError }, at) => {
           const label = labels[at] ?? '';
           // The failure of a call is shown at the call.
@@ -65,7 +65,7 @@ export function Branch({ call, name, opened }: BranchProps): VNode | null {
             </li>
           );
         })}
-      </ol>
+      </ul>
     </details>
   );
 }

@@ -10,18 +10,16 @@ import { memoize } from '../parts/hooks.tsx';
 import { subjectOf } from '../session/call-text.ts';
 import { hasBranch } from './branch.tsx';
 import { CallCard } from './call-card.tsx';
+import type { NoteActions } from './note-view.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
 
 /** The actions of an item. */
-export interface ItemActions {
+export interface ItemActions extends NoteActions {
   readonly fork: (seq: number) => void;
   readonly link: (seq: number) => string;
-  readonly resume: () => void;
   /** Lets the user change a message and send it in place of the original. */
   readonly edit: (item: UserItem) => void;
-  /** Sends the last message again. */
-  readonly regenerate: () => void;
   readonly opened: Map<string, boolean>;
 }
 

@@ -4,12 +4,18 @@ import { assertNever } from '@cobbler/agent/values';
 import type { VNode } from 'preact';
 import { counted, duration, money, share, tokens } from '../parts/format.ts';
 import { countOf } from '../session/turns.ts';
-import type { ItemActions } from './item-view.tsx';
+
+/** The actions after the end of a run. */
+export interface NoteActions {
+  readonly resume: () => void;
+  /** Sends the last message again. */
+  readonly regenerate: () => void;
+}
 
 interface NoteProps {
   readonly item: NoteItem;
   readonly isLast: boolean;
-  readonly actions: Pick<ItemActions, 'resume' | 'regenerate'>;
+  readonly actions: NoteActions;
 }
 
 /** An event that is neither a message nor a response, as one or more lines. */
