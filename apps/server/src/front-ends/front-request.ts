@@ -5,7 +5,7 @@ import { Problem } from '../requests/problem.ts';
 import { validate } from '../requests/request-body.ts';
 import { id, content as saidSchema } from '../routes/schemas.ts';
 import type { NamedReceivedDecision } from '../sessions/approval-service.ts';
-import type { PromptContent } from '../sessions/live-session.ts';
+import type { PromptContent } from '../sessions/session-ports.ts';
 
 /** A front end's request: a message or approval decisions. */
 export interface FrontRequest {

@@ -3,8 +3,8 @@ import { sessionIdPattern } from '@cobbler/agent/store';
 import { z } from 'zod';
 import { scopes } from '../requests/scope.ts';
 import type { NamedReceivedDecision, ReceivedDecision } from '../sessions/approval-service.ts';
-import type { Accepted, PromptContent } from '../sessions/live-session.ts';
 import type { ModelChange } from '../sessions/session-models.ts';
+import type { Accepted, PromptContent } from '../sessions/session-ports.ts';
 
 /** The id of a session. */
 export const id: z.ZodString = z.string().regex(new RegExp(`^${sessionIdPattern}$`));

@@ -6,10 +6,11 @@ import { defined } from '@cobbler/agent/values';
 import type { TokenInfo } from '../auth/token-store.ts';
 import { Problem } from '../requests/problem.ts';
 import { allows } from '../requests/scope.ts';
-import type { Accepted, LiveSession } from './live-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { logPages } from './log-pages.ts';
 import { sessionsSince } from './session-index.ts';
 import type { SessionPlaces } from './session-places.ts';
+import type { Accepted } from './session-ports.ts';
 import type { SessionService } from './session-service.ts';
 
 /** The fields of a request that only its log needs, or that have another form here. */

@@ -12,29 +12,10 @@ import type { KnownRun } from './known-runs.ts';
 import { digestOf, KnownRuns } from './known-runs.ts';
 import type { ReadLog } from './log-pages.ts';
 import { pageLength } from './log-pages.ts';
+import type { Accepted, PromptContent, SessionServices } from './session-ports.ts';
 import { SessionUsageCounter } from './session-usage.ts';
 import type { JoinableHarness, OpenSession } from './session-work.ts';
 import type { TokenBudgets } from './token-budgets.ts';
-
-/** A started run and its first event. */
-export interface Accepted {
-  readonly sessionId: string;
-  readonly runId: string;
-  readonly seq: number;
-}
-
-/** A prompt for a session. */
-export type PromptContent = string | readonly UserPart[];
-
-/** What a session needs of its server. */
-export interface SessionServices {
-  readonly budgets: TokenBudgets;
-  readonly tokens: Pick<TokenStore, 'list'>;
-  /** The reason why no run can start. */
-  readonly refusal?: string;
-  /** Returns the number of other sessions that run for a user. */
-  readonly runsOf: (user: string) => number;
-}
 
 /** One session in memory: its conversation and all its clients. */
 export class LiveSession {
