@@ -250,7 +250,7 @@ const readers = [
       why: 'events that another process wrote before an event are skipped',
     },
     {
-      find: 'if (this.#reading !== undefined) await this.publishOthers();',
+      find: 'if (this.#known.isUsed) await this.publishOthers();',
       replace: '',
       why: 'a prompt recorded by another process starts a second run under its key',
     },

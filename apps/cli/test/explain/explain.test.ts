@@ -65,7 +65,7 @@ describe('cobbler explain', () => {
   test('provides its codes to shell completion', () => {
     const io = fakeIo();
     completion('bash', io);
-    expect(io.stdout.text()).toMatch(/ explain\) words="--json usage config no_key /);
+    expect(io.stdout.text()).toMatch(/ explain\) words="--json usage config agent_folder no_key /);
   });
 });
 

@@ -64,6 +64,8 @@ export async function followRun(
   if (!(await isActive())) return undefined;
   const { seq, runId, finished } = await openSession(store, sessionId);
   if (finished !== undefined || runId === '') return undefined;
+  // Only the store knows which process holds the session: a run here whose end could not be stored looks the same.
+  if (!(await store.send(sessionId, '{}'))) return undefined;
   let last = seq;
   let isOver = false;
   const send = (request: object) => {
