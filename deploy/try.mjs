@@ -204,7 +204,7 @@ async function run(stage, image) {
     check('the address file contains the token', listed.ok);
     check('the log does not contain the token', !output.includes(token));
     const home = join(image, env['COBBLER_HOME'] ?? '');
-    const own = ['.', 'server.db', 'server-tokens.json'].map((name) => statSync(join(home, name)));
+    const own = ['.', 'sessions.db', 'server-tokens.json'].map((name) => statSync(join(home, name)));
     check(
       'only the user can read the state',
       own.every((file) => file.uid === uid && (file.mode & 0o077) === 0),

@@ -9,12 +9,14 @@ const maxLineLength = 1000;
 /** Maximum length of the lines before a line that are read again for its colors, such as those of a comment. */
 const maxCarried = 4000;
 
-let loaded: typeof import('./highlighter.ts') | undefined;
+type Highlighter = typeof import('./highlighter.ts');
+
+let loaded: Highlighter | undefined;
 
 /** Loads the highlighter when it is first needed: it is large, and most commands show no code. */
-function highlighter(): typeof import('./highlighter.ts') {
-  loaded ??= createRequire(import.meta.url)(`./highlighter${extname(import.meta.url)}`);
-  return loaded as typeof import('./highlighter.ts');
+function highlighter(): Highlighter {
+  loaded ??= createRequire(import.meta.url)(`./highlighter${extname(import.meta.url)}`) as Highlighter;
+  return loaded;
 }
 
 /** Finds the tokens of code line by line, because the lines that are on the screen are never written again. */

@@ -62,6 +62,8 @@ export class ApprovalDialog {
   readonly #always = new Set<string>();
   /** The first line of the call that has not been shown; undefined when all have. */
   #next: number | undefined;
+  /** True once the question is on the screen: what could not be shown can only be denied. */
+  #isShown = false;
   /** All lines of the current call. */
   #lines: readonly string[] = [];
   /** The reason being typed; undefined while keys decide. */
@@ -116,8 +118,9 @@ export class ApprovalDialog {
       return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
     }
     const words = answerWords(request);
-    const deciding: readonly (readonly [key: string, words: string])[] =
-      this.#next === undefined
+    const deciding: readonly (readonly [key: string, words: string])[] = !this.#isShown
+      ? [['', 'This call could not be shown.']]
+      : this.#next === undefined
         ? [
             ['y', words.allow],
             ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const),
@@ -126,7 +129,7 @@ export class ApprovalDialog {
     const reason = request.limit === undefined ? [['e', 'deny with a reason']] : [];
     const keys = [...deciding, ['n', words.deny], ...reason];
     return flow(
-      keys.map((pair) => pair.join(' ')),
+      keys.map((pair) => pair.join(' ').trim()),
       '   ',
       width,
     ).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
@@ -144,8 +147,9 @@ export class ApprovalDialog {
   accepts(letter: string): boolean {
     const [request] = this.#waiting;
     if (request === undefined) return false;
-    const deciding = this.#next === undefined ? this.#offers(request).map(({ key }) => key) : ['d'];
     const reason = request.limit === undefined ? ['e'] : [];
+    if (!this.#isShown) return ['n', ...reason].includes(letter.toLowerCase());
+    const deciding = this.#next === undefined ? this.#offers(request).map(({ key }) => key) : ['d'];
     return ['y', 'n', ...reason, ...deciding].includes(letter.toLowerCase());
   }
 
@@ -193,11 +197,13 @@ export class ApprovalDialog {
       const [request] = this.#waiting;
       if (request === undefined) return;
       if (!this.#offers(request).some(({ rule }) => this.#always.has(rule))) {
+        this.#isShown = false;
         this.#lines = this.#linesOf(request);
         const isLong = this.#lines.length > maxWhole;
         this.#show(0, isLong ? firstLines : maxWhole, this.#question(request));
         // A user who wants to see all of it wants to read it in one piece.
         this.#next = isLong ? 0 : undefined;
+        this.#isShown = true;
         return;
       }
       this.#waiting.shift();

@@ -108,7 +108,7 @@ describe('the systemd units', { timeout: 120_000 }, () => {
     expect(stderr).not.toContain(token);
     expect(stderr).not.toContain(testKey);
     expect(stderr).toContain('"status":"complete"');
-    expect(existsSync(join(env['COBBLER_HOME'] ?? '', 'server.db'))).toBe(true);
+    expect(existsSync(join(env['COBBLER_HOME'] ?? '', 'sessions.db'))).toBe(true);
   });
 });
 

@@ -37,7 +37,7 @@ describe('cobbler serve', () => {
     second.child.kill('SIGTERM');
     expect(await second.end).toMatchObject({ code: 0 });
     expect(existsSync(join(home, 'server.json'))).toBe(false);
-    for (const name of ['server.db', 'server-tokens.json']) {
+    for (const name of ['sessions.db', 'server-tokens.json']) {
       expect([name, statSync(join(home, name)).mode & 0o777]).toEqual([name, 0o600]);
     }
     expect((await cobbler(['approve'], { env })).stderr).toContain('No server is running');

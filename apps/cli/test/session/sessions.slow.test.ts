@@ -43,7 +43,7 @@ describe('a run', () => {
       0o700, 0o600, 0o700, 0o600,
     ]);
     const { stdout } = await at('sessions');
-    expect(stdout).toMatch(new RegExp(`^${id.slice(0, 8)} +complete +now .*say hello +${cwd}\n$`));
+    expect(stdout).toMatch(new RegExp(`^${id.slice(0, 8)} +complete +now .*say hello +${cwd} .*\n$`));
   });
 
   test('is not stored if an option or the configuration says so, or without a home', patience, async () => {

@@ -26,7 +26,10 @@ export default async function bundled(): Promise<() => void> {
   for (const name of ['package.json', 'demo', 'templates'])
     cpSync(join(source, name), join(folder, name), { recursive: true });
   await build({
-    entryPoints: [join(source, 'src/main.ts')],
+    entryPoints: {
+      main: join(source, 'src/main.ts'),
+      highlighter: join(source, 'src/terminal/highlighter.ts'),
+    },
     outdir: join(folder, 'dist'),
     bundle: true,
     splitting: true,

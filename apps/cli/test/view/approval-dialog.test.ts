@@ -24,7 +24,7 @@ function request(id: string, rest: Partial<ApprovalRequestedEvent> = {}): Approv
   };
 }
 
-function dialogOf(columns = 100) {
+function dialogOf(columns = 100, show?: () => void) {
   const shown: string[] = [];
   const answers: [string, ApprovalDecision][] = [];
   const rules: string[] = [];
@@ -32,7 +32,7 @@ function dialogOf(columns = 100) {
     style,
     columns: () => columns,
     folder: '~/demo',
-    show: (lines) => void shown.push(...lines),
+    show: show ?? ((lines) => void shown.push(...lines)),
     answer: (id, answer) => void answers.push([id, answer]),
     allowAlways: (rule) => void rules.push(rule),
     offers: (call) => rulesToOffer(call, () => undefined),
@@ -56,6 +56,18 @@ test('the question about a limit has its text and its two answers', () => {
   expect(dialog.footer()).toEqual(['    y continue with $5.00 more   n stop']);
   press('e', 'a', 'y');
   expect([answers, rules]).toEqual([[['1', { decision: 'allow' }]], []]);
+});
+
+test('a call that cannot be shown can only be denied', () => {
+  const { dialog, answers, rules, press } = dialogOf(100, () => {
+    throw new Error('The screen is gone.');
+  });
+  expect(() => dialog.ask(request('1'))).toThrow('The screen is gone.');
+  expect(dialog.footer()).toEqual(['    This call could not be shown.   n deny   e deny with a reason']);
+  press('y', 'a', 'd');
+  expect([answers, rules]).toEqual([[], []]);
+  press('n');
+  expect(answers).toEqual([['1', { decision: 'deny' }]]);
 });
 
 const diff = `@@ -1,40 +1,40 @@\n${Array.from({ length: 40 }, (_, index) => `+line ${index}\n`).join('')}`;
