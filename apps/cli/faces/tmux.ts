@@ -128,10 +128,13 @@ export async function atTerminal(args: readonly string[], options: TerminalOptio
     async until(words) {
       const end = performance.now() + patienceMs;
       for (;;) {
+        const before = performance.now();
         const text = all();
+        // Looking blocks this process, in which the scripted model has to speak too.
+        const restMs = Math.max(50, 3 * (performance.now() - before));
         if (isThere(words, text)) return;
         if (performance.now() > end) throw new Error(`${String(words)} did not appear:\n${text}`);
-        await pause(50);
+        await pause(restMs);
       }
     },
   };

@@ -12,7 +12,7 @@ import { openBrowser } from './browser.ts';
 import { dayModel } from './day/model.ts';
 import { writeProject } from './day/project.ts';
 import { Screens } from './day/screens.ts';
-import { say, stands } from './visitor.ts';
+import { allow, say, stands } from './visitor.ts';
 
 const wide = { columns: 140, rows: 45 };
 const narrow = { columns: 80, rows: 40 };
@@ -190,24 +190,23 @@ test('a day of work in a project of 300 files', { timeout: 600_000 }, async () =
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   await page.goto(address);
   await page.locator('.session-row', { hasText: '1. What is in this project?' }).first().click();
-  await page.getByText('I leave the documents alone, then.').waitFor();
+  await page.locator('.prose', { hasText: 'I leave the documents alone, then.' }).first().waitFor();
   await screens.page('morning', page);
   me.type('28. Run the tests of the mail');
   await page.locator('.approval', { hasText: 'node --test test/mail' }).waitFor();
   await screens.page('approval', page);
-  await page.waitForTimeout(500);
-  await page.getByRole('button', { name: /^Allow once/ }).click();
+  await allow(page);
   await me.terminal.until('All tests of the mail pass.');
-  await page.getByText('All tests of the mail pass.').waitFor();
+  await page.locator('.prose', { hasText: 'All tests of the mail pass.' }).first().waitFor();
   await say(page, '29. Add the tax');
   await me.terminal.until(/y allow[^✓]*$/);
   await pause(700);
   me.terminal.press('y');
-  await page.getByText('I wrote vat.').waitFor();
+  await page.locator('.prose', { hasText: 'I wrote vat.' }).first().waitFor();
   expect(inFile('src/prices/vat.js')).toContain('0.2');
   await screens.terminal('answered', me.terminal, wide);
   me.type('30. Tell me the rest');
-  await page.getByText('word30').waitFor();
+  await page.locator('.prose', { hasText: 'word30' }).first().waitFor();
   await screens.page('streaming', page);
   await me.terminal.until('word119');
 
@@ -216,8 +215,7 @@ test('a day of work in a project of 300 files', { timeout: 600_000 }, async () =
   await screens.page('new session', page);
   await say(page, '2. Which tests of the prices fail?');
   await page.locator('.approval').waitFor();
-  await page.waitForTimeout(500);
-  await page.getByRole('button', { name: /^Allow once/ }).click();
+  await allow(page);
   await stands(page, 'complete');
   await say(page, '1. What is in this project?');
   await page.locator('table').last().waitFor();

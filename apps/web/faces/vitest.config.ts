@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 import { conditions } from '../../../vitest.base.ts';
 import { browserNames, whyMissing } from './installed.ts';
 
-/** Tests that need the tracing of Chromium. */
-const onlyChromium = ['long.test.ts', 'lighthouse.test.ts'];
+/** Tests that need the tracing or the protocol of Chromium, or that test more than the page. */
+const onlyChromium = ['day.test.ts', 'long.test.ts', 'lighthouse.test.ts'];
 
 /** Browser tests of the page in each installed browser: a separate suite, because it needs more than the workspace. */
 const config: ViteUserConfigExport = defineConfig({

@@ -116,8 +116,9 @@ export async function loadDefinitions(
     say(`${what}, because you have not trusted them. List them: cobbler skills. Trust them: cobbler trust`);
     return usable(found);
   }
-  const title =
-    'The author of this project wrote instructions for the model, or commands that run without approval (hook):';
+  const hasHooks = pending.some(({ definition }) => definition.kind === 'hook');
+  const also = hasHooks ? ', and commands that run without approval (hook)' : '';
+  const title = `The author of this project wrote instructions for the model${also}:`;
   const more = pending.length > maxListed ? [`  and ${pending.length - maxListed} more: cobbler skills`] : [];
   const lines = [title, ...definitionLines(found, pending.slice(0, maxListed), io.env), ...more];
   io.stderr.write(`${lines.join('\n')}\nUse them? y yes, n no `);
