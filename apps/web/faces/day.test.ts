@@ -45,7 +45,8 @@ class Person {
     const start = prompt.slice(0, 30);
     const since = () => {
       const all = this.terminal.all();
-      return all.slice(Math.max(0, all.lastIndexOf(`› ${start}`)));
+      const at = all.lastIndexOf(`› ${start}`);
+      return at < 0 ? '' : all.slice(at);
     };
     await this.terminal.until(() => {
       const text = since();
