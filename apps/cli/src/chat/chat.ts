@@ -146,6 +146,12 @@ export class InteractiveChat {
       onRefused: (approvalId, reason) => {
         if (this.#conversationIs(conversation)) conversation.refused(approvalId, reason);
       },
+      onUnread: (content) => {
+        if (!this.#conversationIs(conversation)) return;
+        conversation.unread(content);
+        if (!conversation.isRunning) this.#sayNext();
+        this.#draw();
+      },
       onBack: (events) => {
         this.#link = undefined;
         this.#page.aside([backLine(events, this.#parts.style)]);
@@ -160,10 +166,14 @@ export class InteractiveChat {
 
   #runEnded(): void {
     if (this.#isOver) return;
+    if (!this.#sayNext() && this.#conversation.dialog === undefined) this.#attention.call('is done');
+    this.#draw();
+  }
+
+  #sayNext(): boolean {
     const next = this.#next.shift();
     if (next !== undefined) this.#say(next.text, next.named);
-    else if (this.#conversation.dialog === undefined) this.#attention.call('is done');
-    this.#draw();
+    return next !== undefined;
   }
 
   #press(keys: readonly ChatKey[]): void {

@@ -10,6 +10,7 @@ export {
   followRun,
   receiveRequests,
   type SharedRunOptions,
+  type FollowedRun,
   type SharedStore,
   sharedStore,
 } from './followed-run.ts';
