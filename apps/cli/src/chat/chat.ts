@@ -381,7 +381,10 @@ export class InteractiveChat {
           above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
           status: statusFacts(host, this.#conversation, [this.#prompter.mode, ...notices], style),
-          placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
+          placeholder:
+            view.question === undefined
+              ? placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside)
+              : 'press y or n',
         },
         style,
         screen.columns(),

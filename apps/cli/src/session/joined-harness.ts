@@ -125,7 +125,8 @@ export class JoinedHarness implements Harness {
   /** Shows an event, unless it was shown, or its own run has started meanwhile. */
   #show(event: Event, onEvent: (event: RunEvent) => void): void {
     const { shown } = this.#options;
-    if (this.#own !== undefined || this.#isClosed || event.seq !== (shown.get(this.sessionId) ?? 0) + 1) return;
+    if (this.#own !== undefined || this.#isClosed || event.seq !== (shown.get(this.sessionId) ?? 0) + 1)
+      return;
     shown.set(this.sessionId, event.seq);
     if (event.type === 'finished') this.#other = undefined;
     onEvent(event);

@@ -37,7 +37,12 @@ function conversations() {
     const shared = store as SharedStore;
     const joined = new JoinedHarness(harness, { store: shared, clock, shown, onEvent, onUnread });
     onTestFinished(() => joined.close());
-    return { joined, seen: () => events.filter(isStored).map(({ seq, type }) => `${seq} ${type}`), events, unread };
+    return {
+      joined,
+      seen: () => events.filter(isStored).map(({ seq, type }) => `${seq} ${type}`),
+      events,
+      unread,
+    };
   };
   const look = async (until: () => boolean) => {
     while (!until()) {

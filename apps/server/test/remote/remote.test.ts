@@ -81,10 +81,9 @@ describe('a remote conversation', () => {
     const run = harness.prompt('use write');
     for await (const event of run) if (event.type === 'approval_requested') break;
     expect([harness.steer('Hurry.'), run.steer('Please.')]).toEqual([true, true]);
-    await expect.poll(() => unread).toEqual([
-      [{ type: 'text', text: 'Hurry.' }],
-      [{ type: 'text', text: 'Please.' }],
-    ]);
+    await expect
+      .poll(() => unread)
+      .toEqual([[{ type: 'text', text: 'Hurry.' }], [{ type: 'text', text: 'Please.' }]]);
   });
 
   test('fails the run if the server stays unreachable for patienceMs [P2]', async () => {
