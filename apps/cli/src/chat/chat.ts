@@ -147,10 +147,7 @@ export class InteractiveChat {
         if (this.#conversationIs(conversation)) conversation.refused(approvalId, reason);
       },
       onUnread: (content) => {
-        if (!this.#conversationIs(conversation)) return;
-        conversation.unread(content);
-        if (!conversation.isRunning) this.#sayNext();
-        this.#draw();
+        if (this.#conversationIs(conversation)) conversation.unread(content);
       },
       onBack: (events) => {
         this.#link = undefined;
@@ -166,14 +163,10 @@ export class InteractiveChat {
 
   #runEnded(): void {
     if (this.#isOver) return;
-    if (!this.#sayNext() && this.#conversation.dialog === undefined) this.#attention.call('is done');
-    this.#draw();
-  }
-
-  #sayNext(): boolean {
     const next = this.#next.shift();
     if (next !== undefined) this.#say(next.text, next.named);
-    return next !== undefined;
+    else if (this.#conversation.dialog === undefined) this.#attention.call('is done');
+    this.#draw();
   }
 
   #press(keys: readonly ChatKey[]): void {
@@ -381,10 +374,7 @@ export class InteractiveChat {
           above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
           status: statusFacts(host, this.#conversation, [this.#prompter.mode, ...notices], style),
-          placeholder:
-            view.question === undefined
-              ? placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside)
-              : 'press y or n',
+          placeholder: placeholderOf(view, dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,
         screen.columns(),

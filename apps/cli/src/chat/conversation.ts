@@ -192,6 +192,7 @@ export class Conversation {
     this.#steered = Math.max(0, this.#steered - 1);
     page.aside([style.yellow('The run ended before it received your message.')]);
     this.#ports.onUnsent(typeof content === 'string' ? content : textOf({ role: 'user', content }));
+    if (!this.isRunning) this.#ports.onRunEnd('cancelled');
   }
 
   /** Shows why the server refused a decision, and asks again if the question is still open. */

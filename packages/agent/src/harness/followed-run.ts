@@ -134,7 +134,9 @@ export async function followRun(
     if (isOver) held.refuse(noEnding(), options.runtime ?? systemRuntime);
     return isOver;
   });
-  void held.run.result.then(() => unread.forEach((message) => settle(message, false)));
+  void held.run.result.then(() => {
+    for (const message of unread) settle(message, false);
+  });
   return { run: held.run, steer };
 }
 

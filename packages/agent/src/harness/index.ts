@@ -7,10 +7,10 @@
 
 export { askForVerdict, readVerdict } from '../interfaces/verdict.ts';
 export {
+  type FollowedRun,
   followRun,
   receiveRequests,
   type SharedRunOptions,
-  type FollowedRun,
   type SharedStore,
   sharedStore,
 } from './followed-run.ts';
