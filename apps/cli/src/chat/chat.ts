@@ -146,6 +146,9 @@ export class InteractiveChat {
       onRefused: (approvalId, reason) => {
         if (this.#conversationIs(conversation)) conversation.refused(approvalId, reason);
       },
+      onUnread: (content) => {
+        if (this.#conversationIs(conversation)) conversation.unread(content);
+      },
       onBack: (events) => {
         this.#link = undefined;
         this.#page.aside([backLine(events, this.#parts.style)]);
@@ -371,7 +374,7 @@ export class InteractiveChat {
           above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
           status: statusFacts(host, this.#conversation, [this.#prompter.mode, ...notices], style),
-          placeholder: placeholderOf(dialog !== undefined, isRunning, this.#prompter.hasAside),
+          placeholder: placeholderOf(view, dialog !== undefined, isRunning, this.#prompter.hasAside),
         },
         style,
         screen.columns(),

@@ -1,5 +1,5 @@
 import type { ApprovalDecision, Event, Run, RunEvent, UserPart } from '@cobbler/agent';
-import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
+import { AgentError, isStored, systemRuntime, textOf } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, FinishedEvent } from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
 import type { Harness } from '@cobbler/agent/harness';
@@ -157,11 +157,12 @@ export class Conversation {
   }
 
   /**
-   * Sends a message during a run. Here, it is held until a response or a result arrives, because only then can the next
-   * request contain it. Returns false if no turn will follow to read it.
+   * Sends a message during a run. If it runs here, the message is held until a response or a result arrives, because only
+   * then can the next request contain it. Returns false if no turn will follow to read it.
    */
   steer(text: string): boolean {
-    if (this.#ports.host.local === undefined || this.#view === undefined || this.#isWaiting)
+    const isOwn = this.#run !== undefined && this.#run.id === this.#runId;
+    if (this.#ports.host.local === undefined || this.#view === undefined || !isOwn || this.#isWaiting)
       return this.#send(text);
     this.#held.push(text);
     return true;
@@ -183,6 +184,15 @@ export class Conversation {
   #sendHeld(): void {
     const unsent = this.#held.splice(0).filter((text) => !this.#send(text));
     if (unsent.length > 0) this.#ports.onUnsent(unsent.join('\n'));
+  }
+
+  /** Returns a message that the run has ended without to the user. */
+  unread(content: string | readonly UserPart[]): void {
+    const { page, style } = this.#ports;
+    this.#steered = Math.max(0, this.#steered - 1);
+    page.aside([style.yellow('The run ended before it received your message.')]);
+    this.#ports.onUnsent(typeof content === 'string' ? content : textOf({ role: 'user', content }));
+    if (!this.isRunning) this.#ports.onRunEnd('cancelled');
   }
 
   /** Shows why the server refused a decision, and asks again if the question is still open. */

@@ -44,6 +44,8 @@ export interface ChatListener {
   onBack(events: number): void;
   /** Called when the server refuses a decision about the active run. */
   onRefused?(approvalId: string, reason: string): void;
+  /** Called with a message that the active run has ended without. */
+  onUnread?(content: string | readonly UserPart[]): void;
   /** Called with a notice that does not change the conversation. */
   onNotice(line: string): void;
   /** Called when events are no longer stored. */

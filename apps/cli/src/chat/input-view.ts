@@ -57,7 +57,13 @@ export function noteLines(
 }
 
 /** Returns the text that is shown while nothing is typed. */
-export function placeholderOf(isAsking: boolean, isRunning: boolean, hasAside: boolean): string {
+export function placeholderOf(
+  { question }: Pick<PrompterView, 'question'>,
+  isAsking: boolean,
+  isRunning: boolean,
+  hasAside: boolean,
+): string {
+  if (question !== undefined) return 'press y or n';
   const steer = 'type a message to steer the run';
   if (isAsking)
     return `press a key shown above to respond, or ${hasAside ? 'Tab to return to your draft' : steer}`;

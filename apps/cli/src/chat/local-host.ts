@@ -175,6 +175,7 @@ export class LocalHost implements ChatHost {
       shown,
       clock: this.#plan.io.clock,
       ...(follows && { onEvent }),
+      ...defined({ onUnread: listener.onUnread }),
     });
   }
 

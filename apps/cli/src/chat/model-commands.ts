@@ -73,6 +73,7 @@ export function theme({ pick, say, style, setTheme }: CommandContext, given: str
 
 /** Turns the Vim keys on or off. */
 export function vim({ switchVim, say, style }: CommandContext): void {
-  const words = switchVim() ? 'on: Esc for normal mode' : 'off';
-  say([style.dim(`Vim keys ${words}; for this chat; to keep them: cobbler config set vim true`)]);
+  const isOn = switchVim();
+  say([style.dim(isOn ? 'Vim keys on: Esc for normal mode' : 'Vim keys off')]);
+  say([style.dim(`for this chat; to keep it: cobbler config set vim ${isOn}`)]);
 }

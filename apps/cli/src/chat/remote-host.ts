@@ -78,7 +78,7 @@ export class RemoteHost implements ChatHost {
       onLost: (error) => listener.onLost(error.message),
       onBack: listener.onBack,
       onRefused: (approvalId, error) => listener.onRefused?.(approvalId, error.message),
-      ...defined({ sessionId }),
+      ...defined({ sessionId, onUnread: listener.onUnread }),
     });
   }
 

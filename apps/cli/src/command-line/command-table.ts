@@ -81,7 +81,7 @@ approval ends the process; the job then waits until you resume it. See docs/jobs
 
 Options
   -n, --limit <n>          maximum number of jobs to list (default 20)
-  --json                   list as JSON, one job per line
+  --json                   list or show as JSON, one job per line
 `,
     { words: ['show', 'wait', 'stop'] },
   ),

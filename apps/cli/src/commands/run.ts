@@ -61,6 +61,7 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
   // A cassette contains a complete run, and a replay creates no new data.
   const isKept =
     recordReplay.recording === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
+  if (options['notify'] === true) checkNotify(isKept, settings);
   const chosen = await chooseSession(given, isKept, here, io);
   try {
     const noted = flagsWithNote(given, chosen?.note);
@@ -94,6 +95,18 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
   } finally {
     await chosen?.sessions.store.close();
   }
+}
+
+/** @throws UsageError if no notification would be sent */
+function checkNotify(isKept: boolean, { file }: Settings): void {
+  if (!isKept)
+    throw new UsageError('--notify needs a saved session.', 'Remove it, or the option that saves none.');
+  const { notify } = file.values;
+  if (typeof notify === 'object' && (notify.webhook ?? notify.command) !== undefined) return;
+  throw new UsageError(
+    '--notify has no destination.',
+    'Set notify with a webhook or a command in the configuration: cobbler docs jobs',
+  );
 }
 
 /** A parsed command line with its session, if it has one. */

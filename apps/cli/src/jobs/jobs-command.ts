@@ -19,32 +19,33 @@ import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { Ledger } from '../view/ledger.ts';
 
-type Action = (sessions: CliSessions, job: SessionInfo, io: Io) => Promise<number>;
+type Action = (sessions: CliSessions, job: SessionInfo, io: Io, options: RawOptions) => Promise<number>;
 
 const actions: Readonly<Record<string, Action>> = { show, wait, stop };
 
 /** Runs `cobbler jobs`: lists the sessions whose last run was started in the background, or acts on one. Returns the exit code. */
-export async function jobs(
-  [action, given = '']: readonly string[],
-  options: RawOptions,
-  io: Io,
-): Promise<number> {
+export async function jobs([action, given]: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const act = action !== undefined && Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (action !== undefined && act === undefined)
     throw new UsageError(
       `jobs has no action ${JSON.stringify(action)}.${didYouMean(action, Object.keys(actions))}`,
       'See: cobbler help jobs',
     );
+  if (act !== undefined && given === undefined)
+    throw new UsageError(
+      'The job id is missing.',
+      `Use: cobbler jobs ${action} ID. List the jobs: cobbler jobs`,
+    );
   const sessions = await openSessions(io.env);
   try {
-    if (act === undefined) return await list(sessions, options, io);
+    if (act === undefined || given === undefined) return await list(sessions, options, io);
     const info = await findSession(sessions.store, given);
     if (sessions.notes.read(info.id)?.job === undefined)
       throw new UsageError(
         `Session ${shortId(info.id)} does not run in the background.`,
         'List the jobs: cobbler jobs',
       );
-    return await act(sessions, info, io);
+    return await act(sessions, info, io, options);
   } finally {
     await sessions.store.close();
   }
@@ -70,13 +71,28 @@ async function list(sessions: CliSessions, options: RawOptions, io: Io): Promise
   return 0;
 }
 
-async function show({ store, notes }: CliSessions, info: SessionInfo, io: Io): Promise<number> {
+async function show(
+  { store, notes }: CliSessions,
+  info: SessionInfo,
+  io: Io,
+  { json }: RawOptions,
+): Promise<number> {
   const log = notes.path(info.id, 'log');
-  const folder = shortPath(notes.read(info.id)?.folder ?? '', io.env);
+  const { folder: full = '' } = notes.read(info.id) ?? {};
   const ledger = new Ledger();
   for (const event of await store.read(info.id)) ledger.handle(event);
-  const waiting = [...ledger.openApprovals.values()].map((call) => `waits for you: ${approvalText(call)}`);
-  const facts = sessionFacts({ info, folder }, Date.now(), styleFor(screenFor(io.stdout, io.env)));
+  const open = [...ledger.openApprovals.values()];
+  if (json === true) {
+    const waitsFor = open.map(({ toolName, arguments: given }) => ({ toolName, arguments: given }));
+    io.stdout.write(`${JSON.stringify({ ...info, folder: full, output: log, waitsFor })}\n`);
+    return 0;
+  }
+  const waiting = open.map((call) => `waits for you: ${approvalText(call)}`);
+  const facts = sessionFacts(
+    { info, folder: shortPath(full, io.env) },
+    Date.now(),
+    styleFor(screenFor(io.stdout, io.env)),
+  );
   const lines = [...facts, `output   ${visible(log)}`, ...waiting, ''];
   io.stdout.write(`${lines.join('\n')}\n${existsSync(log) ? visible(readFileSync(log, 'utf8')) : ''}`);
   return 0;

@@ -1,6 +1,7 @@
-import type { Run, RunEvent, UserPart } from '@cobbler/agent';
+import type { Event, Run, RunEvent, UserPart } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import type {
+  FollowedRun,
   ForkOptions,
   Harness,
   HarnessCapabilities,
@@ -22,6 +23,8 @@ export interface JoinedHarnessOptions {
   readonly shown: Map<string, number>;
   /** Receives the events of other processes. Absent: they are not followed. */
   readonly onEvent?: (event: RunEvent) => void;
+  /** Receives each message that the run of another process has ended without. */
+  readonly onUnread?: (content: string | readonly UserPart[]) => void;
 }
 
 /** Returns the session of a stored event. */
@@ -37,7 +40,7 @@ export class JoinedHarness implements Harness {
   readonly #harness: Harness;
   readonly #options: JoinedHarnessOptions;
   #own: Run | undefined;
-  #other: Run | undefined;
+  #other: FollowedRun | undefined;
   #seen = '';
   #isClosed = false;
   #stop = (): void => {};
@@ -65,16 +68,18 @@ export class JoinedHarness implements Harness {
     const { answers = [] } = options;
     const other = this.#other;
     if (other === undefined || answers.length === 0) return this.#take(this.#harness.resume(options));
-    for (const { approvalId, ...answer } of answers) other.decide(approvalId, answer);
-    return other;
+    for (const { approvalId, ...answer } of answers) other.run.decide(approvalId, answer);
+    return other.run;
   }
 
   steer(content: string | readonly UserPart[]): boolean {
-    return this.#other?.steer(content) ?? this.#harness.steer(content);
+    if (this.#other === undefined) return this.#harness.steer(content);
+    void this.#other.steer(content).then((isRead) => isRead || this.#options.onUnread?.(content));
+    return true;
   }
 
   cancel(): boolean {
-    return this.#other?.cancel() ?? this.#harness.cancel();
+    return this.#other?.run.cancel() ?? this.#harness.cancel();
   }
 
   /** The copy is only a way to its id: a conversation opens the session itself. */
@@ -113,26 +118,31 @@ export class JoinedHarness implements Harness {
     const last = shown.get(this.sessionId);
     if (last === undefined || this.#own !== undefined) return;
     if (this.#other === undefined) await this.#follow(onEvent);
-    const events = await store.read(this.sessionId, last);
-    for (const event of events) {
-      // It may have started meanwhile, or shown the event.
-      if (this.#own !== undefined || this.#isClosed || event.seq !== (shown.get(this.sessionId) ?? 0) + 1)
-        return;
-      shown.set(this.sessionId, event.seq);
-      if (event.type === 'finished') this.#other = undefined;
-      onEvent(event);
-    }
-    this.#seen = version;
+    for (const event of await store.read(this.sessionId, last)) this.#show(event, onEvent);
+    if (this.#own === undefined) this.#seen = version;
+  }
+
+  /** Shows an event, unless it was shown, or its own run has started meanwhile. */
+  #show(event: Event, onEvent: (event: RunEvent) => void): void {
+    const { shown } = this.#options;
+    if (this.#own !== undefined || this.#isClosed || event.seq !== (shown.get(this.sessionId) ?? 0) + 1)
+      return;
+    shown.set(this.sessionId, event.seq);
+    if (event.type === 'finished') this.#other = undefined;
+    onEvent(event);
   }
 
   async #follow(onEvent: (event: RunEvent) => void): Promise<void> {
-    const { run } = (await followRun(this.#options.store, this.sessionId)) ?? {};
-    this.#other = run;
-    if (run === undefined) return;
-    // Only an end that no log contains is not read from there.
-    run.subscribe((event) => !isStored(event) && event.type === 'finished' && onEvent(event));
-    void run.result.then(() => {
-      if (this.#other === run) this.#other = undefined;
+    const other = await followRun(this.#options.store, this.sessionId);
+    this.#other = other;
+    if (other === undefined) return;
+    // Its end must be shown before its result arrives.
+    other.run.subscribe((event) => {
+      if (isStored(event)) this.#show(event, onEvent);
+      else if (event.type === 'finished') onEvent(event);
+    });
+    void other.run.result.then(() => {
+      if (this.#other === other) this.#other = undefined;
     });
   }
 }

@@ -66,11 +66,13 @@ function byKind(error: AgentError, context: FailureContext): Failure {
     case 'limit':
       return {
         what: error.status === undefined ? messageOf(error) : `${place(error, context)}: ${messageOf(error)}`,
-        advice: error.retryable
-          ? ['Try again later.']
-          : ['Try again; cobbler doctor --live tests the connection.'],
+        advice: error.code === 'no_ending' ? [] : [agentAdvice(error)],
       };
   }
+}
+
+function agentAdvice({ retryable }: AgentError): string {
+  return retryable ? 'Try again later.' : 'Try again; cobbler doctor --live tests the connection.';
 }
 
 /** Describes a replay mismatch. Its message is formatted for a terminal and shows the difference line by line. */

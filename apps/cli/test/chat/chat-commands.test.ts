@@ -101,6 +101,7 @@ describe('commands', () => {
     await stage.until(/Two\.\n\n✓/);
     stage.type('/undo', '\r');
     await stage.until('undo this prompt?');
+    expect(stage.foot(2)).toContain('› press y or n');
     stage.type('y');
     await stage.until('undone');
     stage.type('/cost', '\r');

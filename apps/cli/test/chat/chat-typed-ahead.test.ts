@@ -56,3 +56,15 @@ test('a draft does not block the question: Tab sets it aside and the answer give
   await stage.until(/Done\.\n\n✓/);
   expect([count, stage.foot(2).split('\n')[0]]).toEqual([1, '› yes andy']);
 });
+
+test('a message that a run elsewhere has ended without returns to the input, or is sent next if there is a draft', async () => {
+  const agent = scriptedAgent(['First.']);
+  const stage = await chatStage({ agent });
+  stage.ear().onUnread?.('be brief');
+  await stage.until('The run ended before it received your message.');
+  expect(stage.foot(2)).toContain('› be brief');
+  stage.ear().onUnread?.([{ type: 'text', text: 'be long' }]);
+  await stage.until(/First\.\n\n✓/);
+  expect(agent.requests[0]?.messages[0]?.content).toEqual([{ type: 'text', text: 'be long' }]);
+  expect(stage.foot(2)).toContain('› be brief');
+});

@@ -108,7 +108,7 @@ test('/vim turns them on, the status line shows the mode, and Enter sends from b
   const agent = scriptedAgent(['First.', 'Second.']);
   const stage = await chatStage({ agent });
   stage.type('/vim', '\r');
-  await stage.until('Vim keys on');
+  await stage.until(/Vim keys on[^\n]*\nfor this chat; to keep it: cobbler config set vim true$/m);
   stage.type('hello world');
   expect(stage.foot(2)).toMatch(/› hello world\n {2}insert mode · /);
   stage.type('\x1b');
@@ -127,6 +127,6 @@ test('/vim turns them on, the status line shows the mode, and Enter sends from b
     [{ type: 'text', text: 'hello there' }],
   ]);
   stage.type('/vim', '\r');
-  await stage.until('Vim keys off');
+  await stage.until(/Vim keys off\nfor this chat; to keep it: cobbler config set vim false$/m);
   expect(stage.foot(1)).not.toContain('insert mode');
 });

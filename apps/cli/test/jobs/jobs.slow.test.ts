@@ -104,6 +104,13 @@ describe('a run in the background', () => {
     await until(() => told.length > 0);
     expect(told).toMatchObject([{ status: 'waiting', waitsFor: ['run_command'] }]);
     expect((await at('jobs', 'show', id)).stdout).toContain('waits for you: run_command');
+    expect(JSON.parse((await at('jobs', 'show', id, '--json')).stdout)).toMatchObject({
+      ...{ id, status: 'waiting', folder: cwd, output: expect.stringMatching(/\.log$/) },
+      waitsFor: [{ toolName: 'run_command', arguments: { command: 'echo hi > made' } }],
+    });
+    expect((await at('jobs', 'show')).stderr).toMatch(
+      /The job id is missing\.\n {2}Use: cobbler jobs show ID/,
+    );
     const end = await invoke(['--ask'], { env, cwd, keys: ['y'] }, { session: id, resumes: true });
     expect([end.code, readFileSync(join(cwd, 'made'), 'utf8')]).toEqual([0, 'hi\n']);
     // It is a session of this terminal now.

@@ -182,6 +182,18 @@ describe('a run without a terminal', () => {
   });
 });
 
+test('says at once that --notify has no destination or no session', async () => {
+  const service = await mockService([]);
+  const [env, cwd] = [{ ...claudeAt(service), COBBLER_HOME: temporaryFolder() }, temporaryFolder()];
+  expect(await cobbler(['--notify', 'go'], { env, cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--notify has no destination.'),
+  });
+  const { code, stderr } = await cobbler(['--notify', '--no-session', 'go'], { env, cwd });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--notify needs a saved session.')]);
+  expect(service.server.exchanges).toEqual([]);
+});
+
 test('writes only to the home directory, and writes nothing with --no-session', patience, async () => {
   const [cwd, home] = [temporaryFolder(), join(temporaryFolder(), 'home')];
   mkdirSync(home);

@@ -32,9 +32,17 @@ function conversations() {
       },
     });
     const onEvent = (event: RunEvent) => void events.push(event);
-    const joined = new JoinedHarness(harness, { store: store as SharedStore, clock, shown, onEvent });
+    const unread: unknown[] = [];
+    const onUnread = (content: unknown) => void unread.push(content);
+    const shared = store as SharedStore;
+    const joined = new JoinedHarness(harness, { store: shared, clock, shown, onEvent, onUnread });
     onTestFinished(() => joined.close());
-    return { joined, seen: () => events.filter(isStored).map(({ seq, type }) => `${seq} ${type}`), events };
+    return {
+      joined,
+      seen: () => events.filter(isStored).map(({ seq, type }) => `${seq} ${type}`),
+      events,
+      unread,
+    };
   };
   const look = async (until: () => boolean) => {
     while (!until()) {
@@ -61,6 +69,33 @@ test('a conversation shows the run of another process, steers it and decides its
   expect((await followed).status).toBe('complete');
   expect(two.seen()).toEqual(one.seen());
   expect(one.seen().filter((event) => event.endsWith('user'))).toHaveLength(2);
+});
+
+test('a message that the run of another process has ended without is returned', async () => {
+  const { one, two, look } = conversations();
+  one.joined.prompt('use write');
+  await look(() => two.events.some(asked));
+  one.joined.cancel();
+  expect(two.joined.steer('Too late.')).toBe(true);
+  await look(() => two.unread.length > 0);
+  expect(two.unread).toEqual(['Too late.']);
+  await look(() => two.events.some(over));
+  expect(two.seen()).toEqual(one.seen());
+});
+
+test('the end of a followed run is shown before its result arrives', async () => {
+  const { one, two, look } = conversations();
+  one.joined.prompt('use write');
+  await look(() => two.events.some(asked));
+  const request = two.events.find(asked);
+  const approvalId = request?.type === 'approval_requested' ? request.approvalId : '';
+  const { result } = two.joined.resume({ answers: [{ approvalId, decision: 'allow' }] });
+  let isShown: boolean | undefined;
+  void result.then(() => {
+    isShown = two.events.some(over);
+  });
+  await look(() => isShown !== undefined);
+  expect(isShown).toBe(true);
 });
 
 test('a conversation cancels the run of another process, and then runs its own, which the other one shows', async () => {

@@ -102,7 +102,7 @@ export function runRoutes({ sessionService, approvals }: Services): Route[] {
       answers: steerAnswers,
       handle: async ({ params: { sessionId = '' }, body, token }) => {
         const session = await sessionService.session(sessionId, token, 'prompt');
-        if (session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };
+        if (await session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };
         throw new Problem(409, 'not_running', 'No run is active.');
       },
     }),

@@ -1,6 +1,6 @@
 import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
-import type { HarnessResumeOptions, SharedStore } from '@cobbler/agent/harness';
+import type { FollowedRun, HarnessResumeOptions, SharedStore } from '@cobbler/agent/harness';
 import { followRun, receiveRequests, sharedStore } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
@@ -43,7 +43,7 @@ export class LiveSession {
   readonly #refusal: string | undefined;
   #run: Run | undefined;
   /** The active run if another process executes it; its events are in the log. */
-  #followed: Run | undefined;
+  #followed: FollowedRun | undefined;
   readonly #shared: SharedStore | undefined;
   /** Version of the store when it was last searched for a run of another process. */
   #searched = '';
@@ -188,7 +188,7 @@ export class LiveSession {
     if (this.#followed !== undefined) await this.publishOthers();
     if (this.#followed !== undefined) {
       const detail = 'Another process runs this session. Send a message to its run, or cancel it.';
-      throw new Problem(409, 'busy', detail, { extra: { runId: this.#followed.id } });
+      throw new Problem(409, 'busy', detail, { extra: { runId: this.#followed.run.id } });
     }
     // While a run is active, this one is refused or only passes on decisions.
     const isNew = this.#run === undefined;
@@ -247,15 +247,15 @@ export class LiveSession {
     this.#searched = version ?? '';
     if (joined === undefined || !isFree()) return;
     this.#runUser = undefined;
-    this.#followed = joined.run;
+    this.#followed = joined;
     // Only an end that no log contains is not published from there.
     joined.run.subscribe((event) => !isStored(event) && event.type === 'finished' && this.#show(event));
     this.#watch(joined.run);
   }
 
-  /** Sends a message to the active run. Returns false if no run is active. */
-  steer(content: PromptContent): boolean {
-    return this.#followed?.steer(content) ?? this.#harness.steer(content);
+  /** Sends a message to the active run. Returns false if no run is active, or if it ends without the message. */
+  async steer(content: PromptContent): Promise<boolean> {
+    return (await this.#followed?.steer(content)) ?? this.#harness.steer(content);
   }
 
   /** Creates another session that begins like this one and belongs to the user of the token. Returns its id. */
@@ -356,7 +356,7 @@ export class LiveSession {
       this.#known.note(event);
     }
     // A client that has seen the end may send the next prompt immediately.
-    if (event.type === 'finished' && event.runId === this.#followed?.id) this.#end(this.#followed);
+    if (event.type === 'finished' && event.runId === this.#followed?.run.id) this.#end(this.#followed.run);
     this.broadcast.publish(event);
     for (const listener of this.#listeners) listener(event);
     this.#onEvent(event);

@@ -67,6 +67,25 @@ describe('a remote conversation', () => {
     expect(crashes).toEqual([]);
   });
 
+  test('returns a message that the run has ended without', async () => {
+    const { server, token } = await rig({ settings: () => ({ ...harnessFixture(), attended: true }) });
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      String(input).endsWith('/steer')
+        ? Response.json({ code: 'not_running', detail: 'No run is active.' }, { status: 409 })
+        : await systemRuntime.fetch(input, init);
+    const unread: unknown[] = [];
+    const onUnread = (content: unknown) => void unread.push(content);
+    const runtime = { ...systemRuntime, fetch };
+    const harness = connectHarness({ url: server.url, token, back, onUnread, runtime });
+    onTestFinished(() => harness.close());
+    const run = harness.prompt('use write');
+    for await (const event of run) if (event.type === 'approval_requested') break;
+    expect([harness.steer('Hurry.'), run.steer('Please.')]).toEqual([true, true]);
+    await expect
+      .poll(() => unread)
+      .toEqual([[{ type: 'text', text: 'Hurry.' }], [{ type: 'text', text: 'Please.' }]]);
+  });
+
   test('fails the run if the server stays unreachable for patienceMs [P2]', async () => {
     const harness = connectHarness({ url: nowhere, token: 'x', back, patienceMs: 50 });
     const run = harness.prompt('say Hi.');

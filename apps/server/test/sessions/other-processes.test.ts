@@ -79,6 +79,17 @@ describe('a session that another process runs', () => {
     expect((await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say Hi.' })).status).toBe(202);
   });
 
+  test('refuses a message that its run ends without, so that the client can send it as a prompt', async () => {
+    const [here, there] = stores();
+    const { run } = await terminal(there);
+    const one = await rig({ store: here, limits: { othersMs: 10 } });
+    await one.ask('GET', '/v1/sessions/s');
+    run.cancel();
+    await run;
+    const { status, json } = await one.ask('POST', '/v1/sessions/s/steer', { content: 'Hurry.' });
+    expect([status, json['code']]).toEqual([409, 'not_running']);
+  });
+
   test('does not delay the end of the server', async () => {
     const [here, there] = stores();
     const { run } = await terminal(there);

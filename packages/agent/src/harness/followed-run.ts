@@ -1,3 +1,4 @@
+import { readUserContent, saysSomething } from '../run/prompt.ts';
 import { outcomeOf } from '../run/result.ts';
 import { Run } from '../run/run.ts';
 import { openSession, readStore } from '../store/open-session.ts';
@@ -6,8 +7,10 @@ import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, read, record, text, when, withMethods } from '../values/input.ts';
 import { isObject, parsedJson } from '../values/json.ts';
+import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
+import { wellFormedParts } from '../values/unicode.ts';
 import { PendingRun } from './pending-run.ts';
 
 /** A store through which the processes that use it reach the runs of each other. */
@@ -19,6 +22,20 @@ export interface SharedRunOptions {
   /** Interval of looks at the store, in milliseconds. Default 250. */
   readonly pollMs?: number;
   readonly runtime?: Runtime;
+}
+
+/** The active run of another process. */
+export interface FollowedRun {
+  /** Passes messages, decisions and a cancellation to that process, and has no live events. */
+  readonly run: Run;
+  /** Sends a message. Resolves to true when the log contains it, and to false if the run does not receive it. */
+  steer(content: string | readonly UserPart[]): Promise<boolean>;
+}
+
+/** A message that is sent, but not in the log. */
+interface UnreadMessage {
+  readonly text: string;
+  end(isRead: boolean): void;
 }
 
 const readSharedStore: Reader<SharedStore> = withMethods('read', 'info', 'send', 'receive', 'version');
@@ -49,15 +66,14 @@ export function receiveRequests(shared: SharedStore, active: Run, options: Share
 }
 
 /**
- * Follows the active run of another process from its next stored event. The run that it returns passes messages, decisions
- * and a cancellation to that process, and has no live events. Returns undefined if no other process runs the session. The
- * result is an object, because an async function would await a returned run.
+ * Follows the active run of another process from its next stored event. Returns undefined if no other process runs the
+ * session.
  */
 export async function followRun(
   shared: SharedStore,
   id: string,
   given: SharedRunOptions = {},
-): Promise<{ readonly run: Run } | undefined> {
+): Promise<FollowedRun | undefined> {
   const [store, sessionId] = [read(shared, readSharedStore, 'store'), read(id, text, 'sessionId')];
   const options = read(given, readOptions, 'options');
   const isActive = async () => (await store.info(sessionId))?.status === 'running';
@@ -68,15 +84,35 @@ export async function followRun(
   if (!(await store.send(sessionId, '{}'))) return undefined;
   let last = seq;
   let isOver = false;
+  const pass = async (request: object) =>
+    await Promise.resolve(store.send(sessionId, JSON.stringify(request))).catch(() => false);
   const send = (request: object) => {
-    if (!isOver) void Promise.resolve(store.send(sessionId, JSON.stringify(request))).catch(() => undefined);
+    if (!isOver) void pass(request);
     return !isOver;
+  };
+  /** The messages that the log does not contain yet. */
+  const unread = new Set<UnreadMessage>();
+  const settle = (message: UnreadMessage, isRead: boolean) => {
+    unread.delete(message);
+    message.end(isRead);
+  };
+  const steer = async (given: string | readonly UserPart[]) => {
+    const content = readUserContent(given);
+    if (isOver || !saysSomething(content)) return false;
+    const { promise, resolve: end } = Promise.withResolvers<boolean>();
+    const message = { text: JSON.stringify(wellFormedParts(content)), end };
+    unread.add(message);
+    if (!(await pass({ type: 'steer', content }))) settle(message, false);
+    return await promise;
   };
   const held = new PendingRun(
     { id: runId, sessionId },
     {
       cancel: () => send({ type: 'cancel' }),
-      steer: (content) => send({ type: 'steer', content }),
+      steer: (content) => {
+        void steer(content);
+        return !isOver;
+      },
       decide: (approvalId, answer) => send({ type: 'decide', approvalId, answer }),
     },
   );
@@ -87,6 +123,11 @@ export async function followRun(
       last = event.seq;
       isOver ||= event.type === 'finished' || event.runId !== runId;
       if (event.runId === runId) held.show(event);
+      if (event.type === 'user' && event.steer === true) {
+        const text = JSON.stringify(event.content);
+        const message = [...unread].find((one) => one.text === text);
+        if (message !== undefined) settle(message, true);
+      }
       if (!isOver) continue;
       held.end(outcomeOf(await openSession(store, sessionId), { sessionId, runId }));
       return true;
@@ -95,7 +136,10 @@ export async function followRun(
     if (isOver) held.refuse(noEnding(), options.runtime ?? systemRuntime);
     return isOver;
   });
-  return held;
+  void held.run.result.then(() => {
+    for (const message of unread) settle(message, false);
+  });
+  return { run: held.run, steer };
 }
 
 /**

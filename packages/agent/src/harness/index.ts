@@ -7,6 +7,7 @@
 
 export { askForVerdict, readVerdict } from '../interfaces/verdict.ts';
 export {
+  type FollowedRun,
   followRun,
   receiveRequests,
   type SharedRunOptions,

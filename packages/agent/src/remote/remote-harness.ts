@@ -96,7 +96,7 @@ class RemoteHarness implements Harness {
   }
 
   steer(content: string | readonly UserPart[]): boolean {
-    return this.#say('steer', { content: readUserContent(content) });
+    return this.#steer(readUserContent(content));
   }
 
   cancel(): boolean {
@@ -129,7 +129,7 @@ class RemoteHarness implements Harness {
       ids,
       {
         cancel: () => this.#cancel(run),
-        steer: (content) => this.#current === run && this.#say('steer', { content }),
+        steer: (content) => this.#current === run && this.#steer(content),
         decide: (approvalId, answer) => this.#current === run && this.#answer(approvalId, answer),
       },
       this.#runtime,
@@ -312,15 +312,25 @@ class RemoteHarness implements Harness {
     return this.#say('cancel', {});
   }
 
-  #say(path: string, body: unknown, onRefused?: (error: AgentError) => void): boolean {
+  /** Sends a request about the active run. `onEnd` learns whether the server has accepted it, or why not. */
+  #say(path: string, body: unknown, onEnd?: (isAccepted: boolean, error?: AgentError) => void): boolean {
     const run = this.#current;
     if (run === undefined) return false;
-    const send = () => this.#link.post(this.#path(path), { body });
+    let isAccepted = false;
+    const send = async () => {
+      await this.#link.post(this.#path(path), { body });
+      isAccepted = true;
+    };
     const sent = this.#sending.then(() => this.#untilAccepted(send, () => run.isOver));
     this.#sending = sent.then(() => {});
     // Later requests do not depend on the callback, and what it throws has no effect.
-    sent.then((error) => error !== undefined && onRefused?.(error)).catch(() => {});
+    sent.then((error) => onEnd?.(isAccepted, error)).catch(() => {});
     return true;
+  }
+
+  #steer(content: readonly UserPart[]): boolean {
+    const { onUnread } = this.#options;
+    return this.#say('steer', { content }, (isAccepted) => isAccepted || onUnread?.(content));
   }
 
   #answer(approvalId: string, answer: ApprovalDecision): boolean {
@@ -328,7 +338,7 @@ class RemoteHarness implements Harness {
     if (found?.hash === undefined) return false;
     const { approvalId: _, ...body } = found;
     const { onRefused } = this.#options;
-    return this.#say(`approvals/${approvalId}`, body, (error) => onRefused?.(approvalId, error));
+    return this.#say(`approvals/${approvalId}`, body, (_, error) => error && onRefused?.(approvalId, error));
   }
 
   /** Adds the hash of each request to its decision, so that it cannot allow anything else. */

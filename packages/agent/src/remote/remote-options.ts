@@ -4,6 +4,7 @@ import { harnessReaders } from '../harness/prompt-options.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { amount, callable, record, text, withMethods } from '../values/input.ts';
+import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 
 /** Options of `connectHarness`. */
@@ -20,6 +21,8 @@ export interface RemoteOptions extends HarnessConfig {
   readonly onBack?: (events: number) => void;
   /** Called when the server refuses a decision about an active run, which still waits for one. */
   readonly onRefused?: (approvalId: string, error: AgentError) => void;
+  /** Called with each message to the active run that the run has ended without. */
+  readonly onUnread?: (content: readonly UserPart[]) => void;
   /** Delays before a reconnect grow from base to max. Default 250 and 5,000 ms. */
   readonly back?: { readonly baseMs: number; readonly maxMs: number };
   /** Maximum time for which a run may send no events before it counts as failed, in milliseconds. Default 300,000. */
@@ -38,6 +41,7 @@ export const remoteOptions: Reader<RemoteOptions> = record<RemoteOptions>(
     onLost: callable,
     onBack: callable,
     onRefused: callable,
+    onUnread: callable,
     back: record({ baseMs: amount, maxMs: amount }, ['baseMs', 'maxMs']),
     patienceMs: amount,
     stopMs: amount,

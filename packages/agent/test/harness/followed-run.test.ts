@@ -54,18 +54,20 @@ async function waitingRun() {
   return { own, other, harness, run, runtime, approvalId };
 }
 
-/** Lets both processes look at the store until a run has ended. */
-async function untilEnded(run: Run, runtime: ReturnType<typeof fakeRuntime>) {
+/** Lets both processes look at the store until a promise is settled. */
+async function until<Value>(promise: Promise<Value>, runtime: ReturnType<typeof fakeRuntime>) {
   let isOver = false;
-  void run.result.then(() => {
+  void promise.then(() => {
     isOver = true;
   });
   while (!isOver) {
     await runtime.advance(250);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return await run.result;
+  return await promise;
 }
+
+const untilEnded = (run: Run, runtime: ReturnType<typeof fakeRuntime>) => until(run.result, runtime);
 
 test('another process decides an approval and steers, and sees how the run ends', async () => {
   const { other, run, runtime, approvalId } = await waitingRun();
@@ -81,6 +83,21 @@ test('another process decides an approval and steers, and sees how the run ends'
   expect(followed?.cancel()).toBe(false);
   await runtime.advance(1_000);
   expect(runtime.timers).toBe(0);
+});
+
+test('the sender of a message learns whether the run has received it or has ended without it', async () => {
+  const { own, other, run, runtime, approvalId } = await waitingRun();
+  const followed = await followRun(other, 's', { runtime });
+  const sent = ['First.', 'First.', ' '].map((text) => followed?.steer(text));
+  expect(await until(Promise.all(sent), runtime)).toEqual([true, true, false]);
+  run.decide(approvalId, { decision: 'allow' });
+  await run;
+  // The process that ran it looks no more.
+  const late = followed?.steer('Too late.');
+  await untilEnded(followed?.run as Run, runtime);
+  expect(await late).toBe(false);
+  expect(await followed?.steer('Much too late.')).toBe(false);
+  expect((await own.read('s')).filter(({ type }) => type === 'user')).toHaveLength(3);
 });
 
 test('another process cancels a run', async () => {

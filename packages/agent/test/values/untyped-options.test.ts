@@ -107,6 +107,7 @@ const calls: Readonly<Record<string, Call>> = {
       'onLost',
       'onBack',
       'onRefused',
+      'onUnread',
       'back',
       'patienceMs',
       'stopMs',
