@@ -1,11 +1,12 @@
 // biome-ignore-all lint/performance/useDomNodeTextContent: the tests check the text that a user sees.
 import type { Event } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { NextModel } from '@cobbler/server';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { plan, rig, scenePlay } from './rig.ts';
+import { plan, rig, scenePlaces, scenePlay } from './rig.ts';
 import { sceneAgent } from './scene.ts';
-import { idle, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
+import { idle, needsChromium, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -64,7 +65,8 @@ describe('what a run does, in the page', () => {
     expect((await words()).map((line) => line.trim())).toEqual(shown);
   });
 
-  test('moves nothing while it streams text and calls tools', async () => {
+  test('moves nothing while it streams text and calls tools', async (context) => {
+    needsChromium(context, 'report of layout shifts');
     const { page } = await scene();
     await page.evaluate(() => {
       const shifts: number[] = [];
@@ -159,6 +161,39 @@ describe('going back in the page', () => {
   });
 });
 
+describe('the first message in the page', () => {
+  test('is sent again in the same directory and with the default model, and a draft stays', async () => {
+    const refused = new AgentError({ kind: 'invalid', code: 'not_offered', message: 'Not offered.' });
+    const one = await rig({
+      places: scenePlaces(),
+      models: {
+        list: [{ name: 'other' }],
+        of: () => ({ model: 'default-1', efforts: [] }),
+        choose: () => Promise.reject(refused),
+        copy: () => undefined,
+      },
+    });
+    onTestFinished(() => one.close());
+    const { page } = await visit(one.address);
+    const folder = page.getByLabel('Directory of the listed and of new sessions');
+    await folder.selectOption('/home/ada/hats');
+    await page.getByText('What should be done in hats?').waitFor();
+    await say(page, 'say One.');
+    await stands(page, 'complete');
+    const from = sessionIn(page);
+    await folder.selectOption('');
+    await page.getByLabel('Message', { exact: true }).fill('A draft.');
+    await press(page, 'say One.', 'Edit');
+    await say(page, 'say Two.');
+    await page.waitForURL((url) => !url.pathname.endsWith(from));
+    await page.locator('.item.answer', { hasText: 'Two.' }).waitFor();
+    expect((await one.ask('GET', `/v1/sessions/${sessionIn(page)}`))['folder']).toBe('/home/ada/hats');
+    await page.goto(`${one.server.url}/s/${from}`);
+    await page.locator('.item.answer', { hasText: 'One.' }).waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('A draft.');
+  });
+});
+
 describe('the model of a session', () => {
   test('is chosen for the next run, before or in a session, and stays in copies', async () => {
     const chosen = new Map<string, NextModel>();
@@ -191,6 +226,19 @@ describe('the model of a session', () => {
     await model.selectOption('other');
     await say(page, 'slowly 5');
     await page.locator('.live').waitFor();
+    // With all its controls, the message field fits a narrow window.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const sides = await page
+      .locator('.composer, .composer-bar :is(select, button)')
+      .evaluateAll((all) =>
+        all.map((each) => each.getBoundingClientRect()).map(({ x, width }) => [x, x + width]),
+      );
+    expect(sides).toHaveLength(6);
+    const [outer = [], ...inner] = sides;
+    expect(Math.min(...inner.flat())).toBeGreaterThan(outer[0] ?? 0);
+    expect(Math.max(...inner.flat())).toBeLessThan(outer[1] ?? 0);
+    expect((await effort.boundingBox())?.width).toBeGreaterThan(50);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await model.selectOption('scene-model');
     await stands(page, 'complete');
     await say(page, 'say Three.');
@@ -213,15 +261,19 @@ describe('code in the page', () => {
   for (const colorScheme of ['light', 'dark'] as const)
     test(`has colors with enough contrast, loaded with the first block, and can be copied: ${colorScheme}`, async () => {
       const { page, complaints } = await scene({ colorScheme });
-      const loaded: string[] = [];
-      page.on('request', (request) => loaded.push(request.url()));
+      const loaded = async (): Promise<number> =>
+        await page.evaluate(
+          () =>
+            performance.getEntriesByType('resource').filter(({ name }) => name.includes('/highlight-'))
+              .length,
+        );
       await say(page, 'say No code.');
       await stands(page, 'complete');
-      expect(loaded.filter((url) => url.includes('/highlight-'))).toEqual([]);
+      expect(await loaded()).toBe(0);
       await say(page, 'raw ```js\nconst a = "<b>" + 1; // text\n```');
       await page.locator('.hljs-keyword').waitFor();
-      expect(loaded.filter((url) => url.includes('/highlight-'))).toHaveLength(1);
-      expect(await page.locator('pre code').innerText()).toBe('const a = "<b>" + 1; // text\n');
+      expect(await loaded()).toBe(1);
+      expect(await page.locator('pre code').textContent()).toBe('const a = "<b>" + 1; // text\n');
       const ratios = await page.locator('pre code span').evaluateAll((spans) => {
         const canvas = document.createElement('canvas').getContext('2d');
         const light = (color: string): number => {

@@ -12,7 +12,7 @@ import { ServerProcess } from '../../server/test/support/process.ts';
 import { longLog } from './long-log.ts';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';
-import { idle, logIn, visit, withBrowser } from './visitor.ts';
+import { idle, logIn, needsChromium, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -121,7 +121,8 @@ describe('the page [P16]', () => {
 
   test('shows Reconnecting within 2 s of a cut, then the number of missed events [P24]', {
     timeout: 120_000,
-  }, async () => {
+  }, async (test) => {
+    needsChromium(test, 'offline mode');
     const one = await rig();
     onTestFinished(() => one.close());
     const proxy = new CuttingProxy(one.server.url, () => undefined);
@@ -152,7 +153,8 @@ describe('the page [P16]', () => {
 
   test('shows the exact log after it was hidden for an hour', {
     timeout: 120_000,
-  }, async () => {
+  }, async (test) => {
+    needsChromium(test, 'clock to set');
     const one = await rig();
     onTestFinished(() => one.close());
     const { page } = await visit(one.address);

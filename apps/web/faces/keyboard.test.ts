@@ -159,6 +159,7 @@ describe('the settings of a user', () => {
       expect(await outline()).toBe('solid');
       await page.keyboard.press('Escape');
       await page.keyboard.press('p');
+      await page.getByRole('tab', { name: 'usage' }).waitFor();
       const colors = await page
         .getByRole('tab')
         .evaluateAll((tabs) =>

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/performance/useDomNodeTextContent: the test checks the text that a user sees.
 // Problems of users who knew only the address of the page.
 import { describe, expect, test } from 'vitest';
+import { browserName } from './browser.ts';
 import { say, scene, sessionIn, stands, withBrowser } from './visitor.ts';
 
 withBrowser();
@@ -21,7 +22,8 @@ describe('a new user of the page', () => {
     await expect.poll(() => page.evaluate(focused)).toBe('message');
   });
 
-  test('gets no automatic focus on a touch screen, so that no keyboard covers the page', async () => {
+  test('gets no automatic focus on a touch screen, so that no keyboard covers the page', async ({ skip }) => {
+    skip(browserName === 'webkit', 'WebKitGTK has no touch screen');
     const { page } = await scene({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
     await page.getByText('What should be done?').waitFor();
     expect(await page.evaluate(focused)).not.toBe('message');
@@ -41,7 +43,7 @@ describe('a new user of the page', () => {
 
   test('sees the same cost everywhere, also for a session with a cancelled run', async () => {
     const { page } = await scene();
-    await say(page, 'slowly 20');
+    await say(page, 'slowly 200');
     await page.locator('.live .prose').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await stands(page, 'cancelled');

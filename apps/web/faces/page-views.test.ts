@@ -45,6 +45,8 @@ describe('other features of the page', () => {
     await page.goto(`${one.server.url}/s/${from}#e2`);
     await page.locator('#e2.target').waitFor();
     expect(await page.locator('#e2').innerText()).toContain('One.');
+    // All of it is visible, and nothing in it is new.
+    await expect.poll(() => page.locator('.to-end').count()).toBe(0);
   });
 
   test('find text in messages and tool output, and sessions by their title', async () => {
@@ -59,9 +61,9 @@ describe('other features of the page', () => {
     await page.getByText('match 1 of 1').waitFor();
     await page.keyboard.press('Escape');
     await page.getByLabel('Search sessions').fill('nothing like it');
-    await page.getByText('No matching sessions.').waitFor();
+    await page.getByText('No matching titles.').waitFor();
     await page.getByLabel('Search sessions').fill('first');
-    expect(await page.locator('.session-row').count()).toBe(1);
+    expect(await page.locator('.session-row:not(.found)').count()).toBe(1);
   });
 
   test('attach and send an image and a text, and report an unsupported file', async () => {
@@ -177,6 +179,8 @@ describe('the page on a phone and in dark mode', () => {
 
   test('fits the screen, has large touch targets, and shows the changes in a tab', async () => {
     const { page } = await scene(phone);
+    const dock = await page.locator('.dock').boundingBox();
+    expect((dock?.y ?? 0) + (dock?.height ?? 0)).toBe(844);
     await say(page, 'fix it');
     await page.locator('.approval').waitFor();
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth);

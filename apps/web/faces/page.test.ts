@@ -149,15 +149,17 @@ describe('a conversation in the page', () => {
     await say(page, 'slowly 400 please');
     await page.locator('.live .prose').waitFor();
     await expect
-      .poll(async () => (await page.locator('.live .prose').innerText()).length)
+      .poll(async () => (await page.locator('.live .prose').innerText()).length, { timeout: 10_000 })
       .toBeGreaterThan(40);
     const begin = (await page.locator('.live .prose').innerText()).slice(0, 40);
     const tab = await context.newPage();
     await Promise.all([page.reload(), tab.goto(page.url())]);
     for (const late of [page, tab]) {
       await late.locator('.live .prose').first().waitFor();
+      await expect
+        .poll(async () => (await late.locator('.live').innerText()).startsWith(begin), { timeout: 10_000 })
+        .toBe(true);
       const text = await late.locator('.live').innerText();
-      expect(text.startsWith(begin)).toBe(true);
       expect(text.split(begin)).toHaveLength(2);
     }
     await page.getByRole('button', { name: 'Stop' }).click();

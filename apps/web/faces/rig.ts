@@ -1,6 +1,6 @@
 import type { Gate, Message, SessionStore } from '@cobbler/agent';
 import { AgentError, memoryStore } from '@cobbler/agent';
-import type { CobblerServer, ServerModels, SessionSettings } from '@cobbler/server';
+import type { CobblerServer, ServerModels, SessionPlaces, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore } from '@cobbler/server';
 import type { Line, Play } from './scene.ts';
 import { sceneAgent, sceneTools } from './scene.ts';
@@ -159,6 +159,22 @@ export const sceneGate: Gate = ({ toolName, arguments: given }) => {
   return { type: asks ? 'ask' : 'allow' };
 };
 
+/** Two directories, and a rule for each command. The rules that were saved are in `kept`. */
+export function scenePlaces(): SessionPlaces & { readonly kept: string[] } {
+  const folders = ['/home/ada/shoes', '/home/ada/hats'];
+  const chosen = new Map<string, string>();
+  const kept: string[] = [];
+  return {
+    kept,
+    open: async () => undefined,
+    folderOf: (id) => chosen.get(id) ?? folders[0],
+    folders: async () => folders,
+    choose: (id, folder) => void chosen.set(id, folder),
+    rulesFor: (_, request) => [`run_command(${String(request.arguments['command'])})`],
+    keepRule: async (_, rule) => void kept.push(rule),
+  };
+}
+
 export interface Rig {
   readonly server: CobblerServer;
   readonly store: SessionStore;
@@ -179,6 +195,7 @@ export async function rig(
     resumes?: boolean;
     approvalMs?: number;
     models?: ServerModels;
+    places?: SessionPlaces;
     settings?: (sessionId: string) => Partial<SessionSettings>;
   } = {},
 ): Promise<Rig> {
@@ -189,6 +206,7 @@ export async function rig(
     store,
     tokens,
     port: options.port ?? 0,
+    ...(options.places !== undefined && { places: options.places }),
     ...(options.models !== undefined && {
       models: options.models,
       place: () => ({ folder: 'shoes', permission: 'asks before edits and commands' }),

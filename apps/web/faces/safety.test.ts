@@ -107,10 +107,12 @@ describe('the page with untrusted text [P21]', () => {
         () => 'done',
         () => 'refused',
       );
-      return { results, owned: 'owned' in globalThis };
+      return { results, owned: 'owned' in globalThis, hasTypes: 'trustedTypes' in globalThis };
     });
     expect(tried.owned).toBe(false);
-    expect(tried.results).toMatchObject({ innerHTML: 'TypeError', script: 'TypeError', fetch: 'refused' });
+    // A browser without Trusted Types inserts raw HTML, but the policy still keeps its scripts from running.
+    const insertion = tried.hasTypes ? 'TypeError' : 'done';
+    expect(tried.results).toMatchObject({ innerHTML: insertion, script: insertion, fetch: 'refused' });
   });
 
   test('is served with a policy without exceptions, and cannot be framed', async () => {

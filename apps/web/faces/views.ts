@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { rig } from './rig.ts';
+import { rig, scenePlaces } from './rig.ts';
 import { allow, say, scene, visit } from './visitor.ts';
 
 /** Widths of a phone, a laptop and a large screen, in pixels. */
@@ -18,6 +18,21 @@ export const views: Readonly<Record<string, OpenView>> = {
     return (await visit(one.server.url, options)).page;
   },
   'a new session': async (options) => (await scene(options)).page,
+  'a choice of the model': async (options) => {
+    const of = () => ({ model: 'scene-model', efforts: ['low', 'high'] });
+    const models = {
+      list: [{ name: 'scene-model' }],
+      of,
+      choose: async () => undefined,
+      copy: () => undefined,
+    };
+    const one = await rig({ models, places: scenePlaces() });
+    onTestFinished(() => one.close());
+    const { page } = await visit(one.address, options);
+    await page.getByLabel('Effort of the next run').waitFor();
+    await openDrawer(page);
+    return page;
+  },
   'a conversation with an approval': async (options) => await asking(options),
   'a finished conversation': async (options) => {
     const page = await talked(options);

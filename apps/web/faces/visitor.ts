@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { TestContext } from 'vitest';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { browserName, openBrowser } from './browser.ts';
 import type { Rig } from './rig.ts';
@@ -13,6 +14,11 @@ export interface Visitor {
 }
 
 let browser: Browser | undefined;
+
+/** Skips a test, with the reason in the output, if only Chromium can show what it needs. */
+export function needsChromium({ skip }: TestContext, what: string): void {
+  skip(browserName !== 'chromium', `in ${browserName}, tests have no ${what}`);
+}
 
 /** Starts one browser for all tests of a file. */
 export function withBrowser(): void {

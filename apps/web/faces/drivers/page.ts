@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { keyCodes } from './key-codes.ts';
 import type { Wire, WireBrowser, WireContext } from './wire.ts';
 
 const require = createRequire(import.meta.url);
@@ -48,6 +49,7 @@ class DrivenContext {
   readonly #context: WireContext;
   readonly #options: BrowserContextOptions;
   #last: Wire | undefined;
+  #isClosed = false;
 
   constructor(context: WireContext, options: BrowserContextOptions) {
     this.#context = context;
@@ -70,28 +72,11 @@ class DrivenContext {
   }
 
   async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.#context.close();
   }
 }
-
-/** Codes of keys that have a name, from the standard of WebDriver. */
-const keyCodes: Readonly<Record<string, string>> = {
-  Backspace: '\uE003',
-  Tab: '\uE004',
-  Enter: '\uE006',
-  Shift: '\uE008',
-  Control: '\uE009',
-  Alt: '\uE00A',
-  Escape: '\uE00C',
-  Space: ' ',
-  End: '\uE010',
-  Home: '\uE011',
-  ArrowLeft: '\uE012',
-  ArrowUp: '\uE013',
-  ArrowRight: '\uE014',
-  ArrowDown: '\uE015',
-  Delete: '\uE017',
-};
 
 type InPage = string | ((argument: never) => unknown);
 
@@ -99,6 +84,7 @@ class DrivenPage {
   readonly #context: DrivenContext;
   readonly #wire: Wire;
   #url = 'about:blank';
+  #pointerAt = { x: 0, y: 0 };
   timeoutMs = 20_000;
 
   constructor(context: DrivenContext, wire: Wire) {
@@ -134,6 +120,13 @@ class DrivenPage {
   }
   async goBack(): Promise<void> {
     await this.#wire.back();
+  }
+  async waitForURL(isWanted: (url: URL) => boolean): Promise<void> {
+    const end = Date.now() + this.timeoutMs;
+    while (!isWanted(new URL(String(await this.evaluate('location.href'))))) {
+      if (Date.now() > end) throw new Error(`The page stays at ${this.#url} (after ${this.timeoutMs} ms)`);
+      await wait(20);
+    }
   }
   async waitForTimeout(ms: number): Promise<void> {
     await wait(ms);
@@ -203,6 +196,10 @@ class DrivenPage {
     move: async (x: number, y: number): Promise<void> => await this.#pointer(x, y, 0),
     click: async (x: number, y: number): Promise<void> => await this.#pointer(x, y, 1),
     dblclick: async (x: number, y: number): Promise<void> => await this.#pointer(x, y, 2),
+    wheel: async (deltaX: number, deltaY: number): Promise<void> => {
+      const scroll = { type: 'scroll', ...this.#pointerAt, deltaX, deltaY };
+      await this.#wire.act([{ type: 'wheel', id: 'wheel', actions: [scroll] }]);
+    },
   };
 
   async #pointer(x: number, y: number, clicks: number): Promise<void> {
@@ -210,7 +207,8 @@ class DrivenPage {
       { type: 'pointerDown', button: 0 },
       { type: 'pointerUp', button: 0 },
     ];
-    const move = { type: 'pointerMove', x: Math.round(x), y: Math.round(y), duration: 0 };
+    this.#pointerAt = { x: Math.round(x), y: Math.round(y) };
+    const move = { type: 'pointerMove', ...this.#pointerAt, duration: 0 };
     const actions = [move, ...Array.from({ length: clicks }, () => press).flat()];
     await this.#wire.act([{ type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions }]);
   }
@@ -344,6 +342,18 @@ class DrivenLocator {
       }`,
       text,
     );
+  }
+  async selectOption(value: string): Promise<void> {
+    await this.evaluate(
+      `(one, value) => {
+        one.value = value;
+        one.dispatchEvent(new Event('change', { bubbles: true }));
+      }`,
+      value,
+    );
+  }
+  async check(): Promise<void> {
+    if ((await this.evaluate('(one) => one.checked')) !== true) await this.click();
   }
   async setInputFiles(files: readonly { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
     const given = files.map(({ name, mimeType, buffer }) => [name, mimeType, [...buffer]]);

@@ -32,6 +32,8 @@ export interface GivenMessage {
   readonly seq?: number;
 }
 
+const nothing: Required<Omit<GivenMessage, 'seq'>> = { text: '', attached: [] };
+
 /** The field for a message. Its content survives a reload of the page. */
 export function Composer(props: ComposerProps): VNode {
   const { name, isNew, isRunning, isWaiting, isStopping, say, stop, warn, given, endEdit, picker } = props;
@@ -39,18 +41,20 @@ export function Composer(props: ComposerProps): VNode {
   const { attached, setAttached, attach } = useAttachments(warn);
   const field = useRef<HTMLTextAreaElement>(null);
   /** What the user had typed before editing another message. */
-  const kept = useRef<Required<Omit<GivenMessage, 'seq'>>>({ text: '', attached: [] });
+  const kept = useRef(nothing);
+  const show = (message: typeof nothing) => {
+    setText(message.text);
+    setAttached(message.attached);
+  };
   useFitting(field, text);
   useEffect(() => {
     if (given === undefined) return;
     kept.current = { text, attached };
-    setText(given.text);
-    setAttached(given.attached ?? attached);
+    show({ text: given.text, attached: given.attached ?? attached });
     field.current?.focus();
   }, [given]);
   const cancelEdit = () => {
-    setText(kept.current.text);
-    setAttached(kept.current.attached);
+    show(kept.current);
     endEdit();
   };
   useLayoutEffect(() => {
@@ -61,13 +65,11 @@ export function Composer(props: ComposerProps): VNode {
     if (content.length === 0) return;
     if (JSON.stringify(content).length > maxBytes)
       return warn('The message is too large: the limit is 1 MB. Shorten it or remove an attachment.');
-    setText('');
-    setAttached([]);
+    show(given?.seq === undefined ? nothing : kept.current);
     try {
       await say(content);
     } catch {
-      setText(text);
-      setAttached(attached);
+      show({ text, attached });
     }
   };
   return (
@@ -168,7 +170,7 @@ function ComposerBar({ isSteering, canStop, isStopping, isEmpty, stop, attach, p
       </span>
       {canStop && (
         <button type="button" class="stop" disabled={isStopping} onClick={stop}>
-          <Icon name="stop" /> {isStopping ? 'Stopping…' : 'Stop'}
+          <Icon name="stop" /> <span class="words">{isStopping ? 'Stopping…' : 'Stop'}</span>
         </button>
       )}
       <button type="submit" class="primary" disabled={isEmpty}>

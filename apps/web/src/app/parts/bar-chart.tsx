@@ -33,7 +33,7 @@ export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
         <line x1="0" y1="0.5" x2={width} y2="0.5" class="grid" />
         <line x1="0" y1={height / 2} x2={width} y2={height / 2} class="grid" />
         {bars.map(({ key, values, words }, index) => (
-          <a key={key} class="bar" href={`#e${key}`} tabIndex={-1}>
+          <a key={key} class="bar" href={`#e${key}`} tabindex={-1}>
             <title>{words}</title>
             <rect x={index * step} y="0" width={step} height={height} class="touch" />
             {stacked(values, top).map(({ y, h }, part) => (

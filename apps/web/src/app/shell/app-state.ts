@@ -73,8 +73,11 @@ export class AppState extends Observable {
   }
 
   /** Creates a session with the chosen model. Returns its id. */
-  async create(chosen: ModelChange = this.#chosen): Promise<string> {
-    const { id } = await api.create(crypto.randomUUID(), this.list.folder);
+  async create(
+    chosen: ModelChange = this.#chosen,
+    folder: string | undefined = this.list.folder,
+  ): Promise<string> {
+    const { id } = await api.create(crypto.randomUUID(), folder);
     if (Object.keys(chosen).length > 0) await api.choose(id, chosen);
     return id;
   }
@@ -129,10 +132,8 @@ export class AppState extends Observable {
   async resend(seq: number, content: readonly UserPart[]): Promise<void> {
     const { model } = this;
     if (model === undefined) return;
-    const { next } = model;
     await this.attempt(async () => {
-      const chosen = next === undefined ? {} : { model: next.model, effort: next.effort ?? null };
-      this.begin(seq > 1 ? (await api.fork(model.id, seq - 1)).id : await this.create(chosen));
+      this.begin(seq > 1 ? (await api.fork(model.id, seq - 1)).id : await this.#createLike(model));
       await this.model?.say(content);
       await this.list.refresh();
       this.warn(
@@ -140,6 +141,16 @@ export class AppState extends Observable {
         'plain',
       );
     });
+  }
+
+  /** Creates a session with the directory and the model of another one. Returns its id. */
+  async #createLike({ id, next }: SessionModel): Promise<string> {
+    const { folder } = await api.session(id);
+    const first = this.setup?.next;
+    // The default model may have a name that users cannot choose.
+    const isDefault = next?.model === first?.model && next?.effort === first?.effort;
+    const chosen = next === undefined || isDefault ? {} : { model: next.model, effort: next.effort ?? null };
+    return await this.create(chosen, folder);
   }
 
   /** Renames the open session; if the title is empty, it is reset to the start of the first prompt. */

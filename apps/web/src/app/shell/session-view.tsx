@@ -67,7 +67,7 @@ export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
       {model !== undefined && <PhoneTabs app={app} />}
       <div class="talk">
         {model === undefined ? (
-          <EmptyState setup={app.setup} choose={(text) => setGiven({ text })} />
+          <EmptyState setup={app.setup} folder={list.folder} choose={(text) => setGiven({ text })} />
         ) : (
           <SessionConversation app={app} model={model} actions={actions} />
         )}
@@ -275,12 +275,15 @@ const examples: readonly (readonly [string, (folder: string) => string])[] = [
 
 interface EmptyProps {
   readonly setup: Setup | undefined;
+  /** The chosen directory. */
+  readonly folder: string | undefined;
   readonly choose: (text: string) => void;
 }
 
 /** The start of a new session. */
-function EmptyState({ setup, choose }: EmptyProps): VNode {
-  const { folder, permission } = setup ?? {};
+function EmptyState({ setup, folder: chosen, choose }: EmptyProps): VNode {
+  const folder = chosen?.split('/').at(-1) ?? setup?.folder;
+  const { permission } = setup ?? {};
   const place = folder === undefined ? 'this project' : visibleText(folder, 'name');
   return (
     <div class="empty">

@@ -171,7 +171,7 @@ interface SessionRowProps {
 function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
   const { id, title, status, updatedAt, usd, folder, model } = entry;
   const place = folder?.split('/').at(-1) ?? '';
-  const facts = [place, model ?? '', usd === undefined || usd === 0 ? '' : money(usd)];
+  const facts = [place, model ?? ''];
   const state = stateMarks[status];
   return (
     <li>
@@ -184,6 +184,7 @@ function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
         <span class="where" title={folder}>
           {facts.flatMap((fact) => (fact === '' ? [] : visibleText(fact, 'name'))).join(' · ')}
         </span>
+        <span class="when cost">{usd === undefined || usd === 0 ? '' : money(usd)}</span>
       </PageLink>
     </li>
   );

@@ -46,7 +46,8 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
     }
   };
   const card = useRef<HTMLElement>(null);
-  const isSettled = useSettled(`${isSeen}`);
+  const [ruleView, setRuleView] = useState('');
+  const isSettled = useSettled(`${isSeen} ${ruleView}`);
   const isBlocked = isSending || !isSettled;
   useApprovalKeys({
     y: () => void send('allow'),
@@ -54,19 +55,7 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
     n: () => void send('deny'),
     e: () => setDenying(approval?.limit === undefined),
   });
-  useEffect(() => {
-    // A user who is typing keeps the focus; otherwise the keys of the card work immediately.
-    if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
-  }, []);
-  useEffect(() => {
-    // The focus of a button that was replaced.
-    if (document.activeElement === document.body) card.current?.focus({ preventScroll: true });
-  }, [isSeen]);
-  useLayoutEffect(() => {
-    const { current } = card;
-    // Otherwise the focus would be lost after the decision.
-    return () => void (current?.contains(document.activeElement) === true && focusMessage());
-  }, []);
+  useCardFocus(card, isSeen);
   if (approval === undefined || proposal === undefined) return null;
   const limit = approval.limit && limitQuestion(approval.limit);
   return (
@@ -136,7 +125,8 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
       {!isLate && !isDenying && proposal.isWhole && isSeen && limit === undefined && (
         <RuleList
           rules={() => rules(approval.approvalId)}
-          isSending={isSending}
+          isBlocked={isBlocked}
+          changed={setRuleView}
           keep={(rule) => void send('allow', undefined, rule)}
         />
       )}
@@ -146,23 +136,28 @@ export function ApprovalCard({ call, others, answer, rules, resume }: ApprovalPr
 
 interface RuleListProps {
   readonly rules: () => Promise<readonly string[]>;
-  readonly isSending: boolean;
+  readonly isBlocked: boolean;
+  /** Called when the list appears, opens or closes, because this moves all buttons. */
+  readonly changed: (view: 'closed' | 'open') => void;
   readonly keep: (rule: string) => void;
 }
 
 /** The rules that can be saved with the decision, each shown completely before it is. */
-function RuleList({ rules, isSending, keep }: RuleListProps): VNode | null {
+function RuleList({ rules, isBlocked, changed, keep }: RuleListProps): VNode | null {
   const [offered, setOffered] = useState<readonly string[]>([]);
   // Without them, the call can still be allowed once. Each approval has its own card.
   useEffect(() => void rules().then(setOffered, () => undefined), []);
+  useLayoutEffect(() => {
+    if (offered.length > 0) changed('closed');
+  }, [offered]);
   if (offered.length === 0) return null;
   return (
-    <details class="rules">
+    <details class="rules" onToggle={({ currentTarget }) => changed(currentTarget.open ? 'open' : 'closed')}>
       <summary>Always allow…</summary>
       {offered.map((rule) => (
         <div key={rule}>
           <pre class="command">{visibleText(rule)}</pre>
-          <button type="button" disabled={isSending} onClick={() => keep(rule)}>
+          <button type="button" disabled={isBlocked} onClick={() => keep(rule)}>
             Save this rule and allow
           </button>
         </div>
@@ -191,6 +186,23 @@ function useSeenToEnd(box: RefObject<HTMLElement | null>): boolean {
     };
   }, [box]);
   return isSeen;
+}
+
+/** Gives the focus to the card when it appears, and to the message afterwards. */
+function useCardFocus(card: RefObject<HTMLElement | null>, isSeen: boolean): void {
+  useEffect(() => {
+    // A user who is typing keeps the focus; otherwise the keys of the card work immediately.
+    if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => {
+    // The focus of a button that was replaced.
+    if (document.activeElement === document.body) card.current?.focus({ preventScroll: true });
+  }, [isSeen]);
+  useLayoutEffect(() => {
+    const { current } = card;
+    // Otherwise the focus would be lost after the decision.
+    return () => void (current?.contains(document.activeElement) === true && focusMessage());
+  }, []);
 }
 
 function showMore(body: HTMLElement | null): void {

@@ -45,7 +45,7 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
           }}
         />
       )}
-      <Scroller count={view.items.length} mark={model.version} name={model.id}>
+      <Scroller count={view.items.length} isLoaded={model.isLoaded} mark={model.version} name={model.id}>
         <WindowList
           things={view.items}
           height={height}
@@ -127,6 +127,8 @@ function OutgoingView({ outgoing }: { readonly outgoing: OutgoingMessage }): VNo
 interface ScrollerProps {
   /** Number of items, for counting those added since the user scrolled away. */
   readonly count: number;
+  /** False until all stored items are there. */
+  readonly isLoaded: boolean;
   /** Changes whenever there may be new content. */
   readonly mark: unknown;
   /** The name of the conversation; another one starts at its end. */
@@ -138,10 +140,11 @@ interface ScrollerProps {
 const near = 48;
 
 /** A scroll container that follows the end while the user is there. */
-function Scroller({ count, mark, name, children }: ScrollerProps): VNode {
+function Scroller({ count, isLoaded, mark, name, children }: ScrollerProps): VNode {
   const ref = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const seen = useRef(count);
+  const wasLoaded = useRef(isLoaded);
   const [isAway, setAway] = useState(false);
   const toEnd = () => {
     const element = ref.current;
@@ -155,14 +158,19 @@ function Scroller({ count, mark, name, children }: ScrollerProps): VNode {
     setAway(!isAtEnd.current);
     follow();
   }, [name]);
-  useLayoutEffect(follow, [mark]);
+  useLayoutEffect(() => {
+    follow();
+    // Without this, a conversation that fits would offer to scroll to its end.
+    if (isLoaded) onScroll();
+  }, [mark]);
   useEffect(() => {
     const observer = new ResizeObserver(follow);
     for (const element of [ref.current, ref.current?.firstElementChild])
       if (element) observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  if (isAtEnd.current) seen.current = count;
+  if (isAtEnd.current || !wasLoaded.current) seen.current = count;
+  wasLoaded.current = isLoaded;
   const onScroll = () => {
     const element = ref.current;
     if (element === null) return;
