@@ -56,7 +56,6 @@ export {
   readListOptions,
   readOrigin,
   readRetention,
-  readSearchQuery,
   readShareLevel,
   readWriter,
 } from './store-arguments.ts';

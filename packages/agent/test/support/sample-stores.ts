@@ -25,7 +25,6 @@ export const storeSamples: Readonly<Record<string, Sample>> = {
     { pollMs: 1_000_000 },
   ],
   followRun: () => [sqliteStore(newFile()), 'session-1', { pollMs: 1_000_000 }],
-  readSearchQuery: () => [{ words: 'go', limit: 2 }],
   readShareLevel: () => ['read'],
   changedShares: () => [[{ user: 'ann', may: 'read' }], 'ann', 'use'],
 };
