@@ -52,7 +52,7 @@ const config: Options = {
   minify: true,
   plugins: [
     nodeRequire,
-    groupedFiles(['main', 'parse'], { task: ['run', 'claude', 'sqlite-store'], talk: ['chat'] }),
+    groupedFiles(['main', 'parse', 'version'], { task: ['run', 'claude', 'sqlite-store'], talk: ['chat'] }),
   ],
   esbuildPlugins: [process, docsPages, clientsWithoutFetch, notices('NOTICES.txt')],
   esbuildOptions(options) {
