@@ -126,7 +126,10 @@ function renamed(code: string, numbers: ReadonlyMap<string, number>, target?: st
 
 /** Returns the names in the export of a file: as it exports them with their numbers, or the other way round. */
 function exportsOf(code: string, number: number, isOwn: boolean): string {
-  return namesIn(lastExport.exec(code)?.[1] ?? '')
+  const names = namesIn(lastExport.exec(code)?.[1] ?? '');
+  if (names.length === 0 && !isOwn)
+    throw new Error('A command exports nothing. Do not run two builds of the CLI at the same time.');
+  return names
     .map(([name, alias]) =>
       isOwn ? `${name} as ${numbered(alias, number)}` : `${numbered(alias, number)} as ${alias}`,
     )
