@@ -24,7 +24,9 @@ export function groupedFiles(
   return {
     name: 'grouped-files',
     async buildEnd() {
-      const folder = join(import.meta.dirname, 'dist');
+      // A list of the parts of each file knows only the files that esbuild has made.
+      if (this.options.metafile === true) return;
+      const folder = this.options.outDir;
       const done = closure(readFiles(folder), first);
       for (const [name, roots] of Object.entries(groups)) {
         const files = readFiles(folder);
