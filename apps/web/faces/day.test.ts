@@ -211,7 +211,7 @@ test('a day of work in a project of 300 files', { timeout: 600_000 }, async () =
   await screens.page('streaming', page);
   await me.terminal.until('word119');
 
-  // The second person works in a session of their own, and the terminal goes on.
+  // The second person works in a session of their own, while the first one continues in the terminal.
   await page.getByRole('button', { name: 'New', exact: true }).click();
   await screens.page('new session', page);
   await say(page, '2. Which tests of the prices fail?');

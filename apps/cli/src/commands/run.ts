@@ -196,7 +196,7 @@ async function work(order: ParsedRun, io: Io): Promise<number> {
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
 }
 
-/** Records the settings of the session. For a job, returns how it hears that it shall stop. */
+/** Records the settings of the session. For a job, returns what tells it to stop. */
 async function note(
   { chosen, flags, settings, recordReplay }: ParsedRun,
   folder: string,

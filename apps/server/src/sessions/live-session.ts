@@ -192,10 +192,6 @@ export class LiveSession {
     }
     // While a run is active, this one is refused or only passes on decisions.
     const isNew = this.#run === undefined;
-    if (this.#isOutdated && isNew && this.#startsFor.length === 0) {
-      this.#isOutdated = false;
-      ({ harness: this.#harness, user: this.#user } = this.#open());
-    }
     if (isNew) {
       const max = token?.runningSessions ?? Infinity;
       if (token !== undefined && user === userOf(token) && this.#runsOf(user) >= max) {
