@@ -1,10 +1,10 @@
-import type { LiveReply } from '@cobbler/agent/testing';
+import type { LiveReply, ScriptAnswer } from '@cobbler/agent/testing';
 import { framesOf, LiveStream, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
-/** Streams a response in `count` chunks, one every `everyMs` milliseconds. */
-export function slowly(text: string, count: number, everyMs: number): LiveReply {
-  const answer = scriptResponse([text], { model: 'claude-test' });
+/** Streams a response in `count` chunks, one every `everyMs` milliseconds. A string is the text of the response. */
+export function slowly(given: string | ScriptAnswer, count: number, everyMs: number): LiveReply {
+  const answer = typeof given === 'string' ? scriptResponse([given], { model: 'claude-test' }) : given;
   const frames = framesOf(replies(answer, { steps: responseSteps(answer, count) }), claudeTesting);
   const stream = new LiveStream();
   let timer: NodeJS.Timeout | undefined;

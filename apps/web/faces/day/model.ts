@@ -1,16 +1,8 @@
 import type { MockReply, ReadRequest } from '@cobbler/agent/testing';
-import {
-  callBlock,
-  framesOf,
-  LiveStream,
-  replies,
-  responseSteps,
-  scriptResponse,
-  serveLoopback,
-  wireServer,
-} from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { onTestFinished } from 'vitest';
+import { slowly } from '../../../cli/faces/slow-answer.ts';
 
 type Call = readonly [name: string, input: Readonly<Record<string, unknown>>];
 
@@ -180,19 +172,7 @@ function replyOf({ text = '', calls = [], paceMs }: Turn): MockReply {
     model: 'claude-haiku-4-5',
     usage: { inputTokens: 4000, outputTokens: 120, cacheReadTokens: 3000 },
   });
-  if (paceMs === undefined) return replies(answer);
-  const frames = framesOf(replies(answer, { steps: responseSteps(answer, 120) }), claudeTesting);
-  const stream = new LiveStream();
-  let timer: NodeJS.Timeout | undefined;
-  const send = (index: number) => {
-    const frame = frames[index];
-    if (frame === undefined) return stream.end();
-    stream.send(frame);
-    timer = setTimeout(() => send(index + 1), paceMs);
-  };
-  send(0);
-  void stream.left.then(() => clearTimeout(timer));
-  return { type: 'live', stream };
+  return paceMs === undefined ? replies(answer) : slowly(answer, 120, paceMs);
 }
 
 const key = 'sk-ant-test-0123456789abcdefghij';
