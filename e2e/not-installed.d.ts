@@ -3,6 +3,10 @@
 
 declare module '@sparticuz/chromium';
 
+declare module 'axe-core';
+
+declare module 'lighthouse';
+
 declare module 'miniflare' {
   export const convertV4MiniflareOptions, Log, LogLevel, Miniflare, Request;
   export type Miniflare = typeof Miniflare;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { taskNames, tasks } from '../tasks.mjs';
@@ -32,6 +32,25 @@ describe('the named tasks', () => {
     expect(stderr).toMatch(message);
     expect(status).toBe(1);
   });
+});
+
+test('the types of a fresh clone check: packages that only a suite installs are declared', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const declared = read('e2e/not-installed.d.ts');
+  const installed = Object.keys(JSON.parse(read('package.json')).devDependencies);
+  const missing = globSync(['e2e/*/package.json', 'apps/*/faces/package.json'], { cwd: root }).flatMap(
+    (path) => {
+      const own = Object.keys(JSON.parse(read(path)).dependencies ?? {});
+      const only = own.filter((name) => !installed.includes(name) && !name.startsWith('@anthropic-ai/'));
+      const files = globSync(`${dirname(path)}/**/*.ts`, { cwd: root, exclude: ['**/node_modules/**'] });
+      const texts = files.map(read);
+      return only.filter(
+        (name) =>
+          texts.some((text) => text.includes(`from '${name}'`)) && !declared.includes(`module '${name}'`),
+      );
+    },
+  );
+  expect(missing).toEqual([]);
 });
 
 describe('npm run verify', () => {
