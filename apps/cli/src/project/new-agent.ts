@@ -1,5 +1,5 @@
-import { cpSync, existsSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { cpSync, existsSync, renameSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import type { RawOptions } from '../config/run-flags.ts';
 import { packageRoot } from '../package-root.ts';
 import { jsonLine } from '../terminal/escape.ts';
@@ -29,6 +29,9 @@ export function newAgent(
   if (existsSync(folder))
     throw new UsageError(`${folder} already exists.`, 'Choose another name: cobbler new agent NAME');
   cpSync(new URL('templates/agent/', packageRoot), folder, { recursive: true, errorOnExist: true });
+  const tool = join(folder, 'tools/count_words.ts');
+  // A package that contains TypeScript claims to have types.
+  renameSync(`${tool}.txt`, tool);
   const next = [
     `cobbler --agent ${name} "How many words are in: to be or not to be"`,
     `cobbler dev ${name}`,
