@@ -9,7 +9,7 @@ import type { EnvelopeBytes } from './request/envelope-bytes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { OpenFraming } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
-import type { Wire } from './wire/wire.ts';
+import type { Credentials, Wire } from './wire/wire.ts';
 
 /** The dependencies and settings that all requests of an agent share. */
 export interface ProviderContext {
@@ -42,6 +42,8 @@ export interface Attempt {
   readonly attempts: number;
   /** Tokens of the failed attempts. */
   readonly wasted: Usage;
+  /** The credentials that the service rejected, once there were such. */
+  readonly rejected?: Credentials | undefined;
 }
 
 /** An attempt without a response. */
@@ -52,6 +54,8 @@ export interface FailedAttempt {
   /** Tokens that the service reported or must have used. */
   readonly wasted: Usage;
   readonly sent: boolean;
+  /** The credentials of the wire's `authorize` that the request was sent with. */
+  readonly credentials: Credentials | undefined;
   /**
    * True if retries are limited by number instead of time: the response had started, so the service may charge for it,
    * or the host name cannot be resolved, so the URL may be wrong.

@@ -5,6 +5,7 @@ import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Attempt, FailedAttempt } from './attempt.ts';
 import type { ResolvedEndpoint } from './http/address.ts';
 import { joinBytes, lengthOf } from './http/bytes.ts';
+import { authorizeRequest } from './http/credentials.ts';
 import { ErrorBodyReader } from './http/error-body.ts';
 import type { Headers } from './http/headers.ts';
 import { lateError } from './http/timeouts.ts';
@@ -13,8 +14,10 @@ import { refusal } from './response/error-response.ts';
 import { connectionError, faultError } from './response/fault.ts';
 import type { BodyReader, PayloadSink } from './wire/framing.ts';
 import { accepts } from './wire/framing.ts';
+import { OutgoingRequest } from './wire/outgoing-request.ts';
 import { holdsData, MalformedPayload } from './wire/payload.ts';
-import type { RawResponse, TransportRequest } from './wire/transport.ts';
+import type { RawResponse } from './wire/transport.ts';
+import type { Credentials } from './wire/wire.ts';
 
 /** Maximum time to wait for usage after the end of a response, in milliseconds. */
 const afterEndMs = 1_000;
@@ -42,6 +45,8 @@ export class HttpExchange implements PayloadSink {
   readonly #attempt: Attempt;
   readonly #reject: (failed: FailedAttempt) => void;
   #link: LazyAbortSignal | undefined;
+  #isSent = false;
+  #credentials: Credentials | undefined;
   /** The response that is being received, and the reader of its body. */
   #assembly: Assembly | undefined;
   #body: BodyReader | undefined;
@@ -90,30 +95,49 @@ export class HttpExchange implements PayloadSink {
   #send(endpoint: ResolvedEndpoint): void {
     if (this.#phase === 'over') return;
     this.#endpoint = endpoint;
+    const { envelope, service } = this.#attempt;
+    if (envelope.sent?.endpoint !== endpoint.headers) {
+      // A transport recognizes them, because they seldom change.
+      const headers = Object.freeze({ ...service.headers, ...endpoint.headers, ...envelope.headers });
+      envelope.sent = { endpoint: endpoint.headers, headers };
+    }
+    if (service.wire.authorize === undefined) this.#post(endpoint.url, envelope.sent.headers);
+    else void this.#authorize(endpoint, envelope.sent.headers);
+  }
+
+  #post(url: string, headers: Headers): void {
     const onError = (error: unknown) => this.#broken('Connecting to', error);
     const { envelope, body, service } = this.#attempt;
     const { wire } = service;
+    this.#isSent = true;
     try {
-      if (envelope.sent?.endpoint !== endpoint.headers) {
-        // A transport recognizes them, because they seldom change.
-        const headers = Object.freeze({ ...service.headers, ...endpoint.headers, ...envelope.headers });
-        envelope.sent = { endpoint: endpoint.headers, headers };
-      }
       let answer: Promise<RawResponse>;
       if (wire.send === undefined) {
-        const request = new OutgoingRequest(endpoint.url, envelope.sent.headers, body);
+        const request = new OutgoingRequest(url, headers, body);
         this.#link = request;
         answer = service.transport(request);
       } else {
         this.#link = new LazyAbortSignal();
         const { signal } = this.#link;
         // The vendor's client adds the headers of the endpoint.
-        const headers = { ...service.headers, ...envelope.headers };
-        answer = wire.send(joinBytes(body), { signal, headers });
+        answer = wire.send(joinBytes(body), { signal, headers: { ...service.headers, ...envelope.headers } });
       }
       answer.then((response) => this.#onResponse(response), onError);
     } catch (error) {
       onError(error);
+    }
+  }
+
+  async #authorize(endpoint: ResolvedEndpoint, headers: Headers): Promise<void> {
+    this.#link = new LazyAbortSignal();
+    try {
+      const asked = await authorizeRequest(this.#attempt, endpoint, headers, this.#link);
+      if (this.#phase === 'over') return;
+      this.#credentials = asked.credentials;
+      this.#endpoint = asked.endpoint;
+      this.#post(endpoint.url, asked.headers);
+    } catch (error) {
+      this.#fail(AgentError.from(error));
     }
   }
 
@@ -361,7 +385,14 @@ export class HttpExchange implements PayloadSink {
     const hasStarted = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
     const counted = hasStarted || likelyWrong.has(error.cause?.code ?? '');
     this.#finish();
-    this.#reject({ error: clean, retry, wasted, sent: this.#link !== undefined, counted });
+    this.#reject({
+      error: clean,
+      retry,
+      wasted,
+      sent: this.#isSent,
+      credentials: this.#credentials,
+      counted,
+    });
   }
 
   #finish(): void {
@@ -376,28 +407,5 @@ export class HttpExchange implements PayloadSink {
       this.#response?.close();
       this.#link?.ask();
     }
-  }
-}
-
-/** A transport that wraps another may copy the request with other headers, and a spread copies only own properties. */
-const ownSignal: PropertyDescriptor = {
-  ...Object.getOwnPropertyDescriptor(LazyAbortSignal.prototype, 'signal'),
-  enumerable: true,
-};
-
-/** A request as a transport gets it, and the signal that gives it up. */
-class OutgoingRequest extends LazyAbortSignal implements TransportRequest {
-  readonly url: string;
-  readonly headers: Headers;
-  readonly body: readonly Uint8Array[];
-  readonly whenGivenUp: NonNullable<TransportRequest['whenGivenUp']>;
-
-  constructor(url: string, headers: Headers, body: readonly Uint8Array[]) {
-    super();
-    this.url = url;
-    this.headers = headers;
-    this.body = body;
-    this.whenGivenUp = (listener) => this.listen(listener);
-    Object.defineProperty(this, 'signal', ownSignal);
   }
 }

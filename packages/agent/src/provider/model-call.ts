@@ -41,18 +41,27 @@ async function askAgain(
   try {
     const { failures = 0, counted = 0, since = runtime.monotonic() } = before;
     const account = { failures: failures + 1, counted: counted + (failed.counted ? 1 : 0), since };
+    const expired = expiredCredentials(call, failed);
     const next = {
       ...call,
       attempts: call.attempts + (failed.sent ? 1 : 0),
       wasted: addUsage(call.wasted, failed.wasted),
+      rejected: expired ?? call.rejected,
     };
-    const plan = await pauseBefore(next, failed, account);
-    emitRetry(call, failed.error, account.failures, plan);
-    await pause(runtime, plan.delayMs, owner.stop);
+    if (expired === undefined) {
+      const plan = await pauseBefore(next, failed, account);
+      emitRetry(call, failed.error, account.failures, plan);
+      await pause(runtime, plan.delayMs, owner.stop);
+    }
     new HttpExchange(next, (again) => void askAgain(next, again, account)).start(runtime.monotonic());
   } catch (error) {
     owner.reject(error);
   }
+}
+
+/** Returns the credentials to replace at once. A call replaces them once, because the service may reject the next too. */
+function expiredCredentials({ rejected }: ModelCall, { error, credentials }: FailedAttempt) {
+  return error.kind === 'auth' && rejected === undefined ? credentials : undefined;
 }
 
 /** Returns the delay before the next attempt; throws if there is none. */

@@ -117,6 +117,7 @@ const samples: Readonly<Record<string, Sample>> = {
   toolOutput: () => [{ content: 'Seen.', isError: false, summary: 'One.' }],
   userMessage: () => ['Hello.'],
 
+  cachedCredentials: () => [async () => ({ headers: {} }), fakeRuntime()],
   checkSchema: () => [schema, { a: 'b' }],
   cleanKey: () => [' key '],
   hasSearched: () => [[{ type: 'text', text: 'Rain.' }]],

@@ -20,6 +20,7 @@ const toolFunctions = [
   'fromFlatTool().execute',
 ];
 const transports = [
+  'cachedCredentials()',
   'withBatches().transport',
   'fetchTransport()',
   'platformTransport()',

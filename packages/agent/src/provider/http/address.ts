@@ -1,5 +1,5 @@
 import { AgentError } from '../../values/errors.ts';
-import type { Endpoint, Wire } from '../wire/wire.ts';
+import type { Credentials, Endpoint, Wire } from '../wire/wire.ts';
 import type { Headers } from './headers.ts';
 import { joinHeaders } from './headers.ts';
 import type { Redactor } from './redact.ts';
@@ -11,6 +11,7 @@ export interface ResolvedEndpoint {
   /** Host and port for messages, without path or credentials. */
   readonly host: string;
   readonly headers: Headers;
+  readonly secrets: readonly string[];
   readonly redactor: Redactor;
 }
 
@@ -54,17 +55,24 @@ async function lookUp(endpoint: () => Promise<Endpoint>): Promise<ResolvedEndpoi
 }
 
 function readyAddress(endpoint: Endpoint): ResolvedEndpoint {
-  const redactor = createRedactor([
-    ...(endpoint.secrets ?? []),
-    ...secretsInHeaders(endpoint.headers),
-    ...secretsInUrl(endpoint.url),
-  ]);
+  const secrets = [...secretsOf(endpoint), ...secretsInUrl(endpoint.url)];
   return {
     url: endpoint.url,
     host: hostOf(endpoint.url),
     headers: joinHeaders(endpoint.headers),
-    redactor,
+    secrets,
+    redactor: createRedactor(secrets),
   };
+}
+
+/** Returns the endpoint for an attempt with these credentials, whose secrets it hides too. */
+export function withCredentials(endpoint: ResolvedEndpoint, credentials: Credentials): ResolvedEndpoint {
+  const secrets = [...endpoint.secrets, ...secretsOf(credentials)];
+  return { ...endpoint, secrets, redactor: createRedactor(secrets) };
+}
+
+function secretsOf({ secrets = [], headers }: Credentials): string[] {
+  return [...secrets, ...secretsInHeaders(headers)];
 }
 
 function hostOf(url: string): string {

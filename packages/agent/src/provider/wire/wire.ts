@@ -13,6 +13,28 @@ export interface Endpoint {
   readonly secrets?: readonly string[];
 }
 
+/** Headers that prove to the service who sends a request, such as a token or a signature. */
+export interface Credentials {
+  /** Override all other headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Strings that must never appear in an error. Those of well-known headers, such as `authorization`, are secrets anyway. */
+  readonly secrets?: readonly string[];
+}
+
+/** A request that only needs its credentials. */
+export interface UnauthorizedRequest {
+  readonly method: 'POST';
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Returns the bytes of the body, for a signature. */
+  body(): Uint8Array;
+  /** Aborts when the request no longer needs the credentials. */
+  readonly signal: AbortSignal;
+  /** The object that `authorize` returned for the previous attempt, whose credentials the service rejected. */
+  readonly rejected?: Credentials;
+}
+
 /** A tool declaration. */
 export interface ToolSpec {
   readonly name: string;
@@ -193,6 +215,13 @@ export interface Wire {
   readonly framing: Framing;
   /** The endpoint, or a function that resolves it. */
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
+  /**
+   * Returns the credentials of an attempt, for tokens that expire and for signatures. It is called for each attempt. If
+   * the service rejects the credentials (a fault of the kind `auth`), it is called once more with `rejected`, and the
+   * request is sent again at once. For tokens, use `cachedCredentials`. An error that is not an AgentError fails the
+   * request with the kind `auth`.
+   */
+  authorize?(request: UnauthorizedRequest): Credentials | Promise<Credentials>;
   /**
    * Returns the request without its turns. Must return equal bytes for equal input, because the service caches the
    * prefix.
