@@ -69,7 +69,7 @@ const settings = ['description', 'model', 'tools'];
 
 /**
  * Loads an agent from a folder. This runs the code of its tools, so load only folders that you trust.
- * @throws AgentError `invalid`, code `agent_folder`, with path and line, if the folder is no agent or a file is broken.
+ * @throws AgentError `invalid`, code `agent_folder`, with path and line, if the folder is not an agent or a file is broken.
  */
 export async function loadAgent(folder: string, options: LoadAgentOptions = {}): Promise<AgentFolder> {
   const agent = await readAgentFolder(folder, options);
