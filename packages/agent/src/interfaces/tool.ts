@@ -80,7 +80,7 @@ export interface ToolStep {
   readonly isError?: boolean | undefined;
 }
 
-/** A step of a call that a user must decide about. */
+/** A step of a call that a user must decide on. */
 export interface ToolQuestion extends Pick<ToolPreview, 'summary' | 'diff'> {
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;

@@ -41,7 +41,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly toolScheduling?: 'parallel' | 'sequential';
   /** Maximum number of `read` tools that run at the same time; the others wait, in order. Default 16; 0 is the same as 1. */
   readonly toolConcurrency?: number;
-  /** Decides about tool calls. Default `allowAll`, because the caller provides the tools. */
+  /** Decides on tool calls. Default `allowAll`, because the caller provides the tools. */
   readonly gate?: Gate;
   /** Hooks, which change what a run does, in the order in which they are called. Default: none. */
   readonly hooks?: readonly Hook[];
