@@ -26,7 +26,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   /** Settings of every model request. */
   readonly request?: RequestConfig;
   readonly limits?: Limits;
-  /** The budget of all runs that are given none of their own. The limits apply too. Default: none. */
+  /** The budget of all runs without a budget of their own. The limits apply too. Default: none. */
   readonly budget?: Budget;
   /** Effect of reaching a limit: end the run, or request one closing response without tools. Default `return`. */
   readonly onLimit?: 'return' | 'finalize';

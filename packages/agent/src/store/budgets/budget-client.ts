@@ -121,7 +121,7 @@ export class BudgetClient implements BudgetAccess {
   }
 
   /**
-   * Reserves amounts, and waits while other requests have reserved the room. After `waitMs`, takes the room there is.
+   * Reserves amounts, and waits while other requests have reserved the room. After `waitMs`, takes the room that is left.
    * @throws AgentError `limit`, code `usd`, `tokens` or `turns`, if the budget leaves less than the request needs; `aborted`, code
    *   `cancelled`, after `cancel`; and the errors of the store.
    */
@@ -151,13 +151,13 @@ export class BudgetClient implements BudgetAccess {
     }
   }
 
-  /** Replaces a reservation by what was used: see `BudgetStore.settle`. Waiting requests of this process ask again at once. */
+  /** Replaces a reservation with what was used: see `BudgetStore.settle`. Waiting requests of this process retry at once. */
   async settle(id: string, used: Amounts): Promise<void> {
     await this.#store.settle(id, used);
     for (const waiter of this.#waiters) wake(waiter);
   }
 
-  /** Lets a budget spend more: see `BudgetStore.grant`. Waiting requests of this process ask again at once. */
+  /** Lets a budget spend more: see `BudgetStore.grant`. Waiting requests of this process retry at once. */
   async grant(grant: BudgetGrant): Promise<void> {
     await this.#persist(() => this.#store.grant(grant));
     for (const waiter of this.#waiters) wake(waiter);

@@ -90,7 +90,7 @@ export interface BudgetStore {
    */
   reserve(request: ReservationRequest): Promise<ReservationResult>;
   /**
-   * Replaces a reservation by what was used: zero for a request that was never sent. For a request that waits, ends the
+   * Replaces a reservation with what was used: zero for a request that was never sent. For a request that waits, ends the
    * wait. Does nothing if the reservation is unknown or was settled before.
    */
   settle(id: string, used: Amounts): Promise<void>;
