@@ -220,7 +220,7 @@ export class Budget {
   }
 
   /**
-   * Reserves amounts at once, for work that may take long: no other request waits for them.
+   * Reserves amounts at once, for work that may take a long time: no other request waits for them.
    * @throws AgentError `limit`, code `tokens` or `usd`, if less is left.
    */
   reserve(tokens: number, usd: number): Reservation {

@@ -77,9 +77,9 @@ export interface RunOptions<Output = unknown> {
   readonly sessionId?: string;
   /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
-  /** The user that the run is for. Default: the one of the executor, or else of the session's last run. */
+  /** The user that the run is for. Default: the user of the executor, or else of the session's last run. */
   readonly user?: string;
-  /** The budget of the work that this run is a part of. The limits of the executor apply too. Default: the one of the executor. */
+  /** The budget of the work that this run is a part of. The executor's limits apply too. Default: the executor's budget. */
   readonly budget?: Budget;
 }
 
