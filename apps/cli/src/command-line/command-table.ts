@@ -64,7 +64,7 @@ All
   --all                    continue every interrupted background run with the options it was started with
 
 At a limit
-  --more <amount>          raise the limit that was reached by this many dollars, tokens or requests, and continue
+  --more <amount>          continue beyond the limit with this many more dollars, tokens or requests
 `,
     { groups: taskGroups },
   ),
@@ -162,7 +162,7 @@ period until the end of the month. See docs/costs.md.
 
 Options
   --by <group>             group by day (default), model, user, session, tool or kind of request
-  --since <time>           only costs from the last 7d, 12h or 4w, for example, or all (default 30d)
+  --since <time>           only costs from the last <time>, such as 7d, 12h or 4w, or all (default 30d)
   -n, --limit <n>          maximum number of groups in the table (default 31)
   --server                 show the sessions of cobbler serve instead
   --delete-before <day>    delete the costs from before this day, such as 2026-01-01
@@ -384,7 +384,7 @@ Telegram
 
 With audit and outbox
   --chat <id>              audit: this chat only
-  --since <time>           audit: only entries from the last 2d, 12h or 30m, for example
+  --since <time>           audit: only entries from the last <time>, such as 2d, 12h or 30m
   --json                   print one JSON object per line
 `,
     { words: ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'] },
@@ -442,7 +442,7 @@ Records contain digests instead of contents. For an assistant's chats and costs:
 See docs/audit.md.
 
 Options
-  --since <time>           only records from the last 7d or 12h, for example
+  --since <time>           only records from the last <time>, such as 7d or 12h
   --session <id>           only records of this session
   --kind <kind>            only approval, decision, call, rule, token, share or another kind
   -n, --limit <n>          maximum number of records (default 50; with --json all)
