@@ -307,7 +307,7 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
 
 function checkCallers({ host = '127.0.0.1', identityKeys = [] }: RestateRunnerOptions<Json, Json>): void {
   if (identityKeys.length > 0 || loopback.test(host)) return;
-  const message = `The handlers would listen on ${host} without identityKeys, so everyone who reaches this port could run the workflow. Pass the public keys of the Restate servers as identityKeys, or "trust-network" if only they can reach the port.`;
+  const message = `The handlers would listen on ${host} without identityKeys, so anyone who can reach this port could run the workflow. Pass the public keys of the Restate servers as identityKeys, or "trust-network" if only they can reach the port.`;
   throw new AgentError({ kind: 'invalid', code: 'identity_keys', message });
 }
 

@@ -13,7 +13,7 @@ import { migrate, openSchema } from './schema.ts';
 /** Options of {@link postgresRunner}: the workflow, the database, and how processes share its runs. */
 export interface PostgresRunnerOptions<Input extends Json, Output extends Json> extends PostgresOptions {
   readonly workflow: Workflow<Input, Output>;
-  /** Interval of checks for changes by other processes, in milliseconds. Default 100. */
+  /** Interval between checks for changes by other processes, in milliseconds. Default 100. */
   readonly lookMs?: number;
   /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
   readonly retention?: RunRetention;

@@ -34,7 +34,7 @@ export function openSandbox(
   return createSandbox({ workspace: root, mode: given, env, guarded: agentFiles });
 }
 
-/** What a command needs that its sandbox does not give: a network, also with the login to a registry, or everything. */
+/** What a command needs that its sandbox does not grant: a network, a network and the login to a registry, or everything. */
 export type CommandNeed = 'network' | 'registry' | 'all';
 
 /** What one command wants. */

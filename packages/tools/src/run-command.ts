@@ -25,7 +25,7 @@ export interface RunCommandArgs {
   readonly timeout_seconds?: number;
   /** Returns while the command is still running. Only with {@link RunCommandOptions.background}. */
   readonly background?: boolean;
-  /** Rights that the sandbox does not give. Only in a sandbox. */
+  /** Permissions that the sandbox does not grant. Only in a sandbox. */
   readonly needs?: CommandNeed;
   /** Why the command needs them. */
   readonly reason?: string;
@@ -35,7 +35,7 @@ export interface RunCommandArgs {
 export interface RunCommandOptions {
   /** What commands can read, change and connect to. Default `workspace`. */
   readonly sandbox?: CommandSandbox;
-  /** Where commands continue to run that a call starts in the background. Default: the model cannot do this. */
+  /** Runs the commands that the model starts in the background. Default: the model cannot start any. */
   readonly background?: BackgroundCommands;
   /** Variables for commands, in addition to the safe ones that every command receives. */
   readonly env?: Readonly<Record<string, string>>;

@@ -61,21 +61,21 @@ Permissions come from this command's options, not from the session.
 A tool call that a crash interrupted runs again only if repeating it is safe.
 
 All
-  --all                    continue every interrupted run of --background, with the options of its start
+  --all                    continue every interrupted background run with the options it was started with
 
 At a limit
-  --more <amount>          continue beyond the limit with this much more: dollars, tokens or requests
+  --more <amount>          continue beyond the limit with this many more dollars, tokens or requests
 `,
     { groups: taskGroups },
   ),
   command(
     'jobs [action] [id]',
-    'list and stop the runs of --background',
+    'list and stop background runs (--background)',
     `
 cobbler jobs            list them, most recently changed first
-cobbler jobs show ID    print the facts and the output so far
+cobbler jobs show ID    print the details and the output so far
 cobbler jobs wait ID    wait until it has ended; the exit code is that of the run
-cobbler jobs stop ID    stop it, or do not continue it after a crash
+cobbler jobs stop ID    stop it; if it was interrupted, exclude it from resume --all
 A job is a session: cobbler resume ID, cobbler chat -s ID and cobbler sessions work with it as usual. A call that needs
 approval ends the process; the job then waits until you resume it. See docs/jobs.md.
 
@@ -92,7 +92,7 @@ Options
 cobbler service install                  continue interrupted jobs at each start
 cobbler service install serve -- ARGS    run cobbler serve with these arguments; also: assistant
 cobbler service uninstall [NAME]         remove the service
-cobbler service status [NAME]            show whether it is installed and runs
+cobbler service status [NAME]            show whether it is installed and running
 Uses systemd on Linux and launchd on macOS, as your user. See docs/jobs.md.
 
 Options
@@ -124,8 +124,8 @@ Options
   --at <seq>               with fork: copy up to and including this event
   --older-than <time>      with prune: delete sessions unchanged for this long, such as 30d or 12h
   --keep-last <n>          with prune: keep this many of the latest sessions
-  --with <user>            with share: the user, which is the name of a token
-  --may <level>            with share: read (default), approve, use, or none to end the share
+  --with <user>            with share: the user, as named by the user's token
+  --may <level>            with share: read (default), approve, use, or none to stop sharing
   --url <url>              with share: use this server instead of the one on this machine
 `,
     { words: ['search', 'show', 'export', 'import', 'fork', 'rename', 'delete', 'prune', 'vacuum', 'share'] },
@@ -156,12 +156,13 @@ Options
     'costs',
     'show what all sessions have cost, and a forecast for the month',
     `
-Includes summaries, failed attempts and deleted sessions. Requests without a known price are counted, but not in the cost.
-The forecast assumes that the pace of the period continues until the end of the month. See docs/costs.md.
+Includes summaries, failed attempts and deleted sessions. Requests whose price is unknown
+are counted, but the cost does not include them. The forecast assumes that you continue to spend at the pace of the
+period until the end of the month. See docs/costs.md.
 
 Options
   --by <group>             group by day (default), model, user, session, tool or kind of request
-  --since <time>           only costs this recent, such as 7d, 12h or 4w, or all (default 30d)
+  --since <time>           only costs from the last <time>, such as 7d, 12h or 4w, or all (default 30d)
   -n, --limit <n>          maximum number of groups in the table (default 31)
   --server                 show the sessions of cobbler serve instead
   --delete-before <day>    delete the costs from before this day, such as 2026-01-01
@@ -188,7 +189,8 @@ Options
     'new [kind] [name]',
     'create an agent as a folder: cobbler new agent NAME',
     `
-Writes instructions.md, tools/count_words.ts and README.md. Nothing must be installed. See cobbler docs agent-folder.
+Writes instructions.md, tools/count_words.ts and README.md. You do not need to install anything.
+See cobbler docs agent-folder.
 
 Options
   --json                   print the folder and the next commands as JSON
@@ -238,11 +240,12 @@ Options
   ),
   command(
     'skills',
-    'list the skills, commands and agents of this directory and of you',
+    'list the skills, commands and agents of this directory and your own',
     `
-Skills are directories with a file SKILL.md in .agents/skills, .claude/skills or .cobbler/skills, of the project or in your
-home directory. Commands and agents are Markdown files in commands and agents of .claude, .cobbler or .opencode.
-Those of a project are used after you have trusted their contents: cobbler trust. See docs/skills.md.
+A skill is a directory that contains SKILL.md. Skills are in .agents/skills, .claude/skills or .cobbler/skills, in the
+project or in your home directory. Commands and agents are Markdown files in the directories commands and agents of
+.claude, .cobbler or .opencode. Those of a project are used only after you trust their contents: cobbler trust.
+See docs/skills.md.
 
 Options
   -C, --dir <dir>          list those of this directory (default: current)
@@ -253,7 +256,7 @@ Options
     'trust [dir]',
     'trust the skills, commands and agents that a project contains now',
     `
-Whatever changes later is not used until you trust it again. In a terminal, run and chat ask you.
+If one of these files changes later, it is not used until you trust it again. In a terminal, run and chat ask you.
 `,
   ),
   command(
@@ -312,7 +315,7 @@ ${listenOptions}
   --restate-host <address> address to listen on for Restate (default 127.0.0.1)
   --restate-port <n>       port to listen on for Restate (default 9080)
   --restate-address <url>  address at which Restate reaches this process, for example through a proxy
-  --restate-identity-keys <keys> public keys of Restate, which --restate-host beyond this machine requires
+  --restate-identity-keys <keys> public keys of Restate; required if other machines can reach --restate-host
   --log-level <level>      minimum level of the messages logged to standard error: debug, info, warn or error
 `,
     { groups: without(/--attach/, workGroups) },
@@ -331,8 +334,9 @@ Setup: docs/editors.md.
     'mcp',
     'serve as a tool for other agents: Claude Code, Codex, Cursor and others',
     `
-A program starts this command and speaks the Model Context Protocol over standard input and output. The program can start, steer and stop a task, read its status and answer approval requests. To use MCP servers in Cobbler: --mcp.
-Setup: docs/mcp.md.
+A program starts this command and speaks the Model Context Protocol over standard input and output. The program can
+start, steer and stop a task, read its status and answer approval requests. Setup: docs/mcp.md.
+To use MCP servers in Cobbler: --mcp.
 `,
     { groups: [...without(/--(attach|backend|plan) /, workGroups), ...clientGroups] },
   ),
@@ -380,7 +384,7 @@ Telegram
 
 With audit and outbox
   --chat <id>              audit: this chat only
-  --since <time>           audit: only entries this recent, such as 2d, 12h or 30m
+  --since <time>           audit: only entries from the last <time>, such as 2d, 12h or 30m
   --json                   print one JSON object per line
 `,
     { words: ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'] },
@@ -413,12 +417,12 @@ Options
     `
 cobbler token create NAME    create a token for a user and print its secret
 cobbler token list           list all tokens, without their secrets
-cobbler token revoke ID      end a token, and the event streams opened with it
-Tokens with the same name are one user, who sees only the sessions of that user. See docs/server.md.
+cobbler token revoke ID      revoke a token and close the event streams opened with it
+Tokens with the same name belong to one user, who sees only that user's sessions. See docs/server.md.
 
 Options
   --scope <list>           with create: read, prompt, approve, admin (default read,prompt,approve)
-  --expires <time>         with create: end after this time, such as 12h or 30d
+  --expires <time>         with create: expire after this time, such as 12h or 30d
   --budget <name>          with create: count its prompts toward this budget
   --rate <n>               with create: allow at most this many requests that change something, such as 30/min
   --sessions <n>           with create: run at most this many sessions of the user at the same time
@@ -434,10 +438,11 @@ Options
 cobbler audit                 show the latest records
 cobbler audit verify [FILE]   check the log, or an export; the exit code is 1 if a line is bad
 cobbler audit export          print the log
-Records contain digests, no contents. For an assistant's chats and costs: cobbler assistant audit. See docs/audit.md.
+Records contain digests instead of contents. For an assistant's chats and costs: cobbler assistant audit.
+See docs/audit.md.
 
 Options
-  --since <time>           only records this recent, such as 7d or 12h
+  --since <time>           only records from the last <time>, such as 7d or 12h
   --session <id>           only records of this session
   --kind <kind>            only approval, decision, call, rule, token, share or another kind
   -n, --limit <n>          maximum number of records (default 50; with --json all)
@@ -496,7 +501,7 @@ Options
     'explain [code...]',
     'explain an error code and what to do about it',
     `
-The code is in the last line of an error, in the field "code" of --json output and server responses, and in the log.
+The code is in the last line of an error, in the "code" field of --json output and server responses, and in the log.
 Without a code, lists all codes.
 
 Output

@@ -27,7 +27,7 @@ Task
   --no-context-files       skip AGENTS.md, CLAUDE.md, and the project's skills, commands and agents
   --tools <list>           use only these tools (separated by commas), or \`none\`
   --delegate <list>        programs that the agent tool can use: claude, codex or none (default: those installed)
-  --no-agents              no agent tool, which gives tasks to sub-agents and to these programs
+  --no-agents              turn off the agent tool, which gives tasks to sub-agents and these programs
   --mcp <server>           add the tools of an MCP server: NAME=COMMAND or URL; repeatable
 
 Permissions
@@ -75,8 +75,8 @@ Output
   --json-deltas
 
 Background
-  --background             work in a process that this terminal does not end; see: cobbler help jobs
-  --notify                 send the end to the webhook or command of the notify setting, as with --background
+  --background             run in a process that continues when this terminal closes; see: cobbler help jobs
+  --notify                 when the run ends, call the webhook or command of the notify setting, as with --background
   --job <id>
 `),
 ];

@@ -100,12 +100,15 @@ export async function run(words: readonly string[], options: RawOptions, io: Io)
 /** @throws UsageError if no notification would be sent */
 function checkNotify(isKept: boolean, { file }: Settings): void {
   if (!isKept)
-    throw new UsageError('--notify needs a saved session.', 'Remove it, or the option that saves none.');
+    throw new UsageError(
+      '--notify needs a saved session.',
+      'Remove --notify, or the option or setting that turns off saving, such as --no-session.',
+    );
   const { notify } = file.values;
   if (typeof notify === 'object' && (notify.webhook ?? notify.command) !== undefined) return;
   throw new UsageError(
     '--notify has no destination.',
-    'Set notify with a webhook or a command in the configuration: cobbler docs jobs',
+    'Add a webhook or a command to the notify setting in the configuration. See: cobbler docs jobs',
   );
 }
 

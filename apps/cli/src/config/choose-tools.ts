@@ -37,8 +37,8 @@ export function toolsBeside(agent: AgentFolder | undefined, own: readonly Tool[]
   const same = agent.tools.find(({ name }) => special.includes(name));
   if (same !== undefined)
     throw new UsageError(
-      `The agent ${agent.name} has a tool named ${same.name}, which is a tool of Cobbler.`,
-      'Rename its file.',
+      `The agent ${agent.name} has a tool named ${same.name}, which is the name of a built-in tool.`,
+      'Rename the file of the tool.',
     );
   const unknown = agent.hostTools.find((name) => !known.includes(name));
   if (unknown !== undefined)

@@ -132,6 +132,6 @@ async function stop(sessions: CliSessions, { id, status }: SessionInfo, io: Io):
   if (info.status !== 'running') return 0;
   throw new UsageError(
     `Session ${name} has not stopped after ${stopMs / 1000} s.`,
-    `Its process is in the error of: cobbler resume ${name}`,
+    `To find its process, run cobbler resume ${name}: the error names the process.`,
   );
 }

@@ -70,7 +70,12 @@ export async function service(
   say(`Written: ${path}`);
   const failed = start.find((argv) => !host.run(argv));
   if (failed === undefined) say(`${advice} Keys come from the configuration: cobbler config set-key`);
-  else say(`This failed: ${failed.join(' ')}. Without it, run at each start: cobbler resume --all`);
+  else {
+    const words = name === 'jobs' ? ['resume', '--all'] : [name, ...args];
+    say(
+      `This failed: ${failed.join(' ')}. Run it yourself, or run at each start: cobbler ${words.join(' ')}`,
+    );
+  }
   return failed === undefined ? 0 : 1;
 }
 

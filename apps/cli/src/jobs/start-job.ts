@@ -39,7 +39,7 @@ export async function startJob(options: RawOptions, io: Io): Promise<number> {
     if (failed !== undefined) return failed;
     const name = shortId(id);
     const lines = [
-      `Session ${name} continues in the background, also after you close this terminal.`,
+      `Session ${name} continues in the background, even after you close this terminal.`,
       `  cobbler jobs show ${name}   show what it does`,
       `  cobbler jobs stop ${name}   stop it`,
       `  cobbler resume ${name}      continue it here when it waits for you or has stopped`,
@@ -87,7 +87,7 @@ export async function detachJob(
  */
 export async function resumeJobs(operands: readonly string[], io: Io): Promise<number> {
   if (operands.length > 0)
-    throw new UsageError('--all takes no session and no prompt.', 'Remove them, or remove --all.');
+    throw new UsageError('--all cannot be used with a session or a prompt.', 'Remove them, or remove --all.');
   const sessions = await openSessions(io.env);
   const { file } = await readSettings(io.env);
   let code = 0;

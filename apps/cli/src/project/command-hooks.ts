@@ -59,7 +59,7 @@ function beforeTool(definition: HookDefinition, folder: string, ask: Ask): NonNu
     const { block, asks, input } = await ask(call, context);
     if (block !== undefined) return { type: 'deny', message: block };
     if (input === undefined) return asks ? 'ask' : 'allow';
-    if (asks) throw new Error('it cannot change a call and ask about it');
+    if (asks) throw new Error('it cannot both change a call and ask about it');
     const { file_path: path, ...changed } = input;
     if (typeof path !== 'string') return { type: 'allow', arguments: changed };
     const isSame = path === call.tool_input['file_path'];

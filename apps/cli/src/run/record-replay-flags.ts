@@ -65,7 +65,10 @@ export function recordReplayFlags(raw: RawOptions): RecordReplayFlags | undefine
       throw new UsageError(`${flag} requires --replay.`, `For example: cobbler --replay FILE ${flag}`);
   }
   if (refresh === true && liveTools === true)
-    throw new UsageError('--refresh and --live-tools cannot be used together.', '--refresh runs every tool.');
+    throw new UsageError(
+      '--refresh and --live-tools cannot be used together.',
+      'Remove --live-tools: --refresh already runs every tool.',
+    );
   if (isReplay) {
     checkTask(raw, refresh === true ? [...permissionOptions, 'baseUrl'] : liveTools === true ? ['yes'] : []);
     return { mode: refresh === true ? 'refresh' : 'replay', path: replay };

@@ -63,7 +63,7 @@ export async function ownParts(
   const isAlone = recordReplay.recording !== undefined;
   if (isAlone && found.hooks.length > 0)
     throw new UsageError(
-      'A run with hooks cannot be recorded, because a replay runs none.',
+      'A run with hooks cannot be recorded, because a replay does not run hooks.',
       'Remove the hooks from the configuration, or pass --no-context-files for those of the project.',
     );
   const hooks = await hooksFor(found, folder, flags, io);

@@ -107,7 +107,7 @@ describe('cobbler --agent', () => {
   });
 
   test.each([
-    ['agent', 'a tool named agent, which is a tool of Cobbler'],
+    ['agent', 'a tool named agent, which is the name of a built-in tool'],
     ['run_command', 'a tool named run_command'],
     ['present_plan', 'a tool named present_plan'],
   ])('rejects a tool named %s, for which special rules apply', async (name, message) => {

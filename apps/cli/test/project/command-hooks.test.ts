@@ -100,7 +100,7 @@ describe('a hook before a call', () => {
     expect(ran).toEqual([{ path: '/b.txt', text: 'x' }]);
     const both = specific({ permissionDecision: 'ask', updatedInput: {} });
     expect((await run(hooksWith('PreToolUse', both))).seen).toContain(
-      'cannot change a call and ask about it',
+      'cannot both change a call and ask about it',
     );
   });
 

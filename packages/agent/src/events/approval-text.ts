@@ -19,8 +19,9 @@ const longValue = 80;
 
 /**
  * Returns the arguments of a call as lines that contain only visible characters: strings after `|`, everything else
- * as JSON. Before them, a line says why the user is asked again, and others name the calls that run first. Nothing is left out, but a long string that the diff contains in full is only referred to, and a string in
- * `elsewhere`, which is shown already, is omitted.
+ * as JSON. The lines before them say why the user is asked again, and name the calls that run first. Every argument is
+ * shown, except that a line refers to the diff for a long string that the diff contains in full, and that strings in
+ * `elsewhere`, which are already shown, are omitted.
  */
 export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []): string[] {
   return withArgumentErrors('argumentLines', () => {

@@ -24,8 +24,8 @@ export type EventGroup = keyof EventGroups;
 
 /**
  * Closes a `switch` over events: `default: return ignore<'note'>(event)` names the groups that have no case, and
- * `ignore<never>(event)` none. An event type that is in neither a case nor these groups is a compile error. Unlike
- * `assertNever` it does not throw, because a log can contain types of a later version.
+ * `ignore<never>(event)` says that there are none. An event type that is in neither a case nor these groups is a compile
+ * error. Unlike `assertNever` it does not throw, because a log can contain types of a later version.
  */
 export function ignore<Group extends EventGroup>(_event: { readonly type: EventGroups[Group] }): undefined {
   return undefined;

@@ -3,7 +3,7 @@ import type { AssistantPart, Source } from '../values/stored-values.ts';
 
 /**
  * Returns what users see of the web searches in the parts of a response: a line for each search and each failure, and the
- * cited pages without repetitions, only those with an http or https address. All texts are those of the service.
+ * cited pages without repetitions, only those with an http or https address. All texts come from the service.
  */
 export function searchNotes(parts: readonly AssistantPart[]): { lines: string[]; sources: Source[] } {
   return withArgumentErrors('searchNotes', () => {

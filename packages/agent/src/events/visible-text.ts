@@ -27,10 +27,10 @@ const manyBlanks = /[ \t]{80,}/g;
 const endBlanks = /(?<![ \t])[ \t]+$(?<=^[+-].*)/gm;
 
 /**
- * Makes every character of a text visible: one that is invisible, or looks like another in its word, is written like
- * `\u{202e}`, and a long run of blanks with its length.
- * @param use `name` for a command, path, host, title or name of a tool, where every sign outside ASCII and every word
- * that looks Latin is written so; `diff` for a unified diff, where blanks at the end of a changed line are written so.
+ * Makes every character of a text visible. A character that is invisible, or looks like another one in its word, is
+ * escaped, for example as `\u{202e}`. A long run of blanks is escaped with its length.
+ * @param use `name` for a command, path, host, title or tool name, where symbols outside ASCII, and words that only look
+ * Latin, are escaped too; `diff` for a unified diff, where blanks at the end of a changed line are escaped too.
  * Default: text, such as the content of a file.
  */
 export function visibleText(text: string, use?: 'name' | 'diff'): string {

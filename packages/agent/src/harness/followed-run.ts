@@ -13,13 +13,13 @@ import { systemRuntime } from '../values/runtime.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import { PendingRun } from './pending-run.ts';
 
-/** A store through which the processes that use it reach the runs of each other. */
+/** A store through which the processes that use it can reach each other's runs. */
 export type SharedStore = Pick<SessionStore, 'claim' | 'append' | 'sessions' | 'read' | 'info' | 'snapshot'> &
   Required<Pick<SessionStore, 'send' | 'receive' | 'version'>>;
 
 /** Options of {@link receiveRequests} and {@link followRun}. */
 export interface SharedRunOptions {
-  /** Interval of looks at the store, in milliseconds. Default 250. */
+  /** Interval between checks of the store, in milliseconds. Default 250. */
   readonly pollMs?: number;
   readonly runtime?: Runtime;
 }
@@ -45,7 +45,7 @@ const readOptions: Reader<SharedRunOptions> = record<SharedRunOptions>({
 });
 const readRun: Reader<Run> = when((value) => value instanceof Run, 'a run');
 
-/** Returns the store if processes can reach the runs of each other through it. */
+/** Returns the store if processes can reach each other's runs through it. */
 export function sharedStore(store: SessionStore): SharedStore | undefined {
   const { send, receive, version } = read(store, readStore, 'store') as SessionStore;
   return send && receive && version && (store as SharedStore);

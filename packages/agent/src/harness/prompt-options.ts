@@ -26,7 +26,7 @@ export interface HarnessResumeOptions extends PromptOptions {
 export interface ForkOptions {
   /** The last event of the copy. Default: the last event of the session. */
   readonly upToSeq?: number;
-  /** The user to whom the copy belongs. Default: the one of the session. A remote harness ignores it. */
+  /** The user to whom the copy belongs. Default: the user of the session. A remote harness ignores it. */
   readonly user?: string;
 }
 

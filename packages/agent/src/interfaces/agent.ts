@@ -154,7 +154,7 @@ export interface CacheBreak {
   readonly block: number;
   /** Approximate number of tokens sent before that are processed again. */
   readonly tokens: number;
-  /** What these tokens cost more than read from the cache, in US dollars. Absent if unknown. */
+  /** Extra cost of these tokens, compared with reading them from the cache, in US dollars. Absent if unknown. */
   readonly usd?: number;
   /**
    * The model of the previous request, if a run continues the session: `block` is then 0, and `layer` is `history` if a part was
@@ -190,8 +190,8 @@ export interface Agent {
    */
   readonly maxTokens?: number;
   /**
-   * The models that a request may use, if there are several. A limit on money reserves the price of the dearest.
-   * Absent: only `model`.
+   * The models that a request may use, if there are several. A limit on money reserves the price of the most
+   * expensive one. Absent: only `model`.
    */
   readonly candidates?: readonly ModelRef[];
   /** Resolves with one complete response and rejects only with {@link AgentError}. Handles retries itself. */

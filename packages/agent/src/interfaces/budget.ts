@@ -185,7 +185,7 @@ export class Budget {
   }
 
   /**
-   * Charges what a request used for which nothing was reserved, here and above.
+   * Charges what a request without a reservation used, here and above.
    * @param spending describes it for the log of the run. Null: it is recorded elsewhere.
    */
   spend(tokens: number, usd: number, spending?: Spending | null): void {
@@ -220,7 +220,7 @@ export class Budget {
   }
 
   /**
-   * Reserves amounts at once, for work that may take long: no other request waits for them.
+   * Reserves amounts at once, for work that may take a long time: no other request waits for them.
    * @throws AgentError `limit`, code `tokens` or `usd`, if less is left.
    */
   reserve(tokens: number, usd: number): Reservation {
@@ -279,14 +279,14 @@ export class Budget {
   }
 
   /**
-   * Settles what crashed requests of a session have reserved in a store, with what the log shows. Returns undefined if
-   * there is no store.
+   * Settles the reservations that crashed requests of a session left in a store, with the usage that the log shows. Returns
+   * undefined if there is no store.
    */
   recover(sessionId: string, recorded: RecordedUsage): Promise<void> | undefined {
     return this.#above?.recover(sessionId, recorded);
   }
 
-  /** Sets how much more than its limits users allowed in total. */
+  /** Sets the total amounts that users allowed beyond the limits. */
   raise(given: RaisedLimits): void {
     const { tokens, usd } = read(given, heldAmounts, 'raised');
     this.#limits = { ...this.#given, tokens: this.#given.tokens + tokens, usd: this.#given.usd + usd };

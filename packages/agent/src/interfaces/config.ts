@@ -16,7 +16,7 @@ export interface AgentConfig {
   readonly effort?: Effort;
   /**
    * True to let the model search the web with the provider's own search, at most 10 times in a request, at a price for
-   * each search. Providers and APIs without one reject it with `unsupported`. Default false.
+   * each search. Providers and APIs without such a search reject the option with `unsupported`. Default false.
    */
   readonly search?: boolean;
   /** Time limit of one model request in milliseconds, retries included. Default 600,000. */

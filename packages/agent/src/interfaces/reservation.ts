@@ -35,9 +35,9 @@ export interface BudgetHold extends Reservation, Pick<Amounts, 'tokens' | 'usd'>
 
 /** A request for room in a budget that may wait. Both functions do nothing once it has its outcome. */
 export interface PendingHold {
-  /** Waits no longer: takes the room that is left, or fails if it is less than the minimum. */
+  /** Stops waiting: takes the room that is left, or fails if it is less than the minimum. */
   decide(): void;
-  /** Takes the request back: it gets no outcome. */
+  /** Withdraws the request, which then gets no outcome. */
   cancel(): void;
 }
 

@@ -4,7 +4,7 @@ import { amount, any, count, flag, listOf, readUsage, record, text, when } from 
 import type { RequestUsage, TriedModel } from '../values/stored-values.ts';
 import { noUsage } from '../values/usage.ts';
 
-/** What requests cost that the loop of a run did not send itself: for the log of the run that they were sent for. */
+/** The cost of requests that the loop of a run did not send itself, for the log of the run that they were sent for. */
 export interface Spending {
   /** What sent them, such as `delegate` or `tool`: see `SpentEvent`. */
   readonly who: string;

@@ -45,7 +45,7 @@ export interface ToolContext {
   readonly sessionId?: string | undefined;
   /** The same for every attempt at this call, and different for every other call. */
   readonly idempotencyKey: string;
-  /** The user that the run is for, if it is known. It tells whom costs are for, and is no proof of who acts. */
+  /** The user that the run is for, if it is known. It says whose costs these are, but does not prove who acts. */
   readonly user?: string | undefined;
   /** Reports progress to users; never reaches the model. Several lines are reported together. */
   progress(text: string): void;
@@ -53,8 +53,8 @@ export interface ToolContext {
   step?(step: ToolStep): void;
   /**
    * Asks a user about a step of this call, such as a call of a sub-agent: an approval of the run, like any other. Questions
-   * of one call are asked one after another. Waits until a user decides, also in a run that is not attended, and the time
-   * limit of the tool does not stop meanwhile. Everything except a clear allow, such as the end of the call, is `deny`.
+   * of one call are asked one after another. Waits until a user decides, even in a run that is not attended. The time limit
+   * of the tool continues during the wait. Everything except a clear allow counts as `deny`, even the end of the call.
    */
   ask?(question: ToolQuestion): Promise<ToolAnswer>;
   /**
@@ -80,7 +80,7 @@ export interface ToolStep {
   readonly isError?: boolean | undefined;
 }
 
-/** A step of a call that a user must decide about. */
+/** A step of a call that a user must decide on. */
 export interface ToolQuestion extends Pick<ToolPreview, 'summary' | 'diff'> {
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;

@@ -5,10 +5,11 @@ import { isThenable } from '../values/thenable.ts';
 import type { Gate, GateCall, GateContext, Verdict } from './gate.ts';
 
 /**
- * Reads a verdict from external code. Fails closed: anything that is not clearly an `allow` or an `ask` denies.
- * Accepts a {@link Verdict}, its `type` alone as a string, and the verdicts of the Claude Agent SDK: `{ behavior: 'allow', updatedInput? }` and
- * `{ behavior: 'deny', message, interrupt? }`. Each field is read once, and only if it is the object's own. Arguments
- * are copied as plain data; anything that JSON would lose or change denies.
+ * Reads a verdict from external code. Fails closed: anything that is not clearly an `allow` or an `ask` is a denial.
+ * Accepts a {@link Verdict}, its `type` alone as a string, and the verdicts of the Claude Agent SDK:
+ * `{ behavior: 'allow', updatedInput? }` and `{ behavior: 'deny', message, interrupt? }`. Each field is read once, and
+ * only if it is the object's own. Arguments are copied as plain data; arguments that JSON would lose or change make the
+ * verdict a denial.
  *
  * Never throws. A promise is not a verdict: await it, or use {@link askForVerdict}.
  */

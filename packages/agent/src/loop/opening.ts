@@ -125,7 +125,7 @@ function withoutHistory(first: readonly EventBody[]): EventBody[] {
 
 function openCalls(): AgentError {
   const message =
-    'The conversation cannot be shortened while tool calls wait. Decide about them, or send a message.';
+    'The conversation cannot be shortened while tool calls wait. Decide on them, or send a message.';
   return new AgentError({ kind: 'invalid', code: 'open_calls', message });
 }
 

@@ -388,7 +388,7 @@ function noPrice(model: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'unpriced',
-    message: `The price of ${model} is unknown, so the cost limit cannot be enforced. Provide the price, or allow models whose price is unknown.`,
+    message: `The price of ${model} is unknown, so the cost limit cannot be enforced. Set \`pricing\` to a function that knows the price, limit tokens instead, or set \`allowUnpriced\`.`,
   });
 }
 

@@ -151,7 +151,7 @@ function notify(value: unknown): string | undefined {
   ] as const;
   for (const [name, given, check] of checks) {
     const problem = given === undefined ? undefined : check(given);
-    if (problem !== undefined) return `has a wrong "${name}": it ${problem}`;
+    if (problem !== undefined) return `has an invalid "${name}": it ${problem}`;
   }
   return Array.isArray(command) && command.length === 0 ? 'needs a program in "command"' : undefined;
 }

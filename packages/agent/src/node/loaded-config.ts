@@ -54,7 +54,7 @@ export interface ConfigPrice extends Price {
   readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
 }
 
-/** Where ends of runs in the background are reported, and how the chat calls a user who looks elsewhere. */
+/** Where the end of a background run is reported, and how the chat gets the attention of a user who looks elsewhere. */
 export interface NotifyConfig {
   /** Default `bell`. */
   readonly chat?: 'bell' | 'desktop' | 'off';
@@ -86,11 +86,11 @@ export interface FileConfig extends AgentConfig {
   readonly askAtLimit?: boolean;
   /** Budgets of a budget store by name, each with the limits of all runs that use it. */
   readonly budgets?: Readonly<Record<string, Omit<BudgetDefinition, 'name'>>>;
-  /** The name of the budget of all runs. */
+  /** The name of the budget that all runs count toward. */
   readonly budget?: string;
   /** The address that receives the alerts of budgets: https, or http on this machine. */
   readonly alertWebhook?: string;
-  /** The budget of each user of the assistant, inside the one of all runs. */
+  /** The budget of each user of the assistant, inside the budget of all runs. */
   readonly userBudget?: Omit<BudgetDefinition, 'name' | 'parent'>;
   /** Number of tokens above which a conversation is compacted; 0 for never. */
   readonly compactAbove?: number;
@@ -102,13 +102,13 @@ export interface FileConfig extends AgentConfig {
   readonly allowHosts?: readonly string[];
   /** Whether the programs of this machine keep an audit log. Default `on`. */
   readonly audit?: 'on' | 'off';
-  /** How users are called; a word is the setting for the chat. Default `bell`. */
+  /** How users are notified; a string is the `chat` setting alone. Default `bell`. */
   readonly notify?: NonNullable<NotifyConfig['chat']> | NotifyConfig;
   /** Commands that run at events of a run, in the form that Claude Code reads. The command line checks them. */
   readonly hooks?: Readonly<Record<string, unknown>>;
   /** The colors of the chat. Default `dark`. */
   readonly theme?: 'dark' | 'light' | 'none' | 'colorblind';
-  /** True if the input of the chat has the keys of Vim. Default false. */
+  /** True if the chat input uses the key bindings of Vim. Default false. */
   readonly vim?: boolean;
   /** Model Context Protocol servers whose tools the model may call, by name. */
   readonly mcp?: Readonly<Record<string, McpServerConfig>>;

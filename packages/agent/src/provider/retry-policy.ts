@@ -6,7 +6,7 @@ import { amount, read, record } from '../values/input.ts';
 export interface RetryPolicy {
   /**
    * Maximum number of retries after a response started and was cut off, because each attempt may be billed. Every other
-   * failure is retried this often, and longer while `forMs` allows. Default 3.
+   * failure is retried this many times, and longer if `forMs` allows. Default 3.
    */
   readonly retries: number;
   /**

@@ -21,7 +21,7 @@ export interface RemoteOptions extends HarnessConfig {
   readonly onBack?: (events: number) => void;
   /** Called when the server refuses a decision about an active run, which still waits for one. */
   readonly onRefused?: (approvalId: string, error: AgentError) => void;
-  /** Called with each message to the active run that the run has ended without. */
+  /** Called with each message that the active run did not receive before it ended. */
   readonly onUnread?: (content: readonly UserPart[]) => void;
   /** Delays before a reconnect grow from base to max. Default 250 and 5,000 ms. */
   readonly back?: { readonly baseMs: number; readonly maxMs: number };

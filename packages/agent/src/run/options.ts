@@ -26,7 +26,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   /** Settings of every model request. */
   readonly request?: RequestConfig;
   readonly limits?: Limits;
-  /** The budget of all runs that are given none of their own. The limits apply too. Default: none. */
+  /** The budget of all runs without a budget of their own. The limits apply too. Default: none. */
   readonly budget?: Budget;
   /** Effect of reaching a limit: end the run, or request one closing response without tools. Default `return`. */
   readonly onLimit?: 'return' | 'finalize';
@@ -41,7 +41,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly toolScheduling?: 'parallel' | 'sequential';
   /** Maximum number of `read` tools that run at the same time; the others wait, in order. Default 16; 0 is the same as 1. */
   readonly toolConcurrency?: number;
-  /** Decides about tool calls. Default `allowAll`, because the caller provides the tools. */
+  /** Decides on tool calls. Default `allowAll`, because the caller provides the tools. */
   readonly gate?: Gate;
   /** Hooks, which change what a run does, in the order in which they are called. Default: none. */
   readonly hooks?: readonly Hook[];
@@ -77,9 +77,9 @@ export interface RunOptions<Output = unknown> {
   readonly sessionId?: string;
   /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
-  /** The user that the run is for. Default: the one of the executor, or else of the session's last run. */
+  /** The user that the run is for. Default: the user of the executor, or else of the session's last run. */
   readonly user?: string;
-  /** The budget of the work that this run is a part of. The limits of the executor apply too. Default: the one of the executor. */
+  /** The budget of the work that this run is a part of. The executor's limits apply too. Default: the executor's budget. */
   readonly budget?: Budget;
 }
 

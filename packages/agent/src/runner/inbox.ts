@@ -70,7 +70,7 @@ export interface RunRetention {
  */
 export interface Inbox {
   readonly durable: boolean;
-  /** Interval of checks for changes by other processes, in milliseconds; undefined if there are none. */
+  /** Interval between checks for changes by other processes, in milliseconds; undefined if there are no other processes. */
   readonly lookMs?: number;
   /**
    * Records a run, and claims it if it is due and no run with its key is ahead of it. The result is `busy`, and nothing is
@@ -85,7 +85,7 @@ export interface Inbox {
   ack(run: ClaimedRun, outcome: RunEndState): Promise<Freed>;
   /** Ends a run, even if another process has claimed it. */
   cancel(runId: string): Promise<Freed>;
-  /** Stores a signal. Returns false if the run has ended, or has the signal of this name or no longer waits for it. */
+  /** Stores a signal. Returns false if the run has ended, already has a signal of this name, or no longer waits for one. */
   signal(runId: string, name: string, text: string): Promise<boolean>;
   /** Returns a signal as JSON, null if waiting for it has timed out, or undefined if it can still arrive. */
   signalled(runId: string, name: string): Awaitable<string | null | undefined>;

@@ -40,11 +40,11 @@ export interface RunnerHarnessOptions extends HarnessConfig {
   /** Runs `sessionWorkflow` over the same store, in this process or another. */
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
   readonly store: Store;
-  /** The executor of the workflow. The harness only records with it the end of a run that was cancelled before its start. */
+  /** The executor of the workflow. The harness uses it only to record that a run was cancelled before its start. */
   readonly executor: Executor;
   /** Registers a listener for appends to a session by any process; returns a function that removes it. */
   readonly watch?: (listener: (sessionId: string) => void) => () => void;
-  /** Interval of log reads without a notification, in milliseconds. Default 250. */
+  /** Interval between reads of the log if there are no notifications, in milliseconds. Default 250. */
   readonly pollMs?: number;
   readonly runtime?: Runtime;
 }

@@ -28,7 +28,7 @@ export interface SteppedTask {
   /** The store of the executor. */
   readonly store: Store;
   readonly sessionId: string;
-  /** The user that the run is for. Default: the one of the executor, or else of the session's last run. */
+  /** The user that the run is for. Default: the user of the executor, or else of the session's last run. */
   readonly user?: string;
   /**
    * The first input of the run, or a function that returns it; the function is called in each step, and its

@@ -213,7 +213,7 @@ export function dayEnd(start: number, timeZone?: string): number {
 
 /**
  * Returns the answer to a query from the sums of a store. For `day`, the keys are the numbers of quarters of an hour
- * in the day. Days are in order; of other groups, the most expensive is the first.
+ * in the day. Days are in order; other groups start with the most expensive one.
  */
 export function costRows(sums: readonly CostSum[], query: CostQuery): CostRow[] {
   return withArgumentErrors('costRows', () => sorted(rowsOf(sums, query), query));

@@ -21,7 +21,7 @@ export interface Fork {
   readonly to: string;
   /** The last shared event. Default: the last event of the source. */
   readonly upToSeq?: number;
-  /** The user to whom the new session belongs. Default: the one of the source. */
+  /** The user to whom the new session belongs. Default: the user of the source. */
   readonly user?: string;
 }
 

@@ -123,8 +123,8 @@ export interface SessionStore extends Store {
   /** Sets the title, or removes it if it is empty. Returns false if the session does not exist. */
   rename(sessionId: string, title: string): Promise<boolean>;
   /**
-   * Shares a session with a user, or without `may` no longer. Returns false if the session does not exist. Shares end when
-   * the session is deleted; forks and exports do not contain them.
+   * Shares a session with a user. Without `may`, stops sharing it. Returns false if the session does not exist. Shares end
+   * when the session is deleted; forks and exports do not contain them.
    */
   share(sessionId: string, user: string, may?: ShareLevel): Promise<boolean>;
   /**
@@ -135,7 +135,7 @@ export interface SessionStore extends Store {
   /** Deletes old sessions, except those with a run in progress, and returns their ids. */
   prune(retention: Retention): Promise<readonly string[]>;
   /**
-   * Returns the costs of all sessions, including deleted ones: days in order, of other groups the most expensive first.
+   * Returns the costs of all sessions, including deleted ones: days in order, other groups with the most expensive first.
    * `readCosts` from the store entry also works without this method.
    * @throws AgentError `invalid` for an invalid query.
    */
@@ -147,7 +147,7 @@ export interface SessionStore extends Store {
   deleteCosts?(before: number): Promise<number>;
   /**
    * Sends a message to the run of another live process that holds the session. Returns false if there is none. A store has
-   * this method and the next two, or none of them.
+   * either all three methods `send`, `receive` and `version`, or none of them.
    */
   send?(sessionId: string, message: string): Promise<boolean>;
   /** Removes the messages for this process's run of the session and returns them, oldest first. */
@@ -156,7 +156,7 @@ export interface SessionStore extends Store {
   version?(): string;
   /**
    * Finds messages of users and models that contain all words, or words that begin with them, the latest first. Stores
-   * without this method have no full-text search. The first search of a store indexes it, a limited part at each call.
+   * without this method have no full-text search. The first searches of a store index it, a limited part at each call.
    * @throws AgentError `invalid`, code `cursor`, for an invalid `after`.
    */
   search?(query: SearchQuery): Promise<SearchPage>;

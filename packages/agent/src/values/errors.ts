@@ -88,8 +88,8 @@ export function isErrorKind(value: unknown): value is ErrorKind {
 }
 
 /**
- * Returns when a run can continue whose error says that a budget of a store is reached: the start of the next period in ISO
- * 8601, if time starts one. Undefined for any other error.
+ * If the error says that a budget of a store is reached, returns when the run can continue: `until` is the start of the next
+ * period in ISO 8601, absent if no time starts one. Returns undefined for any other error.
  */
 export function reachedBudget(error: ErrorData | undefined): { readonly until?: string } | undefined {
   return withArgumentErrors('reachedBudget', () => {

@@ -5,7 +5,7 @@ import { callable, count, listOf, oneOf, optional, record, signal, text, when } 
 /** Options of the requests to an embedder. */
 export interface EmbedOptions {
   readonly signal?: AbortSignal;
-  /** Receives what a request used, if it is paid. */
+  /** Receives the usage of each request that costs money. */
   readonly onSpent?: (spending: Spending) => void | Promise<void>;
 }
 

@@ -54,7 +54,7 @@ export interface AssistantOptions {
    * such a turn ends.
    */
   readonly admins?: readonly string[];
-  /** The prices of the models, for the costs in the logs and for budgets that limit money. Default: none is known. */
+  /** The prices of the models, for the costs in the logs and for budgets that limit money. Default: no price is known. */
   readonly pricing?: Pricing;
   /** When older messages are summarized and added to the memory. */
   readonly remember?: RememberRule;

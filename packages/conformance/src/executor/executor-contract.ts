@@ -33,8 +33,8 @@ import { untypedCases } from './untyped/untyped.ts';
 /** Options of {@link executorContract}. */
 export interface ExecutorContractOptions {
   /**
-   * Every which of the values of untyped callers is passed at each place: 1 for all of them. Default 25, which passes
-   * four or five values at each place.
+   * How many of the values of untyped callers are passed at each place: 1 passes all of them, 2 every second one, and so
+   * on. Default 25, which passes four or five values at each place.
    */
   readonly everyValue?: number;
   /** Receives one line with the number of these values. Default: the line is discarded. */

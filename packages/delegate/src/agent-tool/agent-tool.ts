@@ -68,7 +68,7 @@ export interface AgentToolOptions
   readonly allowUnpriced?: boolean;
 }
 
-/** The tool `agent`, and the function that stops its tasks. */
+/** The `agent` tool, and the function that stops its tasks. */
 export interface AgentTool extends Tool {
   /** Stops every task, including those in the background. Resolves when none is running. */
   close(): Promise<void>;

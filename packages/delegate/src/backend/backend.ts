@@ -86,7 +86,7 @@ export interface BackendContext {
   readonly signal?: AbortSignal;
   /** Receives the events, synchronously and in order. Its errors are ignored. */
   readonly onEvent?: (event: BackendEvent) => void;
-  /** What a task in this process needs of the tool call that starts it. Programs have no use for it. */
+  /** What a task in this process needs from the tool call that starts it. Programs do not use it. */
   readonly call?: Pick<ToolContext, 'budget' | 'user' | 'ask'>;
 }
 

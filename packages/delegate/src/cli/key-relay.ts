@@ -55,7 +55,8 @@ export class KeyRelay {
     const placeholders: Record<string, string> = {};
     for (const name of names) {
       const placeholder = `cobbler-${randomBytes(24).toString('hex')}`;
-      if (!isHeaderText(env[name] ?? '')) throw unusable(`${name} contains characters that no key has`);
+      if (!isHeaderText(env[name] ?? ''))
+        throw unusable(`${name} contains characters that are not allowed in a key`);
       keys.set(placeholder, env[name] ?? '');
       placeholders[name] = placeholder;
     }

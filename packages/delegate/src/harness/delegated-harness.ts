@@ -26,7 +26,7 @@ export interface DelegatedHarnessOptions
       | 'system'
     >,
     Pick<DelegatedLoopOptions, 'backend' | 'workingDir' | 'tools' | 'pricing'> {
-  /** Decides about each call. Only for a backend that asks about calls. */
+  /** Decides on each call. Only for a backend that asks about calls. */
   readonly gate?: Gate;
 }
 

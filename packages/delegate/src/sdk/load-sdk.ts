@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Options, Query, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 import { AgentError } from '@cobbler/agent';
 
-/** What is used of the Claude Agent SDK. */
+/** The part of the Claude Agent SDK that is used. */
 export interface ClaudeSdk {
   readonly query: (given: { prompt: AsyncIterable<SDKUserMessage>; options: Options }) => Query;
 }

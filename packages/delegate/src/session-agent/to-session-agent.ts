@@ -22,7 +22,7 @@ export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
 
 /**
  * Converts a harness to a session agent. A harness is one conversation, which all sessions share; a function creates a
- * conversation for each session. With an existing harness, `canUseTool` decides only about the calls for which the gate
+ * conversation for each session. With an existing harness, `canUseTool` decides only on the calls for which the gate
  * of the harness asks the user; with a harness that the function creates with the given gate, it decides on every
  * call.
  * @throws AgentError `invalid` for a value that is neither a harness nor a function.

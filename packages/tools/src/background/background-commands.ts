@@ -208,21 +208,21 @@ export class BackgroundCommands {
     this.#owners.delete(from);
   }
 
-  /** Calls the listener when a command has started, printed or ended. Returns a function that stops this. */
+  /** Calls the listener when a command has started, printed or ended. Returns a function that removes the listener. */
   watch(listener: () => void): () => void {
     const own = read<() => void>(listener, callable, 'listener');
     this.#watchers.add(own);
     return () => void this.#watchers.delete(own);
   }
 
-  /** Stops the commands of an owner that no longer exists and waits for their ends. Nothing of them is kept. */
+  /** Stops the commands of an owner that no longer exists, waits until they have ended, and discards them. */
   async forget(owner: string): Promise<void> {
     const entries = this.#entries(owner);
     this.#remove(owner);
     await endAll(entries);
   }
 
-  /** Stops all commands and waits for their ends. */
+  /** Stops all commands and waits until they have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await endAll(this.#all);

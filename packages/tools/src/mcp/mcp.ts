@@ -42,12 +42,12 @@ export interface McpOptions {
 /** The state of a server. */
 export interface McpServerReport {
   readonly name: string;
-  /** Its self-description. */
+  /** The name and version that the server reports. */
   readonly identity: string;
   readonly tools: number;
   /** Tools that are not offered. */
   readonly leftOut: readonly LeftOut[];
-  /** Why the server has no tools, if so. */
+  /** The reason why the server has no tools; absent if it could be used. */
   readonly problem?: string;
   /** Time from the start to the list, in milliseconds. */
   readonly ms: number;

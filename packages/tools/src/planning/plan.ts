@@ -14,8 +14,8 @@ export interface PresentPlanArgs {
 /**
  * Creates present_plan, with which the model asks the user to approve a plan. The user sees all of it, and no rule can
  * answer for the user.
- * @param onApproved called when the user has approved a plan, before the model learns it: the place to end a mode in
- * which nothing may change.
+ * @param onApproved called when the user has approved a plan, before the model receives the approval. End the mode in which
+ * nothing may change here.
  */
 export function planTool(onApproved: () => void): Tool {
   const approved = read<() => void>(onApproved, callable, 'onApproved');

@@ -22,8 +22,8 @@ export interface WebFetchOptions {
    */
   readonly allowHosts?: readonly string[];
   /**
-   * Returns whether a redirect is followed. `isSame`: to the same host, and not from https to http. Default: if it is, or
-   * if `allowHosts` contains the host.
+   * Returns whether a redirect is followed. `isSame` is true if the redirect leads to the same host, and not from https to
+   * http. Default: follows these redirects, and redirects to the hosts in `allowHosts`.
    */
   readonly mayFollow?: (url: string, isSame: boolean) => boolean;
   /** Returns the addresses of a name. Default: the resolver of the system. */

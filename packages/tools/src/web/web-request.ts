@@ -80,13 +80,13 @@ async function addressesFor(
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw notFetched(`${url.protocol} is not supported. Use http or https.`);
   if (url.username !== '' || url.password !== '')
-    throw notFetched('A URL with a user name or password is not fetched. Remove it.');
+    throw notFetched('URLs with a user name or password are not fetched. Remove the user name and password.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const found = isIP(host) > 0 ? [host] : await resolve(host).catch(() => []);
   if (found.length === 0) throw notFetched(`The name ${host} was not found.`);
   const addresses = found.filter((address) => isPublic(address));
   if (addresses.length === 0)
-    throw notFetched(`${host} is a private address or a name of one. Only public addresses are fetched.`);
+    throw notFetched(`${host} is a private address or resolves to one. Only public addresses are fetched.`);
   // Checked last, because no option allows a port of a private address.
   if (url.port !== '' && !allowHosts.some((one) => allowsUrl(one, url.href)))
     throw notFetched(`Port ${url.port} is not allowed. The user can allow it with --allow-host ${url.host}.`);

@@ -124,7 +124,7 @@ describe('the addresses that web_fetch connects to [P21]', () => {
 
   it('are not private ones of a public name', async () => {
     net.names['example.com'] = ['127.0.0.1'];
-    expect(await seen(home)).toContain('example.com is a private address or a name of one.');
+    expect(await seen(home)).toContain('example.com is a private address or resolves to one.');
     expect(await seen('http://127.0.0.1:3000/')).toContain('127.0.0.1 is a private address');
     expect(net.connections).toEqual([]);
   });

@@ -39,7 +39,7 @@ export interface AuditLog {
    * @param isRead true for the name of a tool with the effect `read`: its calls are recorded only if they are denied.
    */
   record(sessionId: string, events: readonly Event[], isRead: (toolName: string) => boolean): void;
-  /** Writes everything that is left, and a signed head. A program that had nothing to record except itself writes nothing. */
+  /** Writes the remaining records and a signed head. Writes nothing if the program recorded only its own start. */
   close(): void;
 }
 

@@ -58,7 +58,7 @@ const ignored =
 const parts: ReadonlyMap<string, string | undefined> = new Map([
   ...['instructions.md', 'tools', 'skills', 'agents', 'mcp.json'].map((name) => [name, undefined] as const),
   ['channels', 'this version does not use channels. For a Telegram bot: cobbler assistant'],
-  ['schedules', 'this version has no scheduler. Let cron start: cobbler run --agent FOLDER "PROMPT"'],
+  ['schedules', 'this version has no scheduler. Use cron to run: cobbler run --agent FOLDER "PROMPT"'],
   [
     'evals',
     'this version does not run evals. Test tools and prompts with a scripted model: cobbler docs testing',
@@ -69,7 +69,7 @@ const settings = ['description', 'model', 'tools'];
 
 /**
  * Loads an agent from a folder. This runs the code of its tools, so load only folders that you trust.
- * @throws AgentError `invalid`, code `agent_folder`, with path and line, if the folder is no agent or a file is broken.
+ * @throws AgentError `invalid`, code `agent_folder`, with path and line, if the folder is not an agent or a file is broken.
  */
 export async function loadAgent(folder: string, options: LoadAgentOptions = {}): Promise<AgentFolder> {
   const agent = await readAgentFolder(folder, options);
@@ -89,7 +89,7 @@ export async function readAgentFolder(given: string, options: LoadAgentOptions =
   const { importModule = (url: string) => import(url) } = read(options, loadOptions);
   const path = resolve(read(given, text, 'folder'));
   if (!existsSync(join(path, 'instructions.md')))
-    throw fault(`${path} is not an agent: it has no file instructions.md.`);
+    throw fault(`${path} is not an agent: it does not contain instructions.md.`);
   const folder = await realpath(path);
   // Readers of skills do not need what checks tools.
   const { readFolderTools } = await import('./folder-tools.ts');
@@ -179,7 +179,7 @@ function inFolder(servers: Readonly<Record<string, McpServerConfig>>, folder: st
 async function unknownIn(folder: string): Promise<UnusedFile[]> {
   const names = (await readdir(folder)).sort().filter((name) => !ignored.test(name));
   return names.flatMap((path) => {
-    const reason = parts.has(path) ? parts.get(path) : 'it is no part of an agent, but tools can import it';
+    const reason = parts.has(path) ? parts.get(path) : 'it is not part of an agent, but tools can import it';
     return reason === undefined ? [] : [{ path, reason, isBroken: false }];
   });
 }

@@ -51,9 +51,9 @@ export async function readFolderTools(
   return { tools: [...tools.values()], unused };
 }
 
-/** Returns why an entry of `tools` is no tool; undefined if it is one. */
+/** Returns why an entry of `tools` is not a tool; undefined if it is one. */
 function noTool(name: string, isDirectory: boolean): string | undefined {
-  if (isDirectory) return 'only files directly in tools are tools, which can import from it';
+  if (isDirectory) return 'only files directly in tools are tools, but they can import from it';
   if (!/\.m?[jt]s$/.test(name)) return 'tools are .ts, .js, .mts or .mjs files';
   return /\.(d|test|spec)\.m?[jt]s$/.test(name) ? 'tests and declarations are not tools' : undefined;
 }

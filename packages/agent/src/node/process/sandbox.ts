@@ -20,7 +20,7 @@ export interface SandboxAccess {
   readonly network?: boolean;
   /** The program can change git's data, but not its hooks and configuration. Default false. */
   readonly git?: boolean;
-  /** The program can read the user's logins to registries of packages, in `~/.npmrc`. Default false. */
+  /** The program can read the user's logins to package registries, in `~/.npmrc`. Default false. */
   readonly registry?: boolean;
 }
 

@@ -15,9 +15,9 @@ export type SandboxStatus =
   | { readonly works: true; readonly program: string; readonly version: string }
   | {
       readonly works: false;
-      /** Why not. */
+      /** The reason why they cannot. */
       readonly reason: string;
-      /** The command that installs or repairs it, or another way. */
+      /** The command that installs or repairs a sandbox, or another solution. */
       readonly cure: string;
     };
 

@@ -34,8 +34,8 @@ type Interfaces = Readonly<Record<string, readonly OwnAddress[] | undefined>>;
 
 /**
  * Returns whether an address belongs to another host on the internet. Loopback, private, link-local, shared, multicast,
- * reserved and documentation addresses do not, nor do IPv6 addresses that contain an IPv4 address, the addresses of this
- * machine, and the IPv6 networks that it is part of.
+ * reserved and documentation addresses do not. Nor do IPv6 addresses that contain an IPv4 address, addresses of this
+ * machine, or addresses in the IPv6 networks that it is part of.
  */
 export function isPublicAddress(address: string): boolean {
   return isPublicBeside(networkInterfaces(), read(address, text, 'address'));

@@ -28,8 +28,8 @@ const tested: Map<string | undefined, SandboxStatus> = new Map();
 
 /**
  * Creates a sandbox for a workspace, after a self-test that runs once per process and blocks for about 20 ms. Programs
- * in it see the home directory and `/tmp` empty, apart from toolchains and the user's name in git; they can write only
- * in the workspace, except for what other programs execute or obey, such as `.git`, and have no network.
+ * in it see an empty home directory and an empty `/tmp`, apart from toolchains and the user's name in git. They can write
+ * only in the workspace, except for what other programs execute or obey, such as `.git`, and have no network.
  * @throws AgentError `invalid` with the code `no_sandbox` if there is no working sandbox here, with the reason and the
  * command that installs it.
  */
@@ -43,14 +43,14 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 /**
- * Creates a sandbox of bubblewrap without a self-test; {@link probeSandbox} is one.
+ * Creates a bubblewrap sandbox without a self-test. To test it, use {@link probeSandbox}.
  * @param program the path of bwrap, version 0.8 or later.
  */
 export function bwrapSandbox(options: SandboxOptions, program: string): Sandbox {
   return osSandbox('bwrap', options, read(program, text, 'program'));
 }
 
-/** Creates a sandbox of `sandbox-exec` on macOS. It has not been tested yet, and no program uses it unless it gets it. */
+/** Creates a `sandbox-exec` sandbox on macOS. It has not been tested yet, so you must pass it explicitly to use it. */
 export function seatbeltSandbox(options: SandboxOptions): Sandbox {
   return osSandbox('seatbelt', options, '/usr/bin/sandbox-exec');
 }

@@ -24,7 +24,7 @@ export interface SqliteRunnerOptions<Input extends Json, Output extends Json>
   readonly file: string;
   /** Maximum time to wait for another process that is writing, in milliseconds. Default 4,000. */
   readonly busyMs?: number;
-  /** Interval of checks for changes by other processes, in milliseconds. Default 100. */
+  /** Interval between checks for changes by other processes, in milliseconds. Default 100. */
   readonly lookMs?: number;
   /** Called at each moment of each write, for tests that end the process there. */
   readonly onWrite?: OnWrite;

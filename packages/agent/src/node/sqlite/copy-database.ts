@@ -54,7 +54,7 @@ function damagedError(file: string, found: string): AgentError {
 
 const magic = 'SQLite format 3\0';
 
-/** Returns whether a file is a database. Not for one that this process has open: closing it would release SQLite's locks. */
+/** Returns whether a file is a database. Not for a file that this process has open: closing it would release SQLite's locks. */
 export function isDatabase(file: string): boolean {
   try {
     const start = Buffer.alloc(magic.length);

@@ -53,7 +53,7 @@ export class BatchHttp {
     throw new BatchFailure(response.status, text, response.headers);
   }
 
-  /** Like {@link send}, for a response of JSON lines. Lines that are no object are left out. */
+  /** Like {@link send}, for a response of JSON lines. Lines that are not objects are skipped. */
   async lines(...request: Parameters<BatchHttp['send']>): Promise<readonly JsonFields[]> {
     const text = await this.send(...request);
     return text

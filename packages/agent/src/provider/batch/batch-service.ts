@@ -10,14 +10,14 @@ export interface BatchEntry {
 }
 
 /**
- * The response to one request of a batch, as the service would have sent it without one: the events of a stream that
+ * The response to one request of a batch, as the service would have sent it without a batch: the events of a stream that
  * contains the whole response, or the status and body of an error.
  */
 export type BatchOutcome =
   | { readonly events: readonly unknown[] }
   | { readonly status: number; readonly error: unknown };
 
-/** What a provider's batches do over HTTP. */
+/** The HTTP requests of a provider's batches. */
 export interface BatchService {
   /** Creates a batch and returns its id. */
   submit(entries: readonly BatchEntry[], http: BatchHttp): Promise<string>;

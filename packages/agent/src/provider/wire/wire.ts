@@ -161,7 +161,7 @@ export interface ResponseSink {
    * later makes the response invalid.
    */
   stop(reason: StopReason, raw?: string): void;
-  /** Ends the response. The reason is the one given here or recorded by `stop`; without one, it is invalid. */
+  /** Ends the response. The reason is given here or recorded by `stop`; without a reason, the response is invalid. */
   end(reason?: StopReason, raw?: string): void;
   /** Reports a failure inside the stream. */
   fail(fault: Fault): void;

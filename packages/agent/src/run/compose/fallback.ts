@@ -44,12 +44,12 @@ const fallbackOptions = record<FallbackOptions>({
 const defaultCoolDownMs = 30_000;
 
 /**
- * Returns an agent that asks the next of these agents if one fails in a way that another can cure: its service is
+ * Returns an agent that asks the next of these agents if one fails in a way that another might not: its service is
  * overloaded or unreachable or refuses the key, the model does not exist, or the conversation is too long for it and the
  * next agent has a larger context window. Each agent first makes its own retries. A request that is cancelled or invalid
- * fails immediately, and a response that the model refuses to give is a response.
+ * fails immediately. A refusal by the model counts as a response.
  *
- * The result declares what all agents support. It remembers which agents failed, for the cool-down, and nothing else.
+ * The returned agent declares only what all agents support. It remembers only which agents failed, for the cool-down.
  *
  * @param agents in the order in which they are asked; at least one.
  * @throws AgentError `invalid` for invalid agents or options.

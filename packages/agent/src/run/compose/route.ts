@@ -34,8 +34,8 @@ const routeOptions = record<RouteOptions>({ contextTokens: amount });
 
 /**
  * Returns an agent that sends each request to one of these agents. `choose` returns its name; it depends only on the
- * request, so that a repeated request goes to the same agent. The name of the result is that of the first agent, and it
- * declares what all agents support.
+ * request, so that a repeated request goes to the same agent. The returned agent has the name of the first agent, and
+ * declares only what all agents support.
  *
  * @throws AgentError `invalid` for invalid agents or options. A request fails the same way if `choose` throws or returns
  * an unknown name.

@@ -15,7 +15,7 @@ export interface BudgetAlert {
   /** The limit that was reached, and the maximum in one period. */
   readonly limit: keyof Amounts;
   readonly max: number;
-  /** What is spent of it. */
+  /** How much of it is spent. */
   readonly settled: number;
   /** The period, such as `2026-01-31`; empty for a budget without periods. */
   readonly period: string;

@@ -35,7 +35,7 @@ export interface BookOptions {
   readonly runtime: Pick<Runtime, 'timer' | 'id'>;
   /** Time without a sign of life after which a process counts as crashed, in milliseconds; undefined: never. */
   readonly leaseMs: number | undefined;
-  /** Runs work in one transaction. Called for one work at a time. */
+  /** Runs work in one transaction. Never called while another call is running. */
   readonly transaction: <Value>(work: (tables: BudgetTables) => Promise<Value>) => Promise<Value>;
   readonly onClose: () => Promise<void>;
 }

@@ -58,7 +58,7 @@ interface Waiter {
   wake(): void;
 }
 
-/** The reservations of one process in a budget store: waits for room, and lets requests of this process know at once. */
+/** The reservations of one process in a budget store. Requests wait for room, and learn at once what this process frees. */
 export class BudgetClient implements BudgetAccess {
   readonly #store: BudgetStore;
   readonly #waitMs: number;
@@ -121,7 +121,7 @@ export class BudgetClient implements BudgetAccess {
   }
 
   /**
-   * Reserves amounts, and waits while other requests have reserved the room. After `waitMs`, takes the room there is.
+   * Reserves amounts, and waits while other requests have reserved the room. After `waitMs`, takes the room that is left.
    * @throws AgentError `limit`, code `usd`, `tokens` or `turns`, if the budget leaves less than the request needs; `aborted`, code
    *   `cancelled`, after `cancel`; and the errors of the store.
    */
@@ -151,13 +151,13 @@ export class BudgetClient implements BudgetAccess {
     }
   }
 
-  /** Replaces a reservation by what was used: see `BudgetStore.settle`. Requests that wait in this process ask again at once. */
+  /** Replaces a reservation with what was used: see `BudgetStore.settle`. Waiting requests of this process retry at once. */
   async settle(id: string, used: Amounts): Promise<void> {
     await this.#store.settle(id, used);
     for (const waiter of this.#waiters) wake(waiter);
   }
 
-  /** Lets a budget spend more: see `BudgetStore.grant`. Requests that wait in this process ask again at once. */
+  /** Lets a budget spend more: see `BudgetStore.grant`. Waiting requests of this process retry at once. */
   async grant(grant: BudgetGrant): Promise<void> {
     await this.#persist(() => this.#store.grant(grant));
     for (const waiter of this.#waiters) wake(waiter);
@@ -168,7 +168,7 @@ export class BudgetClient implements BudgetAccess {
     this.#later(() => this.settle(id, used));
   }
 
-  /** Charges what a request used for which nothing is reserved, without waiting. See `flush`. */
+  /** Charges what a request used without a reservation, and does not wait. See `flush`. */
   charge(budget: string, id: string, used: Amounts): void {
     const request = { id, budget, sessionId: id, runId: id, wanted: used, least: noAmounts, isLast: true };
     this.#later(async () => {
@@ -177,7 +177,7 @@ export class BudgetClient implements BudgetAccess {
     });
   }
 
-  /** Resolves when everything is settled, or the store could not be reached for a minute. Call it before the store is closed. */
+  /** Resolves when everything is settled, or the store could not be reached for a minute. Call it before you close the store. */
   async flush(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }

@@ -10,8 +10,8 @@ import { readAmounts, readName } from './definition.ts';
 /** A request for a reservation. */
 export interface ReservationRequest {
   /**
-   * Unique id of at most 200 characters, like the other ids. The same id again asks again for the same reservation, and
-   * keeps its place among those that wait if it asks at least every 10 seconds.
+   * Unique id of at most 200 characters, like the other ids. A request with the same id asks again for the same reservation.
+   * A waiting request keeps its place if it asks at least every 10 seconds.
    */
   readonly id: string;
   /** The budget that the request counts toward. */
@@ -22,7 +22,7 @@ export interface ReservationRequest {
   readonly wanted: Amounts;
   /** The minimum that makes the request useful. */
   readonly least: Amounts;
-  /** True to wait no longer: the result is then `held`, with whatever room there is, or `refused`. Default false. */
+  /** True to stop waiting: the result is then `held`, with the room that is left, or `refused`. Default false. */
   readonly isLast?: boolean;
 }
 
@@ -90,7 +90,7 @@ export interface BudgetStore {
    */
   reserve(request: ReservationRequest): Promise<ReservationResult>;
   /**
-   * Replaces a reservation by what was used: zero for a request that was never sent. For a request that waits, ends the
+   * Replaces a reservation with what was used: zero for a request that was never sent. For a request that waits, ends the
    * wait. Does nothing if the reservation is unknown or was settled before.
    */
   settle(id: string, used: Amounts): Promise<void>;

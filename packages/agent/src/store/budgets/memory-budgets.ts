@@ -20,8 +20,8 @@ const maxPeriods = 10_000;
 const readOptions = record<MemoryBudgetsOptions>({ runtime: withMethods('now', 'timer', 'id') });
 
 /**
- * Returns budgets that last as long as this process. Each budget has the balances of the 10,000 periods or runs
- * that were used last, so that they do not fill the memory.
+ * Returns budgets that last as long as this process. To limit memory use, each budget keeps only the balances
+ * of the 10,000 most recently used periods or runs.
  * @throws AgentError `invalid`, code `bad_option`, for an invalid option.
  */
 export function memoryBudgets(given: MemoryBudgetsOptions = {}): BudgetStore {

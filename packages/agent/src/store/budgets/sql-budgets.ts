@@ -11,8 +11,8 @@ export interface SqlBudgetsOptions {
   /** Time without a sign of life after which a process counts as crashed, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * Runs work in one transaction, which waits for those of other processes that use the same tables. Called for one work
-   * at a time. Work can be repeated if the outcome of its commit is unknown.
+   * Runs work in one transaction, which waits for those of other processes that use the same tables. Never called
+   * while another call is running. May repeat the work if the outcome of its commit is unknown.
    */
   readonly transaction: <Value>(work: (sql: BudgetSql) => Promise<Value>) => Promise<Value>;
   /** Closes the database. */

@@ -66,8 +66,8 @@ describe('loadAgent', () => {
   });
 
   it.each([
-    ['no folder', 'nowhere', 'nowhere is not an agent: it has no file instructions.md.'],
-    ['no instructions', '.', ' is not an agent: it has no file instructions.md.'],
+    ['no folder', 'nowhere', 'nowhere is not an agent: it does not contain instructions.md.'],
+    ['no instructions', '.', ' is not an agent: it does not contain instructions.md.'],
   ])('rejects %s', async (_, folder, message) => {
     const error = { kind: 'invalid', code: 'agent_folder', message: expect.stringContaining(message) };
     await expect(loadAgent(join(root, folder))).rejects.toMatchObject(error);
@@ -155,13 +155,13 @@ describe('readAgentFolder', () => {
     expect(unused.map(({ path, reason }) => `${path}: ${reason}`)).toEqual([
       'instructions.md: it has an unknown setting style. Known: description, model, tools',
       'tools/a.test.ts: tests and declarations are not tools',
-      'tools/lib: only files directly in tools are tools, which can import from it',
+      'tools/lib: only files directly in tools are tools, but they can import from it',
       'tools/notes.txt: tools are .ts, .js, .mts or .mjs files',
       'skills/old/SKILL.md: it has no description',
       expect.stringMatching(/^channels: this version does not use channels/),
       expect.stringMatching(/^evals: this version does not run evals/),
       expect.stringMatching(/^schedules: this version has no scheduler/),
-      'src: it is no part of an agent, but tools can import it',
+      'src: it is not part of an agent, but tools can import it',
     ]);
     expect(unused.filter(({ isBroken }) => isBroken)).toEqual([]);
   });
