@@ -86,7 +86,7 @@ const themeConfig: DefaultTheme.Config = {
 export default defineConfig({
   title: 'Cobbler',
   description:
-    'A TypeScript agent runtime: runs a language model with tools until a task is complete, and survives failures.',
+    'A TypeScript agent runtime that runs a language model with tools until a task is complete, and survives failures.',
   lang: 'en',
   srcDir: 'pages',
   outDir: 'dist',

@@ -297,9 +297,9 @@ With FILE
     'serve [dir...]',
     'serve sessions over HTTP, protected by a token',
     `
-Prints one address that contains the token, and serves until Ctrl-C. The options of this command set the model,
-directory, tools, permissions and limits; no request can change them. Calls that need approval wait for a user:
-cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.
+Prints one address that contains the token, and serves until Ctrl-C. The options of this command set the models,
+directories, tools, permissions and limits. Requests can only choose among the models and directories. Calls that need
+approval wait for a user: cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.
 
 Sessions start in the first directory, or in the current one. The page also offers the others, and the directories of
 earlier sessions.
