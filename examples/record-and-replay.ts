@@ -1,4 +1,4 @@
-// Records a run once and replays it without network access or tools. The events are the same, byte for byte.
+// Shows how to record a run once and replay it without network access or tools, with the same events, byte for byte.
 // Run it with: npm run try -- examples/record-and-replay.ts
 import { defineTool, Executor } from '@cobbler/agent';
 import type { Recording } from '@cobbler/agent/cassette';
