@@ -1,4 +1,4 @@
-// Shows a run that outlives its process. Its log contains all requests and calls, and while it waits, it needs no process.
+// Shows a run that outlives its process. Its log contains all requests and calls, and a wait needs no process.
 // Run it with: npm run try -- examples/runner.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
