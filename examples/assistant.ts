@@ -1,4 +1,4 @@
-// Shows a chat assistant that remembers across conversations, and asks before it acts.
+// Shows a chat assistant that remembers facts across conversations and asks the user before it acts.
 // Run it with: npm run try -- examples/assistant.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,14 +19,14 @@ import {
 } from '@cobbler/assistant';
 import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
 
-// Everything is stored in one file: messages, chats, the outbox, memories.
+// One file stores everything: messages, chats, the outbox and the memory.
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-example-'));
 const sql = sqliteSql({ file: join(folder, 'chats.db') });
 
 function answer({ messages, tools, system = '' }: ModelRequest) {
   const last = JSON.stringify(messages.at(-1)?.content);
-  // After a while the assistant asks the model, without tools, what is worth remembering. The notes are then part of the
-  // instructions: nothing else of the first conversation is left when the second one starts.
+  // From time to time, the assistant asks the model, without tools, which facts to remember. It adds these facts to the
+  // instructions as notes. The second conversation contains nothing else from the first.
   if (tools.length === 0) return last.includes('Bello') ? 'Their dog is called Bello.' : 'NOTHING';
   if (last.includes('bought')) return 'It is on its way.';
   if (last.includes('Buy')) return { calls: [{ name: 'buy', arguments: { what: 'dog food' } }] };
@@ -40,7 +40,7 @@ const buy = defineTool({
   execute: ({ what }) => `bought ${what}`,
 });
 
-// Telegram has the same interface. This channel prints what it receives, and presses the first button.
+// Telegram has the same interface. This channel prints each message that it receives and presses the first button.
 const channel = memoryChannel({
   onMessage({ id, text, buttons: [first] }) {
     console.log('<', text.replaceAll(/\s+/g, ' '));

@@ -1,12 +1,12 @@
-// Shows a custom provider for a made-up service that sends lines of JSON: data and a few pure functions.
+// Shows a custom provider, made of data and a few pure functions, for a fictional service that sends lines of JSON.
 // Run it with: npm run try -- examples/custom-provider.ts
 import { Executor } from '@cobbler/agent';
 import type { Turn, Wire } from '@cobbler/agent/provider';
 import { createAgent } from '@cobbler/agent/provider';
 import { serveLoopback } from '@cobbler/agent/testing';
 
-// The Pigeon company accepts `{ loft, letters }` and sends one line for each pigeon that arrives. Its first response breaks
-// off in the middle, to show the retry.
+// The Pigeon company accepts `{ loft, letters }` and sends one line for each pigeon that arrives. Its first response
+// ends in the middle of a line, to show a retry.
 let flights = 0;
 const answers = [
   '{"says":"I wi',
@@ -16,7 +16,8 @@ const answers = [
 const headers = { 'content-type': 'application/x-ndjson' };
 const { url, close } = await serveLoopback(() => new Response(answers[flights++], { headers }));
 
-// The whole provider. `createAgent` does sending, retries, deadlines, aborting, truncated responses and redacting keys.
+// This is the whole provider. `createAgent` sends requests, retries, enforces deadlines, aborts, detects truncated
+// responses and redacts keys.
 const pigeon: Wire = {
   provider: 'pigeon',
   framing: 'ndjson',

@@ -1,8 +1,8 @@
 // Shows a run that delegates a task to Claude Code and prints the total cost.
 // Run it with: npm run try -- examples/delegate.ts
 //
-// Needs no key: a script on this machine plays both models. Claude Code is the one on the PATH, or the one that
-// `npm run verify -- clis` downloaded.
+// Needs no key, because a script on this machine plays both models. Uses the Claude Code program on the PATH or the
+// program that `npm run verify -- clis` downloaded.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { claudeTesting } from '@cobbler/provider-claude/testing';
 const model = 'claude-opus-5-5';
 const says = (...blocks: Parameters<typeof scriptResponse>[0]) => replies(scriptResponse(blocks, { model }));
 
-// The scripted service distinguishes the two clients by the tools in the request: our model's, or Claude Code's.
+// The scripted service receives requests from this program and from Claude Code, and tells them apart by their tools.
 const job = { action: 'create', backend: 'claude-code', prompt: 'say There is no file here.' };
 const testing: ProviderTesting = {
   ...claudeTesting,
@@ -41,7 +41,7 @@ const fetched = join(import.meta.dirname, '../e2e/clis/node_modules/@anthropic-a
 const inClis = join(fetched, `claude-agent-sdk-${process.platform}-${process.arch}`, 'claude');
 const path = findProgram('claude', process.env) ?? (existsSync(inClis) ? inClis : undefined);
 
-// If this program was killed, the next call of this function ends the processes that it left running.
+// If this program is killed, the next call of this function ends the processes that it left running.
 await recordProcesses(join(area, 'processes'));
 const key = { ANTHROPIC_API_KEY: 'sk-ant-example', ANTHROPIC_BASE_URL: url };
 const own = { HOME: area, CLAUDE_CONFIG_DIR: join(area, 'config') };
@@ -49,7 +49,7 @@ const env = { PATH: process.env['PATH'] ?? '', ...own, ...key };
 const backends = [claudeCode({ env, ...(path !== undefined && { path }) })];
 const tool = createAgentTool({ workspace: area, sessionsFile: null, backends });
 
-// One budget for the run and everything it delegates.
+// The run and all tasks that it delegates share one budget.
 const budget = new Budget({ usd: 1 });
 const agent = createClaude({ apiKey: key.ANTHROPIC_API_KEY, baseURL: url, model });
 const executor = new Executor({ agent, tools: [tool], pricing: claudePricing, limits: { usd: 1 } });

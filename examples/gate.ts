@@ -1,10 +1,10 @@
-// Shows a gate: rules allow some calls and deny others, and a user decides the rest.
+// Shows a gate with rules that allow some calls and deny others. A user decides on the rest.
 // Run it with: npm run try -- examples/gate.ts
 import { defineTool, Executor, rules } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { z } from 'zod';
 
-// `subject` is the argument that matters: rules match it, and users see it.
+// `subject` returns the most important argument. Rules match against it, and users see it.
 const shell = defineTool({
   name: 'shell',
   description: 'Runs a command.',
@@ -22,16 +22,16 @@ const agent = scriptedAgent([
 const executor = new Executor({
   agent,
   tools: [shell],
-  // A `*` never matches what joins two commands, so the second command is not allowed.
+  // A `*` never matches characters that join two commands, so this rule does not allow the second command.
   gate: rules({ allow: ['shell(npm test*)'], deny: ['shell(rm *)'] }),
-  // A user can respond. Otherwise the run would end as `waiting` and could be resumed later.
+  // A user can respond. Without this option, the run would end as `waiting`, and you could resume it later.
   attended: true,
 });
 
 const run = executor.run('Test it and publish it.');
 run.subscribe((event) => {
   if (event.type === 'approval_requested') {
-    // Nothing has started yet. The decision applies to exactly these arguments.
+    // The call has not started yet. The decision applies to exactly these arguments.
     const isFine = event.subject === 'git tag v1';
     console.log(`asked about "${event.subject}": ${isFine ? 'yes' : 'no'}`);
     run.decide(

@@ -1,4 +1,4 @@
-// Shows limits that end a run: turns, cost, repetition, and a shared budget.
+// Shows limits that end a run: a number of turns, a cost, repeated turns, and a budget that several runs share.
 // Run it with: npm run try -- examples/limits.ts
 import type { ExecutorOptions, Limits } from '@cobbler/agent';
 import { Budget, defineTool, Executor } from '@cobbler/agent';
@@ -13,7 +13,7 @@ const look = defineTool({
   execute: () => `Not yet, at look ${++looks}.`,
 });
 
-// A model that never stops. Each response uses 1,000 input tokens and 100 output tokens.
+// This model never stops. Each response uses 1,000 input tokens and 100 output tokens.
 let minute = 0;
 const usage = { inputTokens: 1_000, outputTokens: 100 };
 const tireless = () =>
@@ -35,19 +35,19 @@ async function within(limits: Limits, rest: Partial<ExecutorOptions> = {}): Prom
 
 await within({ turns: 4 });
 
-// Ends with a final response, without tools.
+// At the limit, the model writes a final response, without tools.
 await within({ turns: 4 }, { onLimit: 'finalize' });
 
-// The maximum cost is reserved before each request, so the limit is never exceeded.
+// Cobbler reserves the maximum cost of each request before it sends the request, so the run never exceeds the limit.
 const pricing = () => ({ input: 5, output: 25 });
 await within({ usd: 0.02, turns: 100 }, { pricing, request: { maxTokens: 100 } });
 
-// Three times the same call with the same result in a row counts as no progress.
+// Six turns in a row with the same call and the same result end the run, because it makes no progress.
 const stuck = { ...look, execute: () => 'Not yet.' };
 const same = scriptedAgent([{ calls: [{ name: 'look', arguments: {} }] }], { repeat: true });
 await within({}, { agent: same, tools: [stuck] });
 
-// Several runs can share one budget, and so can the work they delegate.
+// Several runs, and the tasks that they delegate, can share one budget.
 const budget = new Budget({ tokens: 5_000 });
 for (const name of ['first', 'second']) {
   const executor = new Executor({ agent: tireless(), tools: [look], request: { maxTokens: 100 } });

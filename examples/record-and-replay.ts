@@ -1,4 +1,4 @@
-// Shows a run that is recorded once and replayed: no network, no tools, the same events byte for byte.
+// Shows how to record a run once and replay it without network access or tools, with the same events, byte for byte.
 // Run it with: npm run try -- examples/record-and-replay.ts
 import { defineTool, Executor } from '@cobbler/agent';
 import type { Recording } from '@cobbler/agent/cassette';
@@ -26,7 +26,7 @@ const takings = defineTool({
   },
 });
 
-/** The program for both cases: every input passes through the recording. */
+/** Runs the task, both to record it and to replay it. Every input passes through `tape`. */
 async function ask(tape: Recording, question: string) {
   const { runtime, transport } = tape;
   const config = { apiKey: 'sk-ant-example', baseURL: url, model: 'claude-opus-5-5' };

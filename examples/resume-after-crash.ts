@@ -1,4 +1,4 @@
-// Shows a run that survives kill -9: another process continues it, and no `once` tool runs twice.
+// Shows a run that survives kill -9. Another process continues it, and no `once` tool runs twice.
 // Run it with: npm run try -- examples/resume-after-crash.ts
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ const [folder, dies] = process.argv.slice(2);
 if (folder === undefined) tellTheStory();
 else await work(folder, dies === 'dies');
 
-/** Runs in each process: the first starts the task, the second continues it. */
+/** Runs in each process. The first process starts the task, and the second process continues it. */
 async function work(folder: string, dies: boolean): Promise<void> {
   const note = (text: string) => appendFileSync(join(folder, 'ledger'), `${text}\n`);
   const pay = defineTool({
@@ -22,7 +22,7 @@ async function work(folder: string, dies: boolean): Promise<void> {
     parameters: { type: 'object' },
     execute() {
       note('paid');
-      // The payment is done but not recorded: the worst moment for a crash.
+      // The payment is made but not yet recorded. This is the worst moment for a crash.
       if (dies) process.kill(process.pid, 'SIGKILL');
       return 'paid';
     },

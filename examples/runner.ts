@@ -1,4 +1,4 @@
-// Shows work that outlives its process: the session's log has each request and each call, and waiting needs no process.
+// Shows a run that outlives its process. Its log contains all requests and calls, and a wait needs no process.
 // Run it with: npm run try -- examples/runner.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const agent = scriptedAgent([
 ]);
 const { promise: question, resolve: ask } = Promise.withResolvers<string>();
 
-/** Opens everything, as a newly started process does. */
+/** Opens the store and the runner, as each new process does. */
 function open() {
   const store = sqliteStore(join(folder, 'sessions.db'));
   const gate = ({ effect }: { effect: ToolEffect }) =>
@@ -41,7 +41,7 @@ function open() {
       store,
       sessionId: steps.runId,
       prompt: task,
-      // It may be called again until the decision has come, so it must be safe to repeat.
+      // Cobbler may call this function again until the decision arrives, so it must be safe to repeat.
       ask: ({ approvalId }) => ask(approvalId),
     });
     await steps.run('tell', () => done.push('told'));
@@ -50,7 +50,7 @@ function open() {
   return { store, runner: sqliteRunner({ file: join(folder, 'runs.db'), workflow }) };
 }
 
-// The first process does what it is allowed to do, requests approval for the rest, and ends.
+// The first process runs the call that the gate allows, requests approval for the other call, and ends.
 const first = open();
 await first.runner.start({ task: 'Cut the leather for a boot.' }, { runId: 'boot-1' });
 const approvalId = await question;
@@ -58,7 +58,7 @@ await first.runner.close();
 await first.store.close();
 console.log('before the answer:', done.join(', '));
 
-// Another process continues from there. Requests and calls that are in the log are not repeated.
+// Another process continues the run. It does not repeat the requests and calls that are in the log.
 const second = open();
 await second.runner.signal('boot-1', approvalSignal(approvalId), { decision: 'allow' });
 console.log(await second.runner.result('boot-1'));

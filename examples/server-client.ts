@@ -1,11 +1,11 @@
-// Shows a conversation on a server: a client prompts, watches, approves, disconnects, and reconnects after a restart.
+// Shows a conversation on a server. A client prompts, watches, approves, disconnects, and reconnects after a restart.
 // Run it with: npm run try -- examples/server-client.ts
 import { defineTool, memoryStore } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { startServer, TokenStore } from '@cobbler/server';
 
-// The server defines what a session can do: model, tools, permissions. No request can change it.
+// The server defines the model, tools and permissions of a session. No request can change them.
 const bell = defineTool({
   name: 'ring',
   description: 'Rings the bell of the shop.',
@@ -28,7 +28,7 @@ const open = () =>
 let server = await open();
 const token = tokens.own();
 
-// The client needs nothing but `fetch`: the same lines work in a browser. It is a harness like any other.
+// The client needs only `fetch`, so the same code works in a browser. It is a harness like any other.
 const client = connectHarness({ url: server.url, token, sessionId: 'visit' });
 const run = client.prompt('Tell them that I am here.');
 for await (const event of run) {
@@ -49,7 +49,7 @@ const again = await later.prompt('And now?');
 console.log(again.text, `${again.messages.length} messages`);
 await later.close();
 
-// Without a token every request is rejected.
+// Without a valid token, the server rejects every request.
 const unauthorized = connectHarness({ url: server.url, token: 'guessed', sessionId: 'visit' });
 const refused = await unauthorized.prompt('What did they say?');
 console.log(refused.status, refused.error?.kind);

@@ -1,4 +1,4 @@
-// Shows a model that calls two tools: typed arguments, an error that it sees, and the result of each call.
+// Shows a model that calls two tools, with typed arguments, an error that the model sees, and the result of each call.
 // Run it with: npm run try -- examples/tools.ts
 import { defineTool, Executor } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
@@ -9,7 +9,7 @@ const stock = new Map([
   ['sandals', 0],
 ]);
 
-// `read` changes nothing: neighboring calls run in parallel, and can run again after a crash.
+// A `read` tool changes nothing. Adjacent calls run in parallel, and can run again after a crash.
 const look = defineTool({
   name: 'look_up',
   description: 'Says how many pairs are in stock.',
@@ -18,7 +18,7 @@ const look = defineTool({
   execute: ({ shoe }) => `${stock.get(shoe)} pairs`,
 });
 
-// The default effect is `once`: the tool never runs twice, whatever happens.
+// The default effect is `once`, which means that a call never runs twice.
 const order = defineTool({
   name: 'order',
   description: 'Orders pairs from the supplier.',
@@ -43,7 +43,7 @@ run.subscribe((event) => {
   if (event.type !== 'tool_result') return;
   const [part] = event.content;
   const said = part?.type === 'text' ? part.text : '';
-  // The third call has invalid arguments. It is not run; the model sees why and corrects the call.
+  // The third call has invalid arguments, so it does not run. The model sees the reason and corrects the call.
   console.log(event.isError ? 'refused' : 'ran', event.toolName, said.split('\n')[0]);
 });
 const { text, metrics } = await run;
