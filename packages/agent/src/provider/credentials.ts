@@ -1,15 +1,15 @@
-import { AgentError, summarize } from '../../values/errors.ts';
-import { callable, listOf, mapOf, read, record, text, withMethods } from '../../values/input.ts';
-import type { LazyAbortSignal } from '../../values/lazy-abort-signal.ts';
-import type { Runtime } from '../../values/runtime.ts';
-import { systemRuntime } from '../../values/runtime.ts';
-import type { Attempt } from '../attempt.ts';
-import type { Credentials, Wire } from '../wire/wire.ts';
-import type { ResolvedEndpoint } from './address.ts';
-import { withCredentials } from './address.ts';
-import { joinBytes } from './bytes.ts';
-import type { Headers } from './headers.ts';
-import { joinHeaders } from './headers.ts';
+import { AgentError, summarize } from '../values/errors.ts';
+import { callable, listOf, mapOf, read, record, text, withMethods } from '../values/input.ts';
+import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
+import type { Attempt } from './attempt.ts';
+import type { ResolvedEndpoint } from './http/address.ts';
+import { withCredentials } from './http/address.ts';
+import { joinBytes } from './http/bytes.ts';
+import type { Headers } from './http/headers.ts';
+import { joinHeaders } from './http/headers.ts';
+import type { Credentials, Wire } from './wire/wire.ts';
 
 /** A request with its credentials. */
 export interface AuthorizedRequest {
