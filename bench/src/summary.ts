@@ -49,7 +49,9 @@ export function rowsIn({ samples, sizes, reached }: Report): Row[] {
 /** Returns the budgets that were not met, each with its work. */
 export function missedIn(rows: readonly Row[]): string[] {
   return rows.flatMap(({ work, entrant, verdicts }) =>
-    verdicts.flatMap(({ bound, is, kept }) => (kept ? [] : [`${work}, ${entrant}: ${is}, not ${bound}`])),
+    verdicts.flatMap(({ bound, is, kept }) =>
+      kept ? [] : [`${work}, ${entrant}: ${is}, but the budget is ${bound}`],
+    ),
   );
 }
 
@@ -94,7 +96,7 @@ function verdictsOf({ budget }: Work, timesFloor: number, memoryTimesFloor: numb
   const verdicts: Verdict[] = [];
   if (budget.timesFloor !== undefined) verdicts.push(atMost(timesFloor, budget.timesFloor, 'x floor'));
   if (budget.memoryTimesFloor !== undefined)
-    verdicts.push(atMost(memoryTimesFloor, budget.memoryTimesFloor, 'x floor MB'));
+    verdicts.push(atMost(memoryTimesFloor, budget.memoryTimesFloor, 'x floor memory'));
   return verdicts;
 }
 

@@ -72,7 +72,7 @@ test('a budget that is not met makes the command exit with 1 and is reported; wi
   const missed = await bench('--from', bad);
   expect(missed.code).toBe(1);
   expect(missed.stdout).toContain(
-    '1 of 1 budgets were not met: s20k, cobbler: 2.50 x floor, not <= 1 x floor.',
+    '1 of 1 budgets were not met: s20k, cobbler: 2.50 x floor, but the budget is <= 1 x floor.',
   );
   const lenient = await bench('--from', bad, '--no-strict');
   expect([lenient.code, lenient.stdout]).toEqual([0, missed.stdout]);

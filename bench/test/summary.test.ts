@@ -90,10 +90,10 @@ describe('budgets', () => {
     const [, cobbler] = rowsOf(work, [...samples('floor', [10]), ...samples('cobbler', [15], 120)]);
     expect(cobbler?.verdicts).toEqual([
       { bound: '<= 2 x floor', is: '1.50 x floor', kept: true },
-      { bound: '<= 1.1 x floor MB', is: '2.40 x floor MB', kept: false },
+      { bound: '<= 1.1 x floor memory', is: '2.40 x floor memory', kept: false },
     ]);
     expect(tableOf(cobbler === undefined ? [] : [cobbler])).toContain(
-      '<= 2 x floor met, <= 1.1 x floor MB NOT MET',
+      '<= 2 x floor met, <= 1.1 x floor memory NOT MET',
     );
   });
 
@@ -104,7 +104,9 @@ describe('budgets', () => {
       heapBytes,
     });
     const report = { ...empty, samples: [waits('floor', 10_000), waits('cobbler', 16_100)] };
-    expect(missedIn(rowsIn(report))).toEqual(['waiting, cobbler: 1.61 x floor, not <= 1.6 x floor']);
+    expect(missedIn(rowsIn(report))).toEqual([
+      'waiting, cobbler: 1.61 x floor, but the budget is <= 1.6 x floor',
+    ]);
     const rows = startRows([
       start('floor', 70),
       start('floor-with-sdk', 160),
@@ -141,8 +143,8 @@ describe('budgets', () => {
       sizes: [{ entrant: 'cobbler', gzipBytes: 35_000, laterBytes: 0 }],
     };
     expect(missedIn(rowsIn(report))).toEqual([
-      't400, cobbler: 3.10 x floor, not <= 1.4 x floor',
-      'size, cobbler: 35.0 KB, not <= 30 KB',
+      't400, cobbler: 3.10 x floor, but the budget is <= 1.4 x floor',
+      'size, cobbler: 35.0 KB, but the budget is <= 30 KB',
     ]);
     expect(textOf(report)).toContain('2 of 4 budgets were not met: t400, cobbler: 3.10 x floor');
     expect(textOf({ ...empty, samples: samples('floor', [10]) })).toContain(

@@ -175,7 +175,7 @@ describe('the first message in the page', () => {
     });
     onTestFinished(() => one.close());
     const { page } = await visit(one.address);
-    const folder = page.getByLabel('Directory of the listed and of new sessions');
+    const folder = page.getByLabel('Directory of the listed and new sessions');
     await folder.selectOption('/home/ada/hats');
     await page.getByText('What should be done in hats?').waitFor();
     await say(page, 'say One.');

@@ -50,7 +50,7 @@ export const needsFields: JsonObject = {
     type: 'string',
     enum: ['network', 'registry', 'all'],
     description:
-      'Permissions that the sandbox does not grant and that the command cannot work without: "network", "registry" for the network and the login in ~/.npmrc (only for a line of npm, pnpm or yarn that installs or looks up packages), or "all" to run it without the sandbox. The user is asked. Give a reason.',
+      'Permissions that the sandbox does not grant and that the command cannot work without: "network", "registry" for the network and the credentials in ~/.npmrc (only for npm, pnpm and yarn commands that install or look up packages), or "all" to run it without the sandbox. The user is asked. Give a reason.',
   },
   reason: { type: 'string', description: 'Why the command needs these permissions.' },
 };

@@ -63,7 +63,7 @@ export function listFiles(workspace: Workspace): Tool {
         },
         include_ignored: {
           type: 'boolean',
-          description: 'Also list what is normally omitted. Default false.',
+          description: 'Also list the omitted files. Default false.',
         },
       },
       additionalProperties: false,

@@ -62,7 +62,7 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
           type: 'string',
           minLength: 1,
           maxLength: 2000,
-          description: 'The regular expression; it is matched line by line.',
+          description: 'The regular expression to match against each line.',
         },
         path: {
           type: 'string',
@@ -90,7 +90,7 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
         },
         include_ignored: {
           type: 'boolean',
-          description: 'Also search what is normally omitted. Default false.',
+          description: 'Also search the omitted files. Default false.',
         },
       },
       required: ['pattern'],

@@ -19,12 +19,12 @@ End with everything that the other agent needs to know: what you found or did, w
 export const builtInAgents: readonly SubAgent[] = [
   {
     name: 'general',
-    description: 'Does a whole task with all tools of this run.',
+    description: 'Completes a whole task with all tools of this run.',
     instructions: `You are Cobbler, working on a task in one folder of the user's computer.\n${report}`,
   },
   {
     name: 'explore',
-    description: 'Finds things out. Can only read, list and search files.',
+    description: 'Finds information. Can only read, list and search files.',
     instructions: `You are Cobbler. Your task is to find something out in one folder on the user's computer. Change nothing.\n${report}`,
     tools: ['read_file', 'list_files', 'search_files'],
     readOnly: true,

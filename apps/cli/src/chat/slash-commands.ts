@@ -37,7 +37,7 @@ export const slashCommands: readonly SlashCommand[] = [
     text: 'show or change which calls are allowed, are denied or need approval',
     run: permissions,
   },
-  { name: 'plan', operand: '[off]', text: 'change nothing until you approve a plan', run: plan },
+  { name: 'plan', operand: '[off]', text: 'prevent changes until you approve a plan', run: plan },
   {
     name: 'todo',
     operand: '[add|done|drop …]',
@@ -74,7 +74,7 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   {
     name: 'redo',
-    text: 'take back the last undo or rewind',
+    text: 'reverse the last undo or rewind',
     needsRest: true,
     run: async (commandContext) => (await import('./rewind.ts')).redo(commandContext),
   },
@@ -101,7 +101,7 @@ export const slashCommands: readonly SlashCommand[] = [
     run: (commandContext) => commandContext.pasteImage(),
   },
   { name: 'theme', operand: '[name]', text: 'change the colors', run: theme },
-  { name: 'vim', text: 'turn the Vim keys of the input on or off', run: vim },
+  { name: 'vim', text: 'turn Vim keys on or off', run: vim },
   {
     name: 'clear',
     aliases: ['new'],

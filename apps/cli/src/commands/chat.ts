@@ -63,7 +63,7 @@ export async function chat(
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
     const keyboard = io.openRawKeyboard();
     if (keyboard === undefined)
-      throw new UsageError('Cannot read the keyboard.', 'Start the chat in a terminal.');
+      throw new UsageError('Cannot read keyboard input.', 'Start the chat in a terminal.');
     return await new InteractiveChat({
       io,
       keyboard,

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
-const sessionId = { type: 'string', description: 'From the result of cobbler_run.' } as const;
+const sessionId = { type: 'string', description: 'The session_id from the result of cobbler_run.' } as const;
 
 /** The tools for clients of the protocol. Cobbler's own tools determine their effects. */
 export const servedTools: Tool[] = [
@@ -53,7 +53,7 @@ export const servedTools: Tool[] = [
       type: 'object',
       properties: {
         session_id: sessionId,
-        approval_id: { type: 'string', description: 'The id of the call, from approvals.' },
+        approval_id: { type: 'string', description: 'The approval_id of the call, as listed in approvals.' },
         decision: { type: 'string', enum: ['allow', 'deny'] },
         message: { type: 'string', description: 'With deny: a message for the agent.' },
       },
@@ -65,7 +65,7 @@ export const servedTools: Tool[] = [
   {
     name: 'cobbler_steer',
     title: 'Send a message to a running Cobbler session',
-    description: 'Sends a message to a running session; the agent reads it at its next step.',
+    description: 'Sends a message to a running session. The agent reads it at its next step.',
     inputSchema: {
       type: 'object',
       properties: { session_id: sessionId, text: { type: 'string' } },

@@ -33,7 +33,7 @@ export function responsesRoutes(services: Services): Route[] {
       summary: 'Sends a prompt to the agent. Compatible with the OpenAI Responses API. Text only.',
       scope: 'prompt',
       body: responsesBody,
-      answers: { 200: { text: 'A response, or its events.' } },
+      answers: { 200: { text: 'A response, or a stream of its events.' } },
       problem: openAiProblem,
       handle: (call) => respond(services, call),
     }),

@@ -15,7 +15,7 @@ export function approvalRoutes({ approvals, sessionService }: Services): Route[]
         'Lists the approvals that are waiting for a decision, for all sessions of the token or for one.',
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
-      answers: { 200: { text: 'Waiting approvals, oldest first.', schema: approvalList } },
+      answers: { 200: { text: 'Pending approvals, oldest first.', schema: approvalList } },
       handle: async ({ query, token }) => {
         await approvals.refresh();
         const waiting = approvals.list(query.session);

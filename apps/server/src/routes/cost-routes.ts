@@ -26,7 +26,7 @@ export function costRoutes({ store }: Services): Route[] {
       }),
       answers: {
         200: {
-          text: 'Days in chronological order; other groups with the most expensive first. `usd` does not include the `unpriced` requests.',
+          text: 'Days are in chronological order, and other groups start with the most expensive. `usd` does not include the `unpriced` requests.',
           schema: costList,
         },
       },

@@ -96,7 +96,7 @@ export function eventRoutes({ sessionService, store, streams }: Services): Route
       headers: { 'Last-Event-ID': 'The id of the last event the client received. Overrides `after`.' },
       answers: {
         200: {
-          text: 'Server-sent events, each with one event as JSON; the SSE `id` of a stored event is its `seq`.',
+          text: 'Server-sent events, each with one event as JSON. The SSE `id` of a stored event is its `seq`.',
           type: eventStream,
         },
         404: { text: 'There is no such session.' },

@@ -8,7 +8,7 @@ import type { Services } from './services.ts';
 
 const unknown: ResponseText = { text: 'There is no such session.' };
 
-const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
+const busy: ResponseText = { text: 'A run is active. `runId` is its id.' };
 
 const promptRefusals = {
   409: { text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).' },

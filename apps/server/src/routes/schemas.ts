@@ -104,13 +104,16 @@ export const session: z.ZodType = z
       'timeout',
       'failed',
     ]),
-    user: z.string().optional().meta({ description: 'The user to whom it belongs.' }),
+    user: z.string().optional().meta({ description: 'The user to whom the session belongs.' }),
     runId: z.string().optional().meta({ description: 'The active run.' }),
     events: z.int().nonnegative(),
     createdAt: z.iso.datetime().optional(),
     updatedAt: z.iso.datetime().optional(),
     model: z.string().optional(),
-    folder: z.string().optional().meta({ description: 'Its directory. Only its owner receives it.' }),
+    folder: z
+      .string()
+      .optional()
+      .meta({ description: "The session's directory. Only its owner receives this field." }),
     prompts: z.int().optional(),
     answers: z.int().optional(),
     toolCalls: z.int().optional(),
@@ -121,8 +124,12 @@ export const session: z.ZodType = z
     shares: z
       .array(z.object({ user: z.string(), may: level }))
       .optional()
-      .meta({ description: 'The users with whom it is shared. Only its owner receives them.' }),
-    may: level.optional().meta({ description: 'What a session of another user is shared for.' }),
+      .meta({
+        description: 'The users with whom the session is shared. Only its owner receives this field.',
+      }),
+    may: level
+      .optional()
+      .meta({ description: 'For a session of another user: the access that the share grants.' }),
     next: nextModel
       .optional()
       .meta({ description: 'Absent in lists, and if users cannot choose the model.' }),
@@ -145,7 +152,7 @@ export const foundMessages: z.ZodType = z
         role: z.enum(['user', 'assistant']),
         snippet: z
           .array(z.string())
-          .meta({ description: 'The pieces of the snippet in order; every second one is a match.' }),
+          .meta({ description: 'The parts of the snippet in order. Every second part is a match.' }),
       }),
     ),
     next: z.string().optional(),
@@ -194,7 +201,7 @@ const answer = {
   hash: z.string().optional().meta({ description: 'With `allow`: the hash of the approval.' }),
   message: z.string().max(10_000).optional().meta({ description: 'With `deny`: a message for the model.' }),
   always: z.string().max(10_000).optional().meta({
-    description: 'With `allow`: one of the rules of the approval, which is saved for later calls.',
+    description: 'With `allow`: one of the `rules` of the approval, to be saved for later calls.',
   }),
   more: z.number().positive().optional().meta({
     description:
@@ -216,7 +223,7 @@ export const resumeBody: z.ZodType<ResumeBody> = z
       .optional()
       .meta({
         description:
-          'Shortens the conversation instead of continuing the run; `keep` says what the summary must keep. Without `answers`.',
+          'Shortens the conversation instead of continuing the run. `keep` names what the summary must keep. Ignored if `answers` contains decisions.',
       }),
     answers: z
       .array(z.strictObject({ ...answer, approvalId: id }))

@@ -25,7 +25,7 @@ import { shareSession } from './share-session.ts';
 
 const unknown: ResponseText = { text: 'There is no such session.' };
 
-const busy: ResponseText = { text: 'A run is active; `runId` names it.' };
+const busy: ResponseText = { text: 'A run is active. `runId` is its id.' };
 
 /** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
@@ -46,7 +46,7 @@ export function sessionRoutes(services: Services): Route[] {
       }),
       answers: {
         200: {
-          text: 'A page of sessions, which can be empty; `next` is the cursor for the next page. With `wait`, the `version` of an earlier response, the response comes when any process has changed the store, or after 25 seconds.',
+          text: 'A page of sessions, which can be empty. `next` is the cursor for the next page. If `wait` is the `version` of an earlier response, the server responds when a process has changed the store, or after 25 seconds.',
           schema: sessionList,
         },
       },
@@ -121,7 +121,7 @@ function setupRoute({ models, place }: Services): Route {
     name: 'readSetup',
     summary: 'Returns where the agent works, what it may do, and the models that users can choose.',
     scope: 'read',
-    answers: { 200: { text: 'The setup of new sessions.', schema: setup } },
+    answers: { 200: { text: 'The setup for new sessions.', schema: setup } },
     handle: () => ({
       status: 200,
       json: { ...place?.(), models: models?.list ?? [], ...defined({ next: models?.of('') }) },
@@ -144,7 +144,7 @@ function changingRoutes(services: Services): Route[] {
         200: { text: 'The session.', schema: session },
         400: { text: 'The server does not offer this model or effort (`not_offered`).' },
         403: {
-          text: "To share a session, the token must be its owner's and have the scopes that it shares.",
+          text: "The token is not the owner's, or does not have the scopes that it would share.",
         },
         404: unknown,
         409: {
@@ -219,7 +219,7 @@ export function contentRoutes(services: Services): Route[] {
       }),
       answers: {
         200: {
-          text: 'A page of messages. If it is not complete, older messages are not indexed yet: repeat the request.',
+          text: 'A page of messages. If `isComplete` is false, older messages are not indexed yet. Repeat the request later.',
           schema: foundMessages,
         },
         501: { text: 'The store of this server has no full-text search (`no_search`).' },
@@ -237,7 +237,9 @@ export function contentRoutes(services: Services): Route[] {
       name: 'listFolders',
       summary: 'Lists the directories in which the token can start a session; the default one is the first.',
       scope: 'read',
-      answers: { 200: { text: 'Paths. Without the scope `admin`: none.', schema: folderList } },
+      answers: {
+        200: { text: 'The paths. Empty unless the token has the `admin` scope.', schema: folderList },
+      },
       handle: async ({ token }) => ({ status: 200, json: { items: await foldersFor(services, token) } }),
     }),
     route({

@@ -261,7 +261,7 @@ class CliJob {
   #withoutContext({ resumeId: _, before: __, ...rest }: BackendRequest): BackendRequest {
     this.#contextLost = true;
     this.#account.forget();
-    const message = `${this.#adapter.name} could not find the conversation that it was to continue, so it started a new one, without the earlier messages.`;
+    const message = `${this.#adapter.name} could not find the conversation to continue, so it started a new one without the earlier messages.`;
     const error = { kind: 'invalid', code: 'stale_session', message } as const;
     this.#tell({ type: 'withdrawn', attempt: this.#attempts, error, delayMs: 0 });
     return rest;

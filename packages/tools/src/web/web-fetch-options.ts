@@ -10,7 +10,7 @@ export const maxPageBytes = 5_000_000;
 export interface WebFetchArgs {
   /** An http or https URL. */
   readonly url: string;
-  /** First character of the text to return, counted from 0. */
+  /** Offset of the first character to return. */
   readonly offset?: number;
 }
 

@@ -32,7 +32,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool {
         offset: {
           type: 'integer',
           minimum: 0,
-          description: 'First character of the text to return, counted from 0. Default 0.',
+          description: 'Offset of the first character to return. Default 0.',
         },
       },
       required: ['url'],

@@ -129,7 +129,7 @@ function FolderChoice({ list }: { readonly list: SessionList }): VNode | null {
   if (known.size < 2) return null;
   return (
     <select
-      aria-label="Directory of the listed and of new sessions"
+      aria-label="Directory of the listed and new sessions"
       title={list.folder}
       value={list.folder ?? ''}
       onChange={({ currentTarget: { value } }) => list.show(value === '' ? undefined : value)}
