@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { AgentFolder } from '@cobbler/agent/definitions';
 import { defined } from '@cobbler/agent/values';
@@ -33,6 +34,12 @@ export async function reloadAgent(flags: RunFlags, io: Pick<Io, 'cwd' | 'env'>):
   const { model } = agentFolder;
   const isNamed = flags.model !== undefined || Boolean(io.env['COBBLER_MODEL']?.trim());
   return { ...flags, contextFiles: false, agentFolder, ...(isNamed ? {} : defined({ model })) };
+}
+
+/** Returns the name of the files that belong to an agent, and to one more thing, in the home directory. */
+export function agentKey({ name, folder }: AgentFolder, other: string = ''): string {
+  const digest = createHash('sha256').update(folder + other).digest('hex');
+  return `${name}-${digest.slice(0, 8)}`;
 }
 
 /** Reads the agent of a folder. A broken file is an error, unless `lists` is true: then it is listed. */

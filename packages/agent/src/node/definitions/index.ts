@@ -19,8 +19,11 @@ export type {
   DefinitionList,
   SkillDefinition,
 } from './definition.ts';
+export type { ChannelDefinition, ModuleDefinition, TelegramDefinition } from './channels.ts';
 export { expandCommand } from './expand-command.ts';
+export type { EvalCase, EvalDefinition } from './evals.ts';
 export type { ImportModule, UnusedFile } from './folder-tools.ts';
 export { type FrontMatter, readFrontMatter } from './front-matter.ts';
 export { readAgentDefinitions, readCommands, readSkills } from './read-definitions.ts';
+export type { ScheduleDefinition } from './schedules.ts';
 export { skillTool } from './skill-tool.ts';
