@@ -86,6 +86,15 @@ export async function openWork(
   }
   audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
   const persona = flags.persona ?? agentFolder?.instructions;
-  const parts = { agent, audit, embedder, tools, timeZone, keepDays, pricing, ...defined({ budget, persona }) };
+  const parts = {
+    agent,
+    audit,
+    embedder,
+    tools,
+    timeZone,
+    keepDays,
+    pricing,
+    ...defined({ budget, persona }),
+  };
   return { parts, sql, words, close };
 }

@@ -8,10 +8,10 @@ import type { AssistantFlags } from './assistant-flags.ts';
 import { assistantHome } from './assistant-home.ts';
 import { openWork } from './assistant-work.ts';
 import { BotLog } from './bot-log.ts';
-import { adminUsers } from './telegram-access.ts';
 import { chooseAgent } from './choose-agent.ts';
 import type { OpenedAssistant } from './open-assistant.ts';
 import { openAssistant } from './open-assistant.ts';
+import { adminUsers } from './telegram-access.ts';
 
 const dayMs = 86_400_000;
 
@@ -146,7 +146,10 @@ function withLogging(workflow: Workflow, log: BotLog): Workflow {
 }
 
 /** Deletes expired data now and every day. Returns a function that ends this. */
-export function pruneDaily(opened: OpenedAssistant, { log, io }: Pick<BotDependencies, 'log' | 'io'>): () => void {
+export function pruneDaily(
+  opened: OpenedAssistant,
+  { log, io }: Pick<BotDependencies, 'log' | 'io'>,
+): () => void {
   let cancel = () => {};
   const prune = () => {
     cancel = io.clock.after(dayMs, prune);

@@ -94,7 +94,10 @@ async function runModule(
     log.note('info', 'ready', { channel: name, ...facts });
     const endPruning = pruneDaily(opened, { log, io });
     // The assistant reads what it receives.
-    await channel.listen(intake(opened, log, (update) => update as ReadUpdate), signal);
+    await channel.listen(
+      intake(opened, log, (update) => update as ReadUpdate),
+      signal,
+    );
     endPruning();
     log.note('info', 'stopped', { channel: name });
   } finally {

@@ -88,7 +88,14 @@ async function serveUntil(
   { secret, takeIn, log }: BotContext & { readonly secret: string },
 ): Promise<void> {
   const onRefused = (status: number, reason: string) => log.note('warn', 'refused', { status, why: reason });
-  const endpoint = await serveWebhook({ host, port, path, secret, onUpdate: async (update) => void (await takeIn(update)), onRefused });
+  const endpoint = await serveWebhook({
+    host,
+    port,
+    path,
+    secret,
+    onUpdate: async (update) => void (await takeIn(update)),
+    onRefused,
+  });
   log.note('info', 'listening', { url: endpoint.url });
   if (!signal.aborted)
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

@@ -38,7 +38,9 @@ export async function reloadAgent(flags: RunFlags, io: Pick<Io, 'cwd' | 'env'>):
 
 /** Returns the name of the files that belong to an agent, and to one more thing, in the home directory. */
 export function agentKey({ name, folder }: AgentFolder, other: string = ''): string {
-  const digest = createHash('sha256').update(folder + other).digest('hex');
+  const digest = createHash('sha256')
+    .update(folder + other)
+    .digest('hex');
   return `${name}-${digest.slice(0, 8)}`;
 }
 

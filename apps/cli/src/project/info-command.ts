@@ -69,7 +69,11 @@ function agentLines(agent: AgentFolder, now: number, { env }: Pick<Io, 'env'>): 
     ),
     ...agent.evals.map(({ name: own, cases }) => row('evals', own, plural(cases.length, 'case'))),
     ...agent.channels.map((one) =>
-      row('channel', one.name, one.kind === 'module' ? 'a module' : `the token in ${one.token}, ${plural(one.users.length, 'user')}`),
+      row(
+        'channel',
+        one.name,
+        one.kind === 'module' ? 'a module' : `the token in ${one.token}, ${plural(one.users.length, 'user')}`,
+      ),
     ),
     ...unused.map(({ path, line, reason, isBroken }) =>
       row(isBroken ? 'error' : 'not used', `${path}${line === undefined ? '' : `:${line}`}`, reason),

@@ -86,7 +86,8 @@ export class Schedules {
     const mark = this.#marks.get(name);
     const time = schedule.latest(at);
     if (mark?.rule === rule && (time === undefined || time <= mark.seen)) return;
-    if (mark?.rule !== rule || time === undefined) return this.#keep(agent, name, { ...mark, rule, seen: at });
+    if (mark?.rule !== rule || time === undefined)
+      return this.#keep(agent, name, { ...mark, rule, seen: at });
     const say = (words: string) => this.#options.report(`schedules/${name}.md: ${words}`);
     const shown = formatTime(time, timezone) + (at - time > lateMs ? ', which was missed,' : '');
     try {

@@ -11,7 +11,12 @@ export interface ServerAnswer {
 }
 
 /** Sends a request to a running server. A prompt with a key that was sent before starts nothing. */
-export type ServerLink = (method: string, path: string, body?: unknown, key?: string) => Promise<ServerAnswer>;
+export type ServerLink = (
+  method: string,
+  path: string,
+  body?: unknown,
+  key?: string,
+) => Promise<ServerAnswer>;
 
 /**
  * Returns a link to the given server, or to the one running on this machine, with its owner's token or the one in

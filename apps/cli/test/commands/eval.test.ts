@@ -42,7 +42,12 @@ test('each case passes or fails in one line, and a failed one makes the exit cod
   });
   const { code, stdout, stderr } = await run('helper');
   expect([code, stderr]).toEqual([1, '']);
-  expect(stdout.replaceAll(/\d+ ms/g, 'ms').replaceAll(/\d\.\d+ s/g, 'ms').split('\n')).toEqual([
+  expect(
+    stdout
+      .replaceAll(/\d+ ms/g, 'ms')
+      .replaceAll(/\d\.\d+ s/g, 'ms')
+      .split('\n'),
+  ).toEqual([
     'pass  other:1  Other  ms',
     'pass  words:1  Hello  ms',
     'FAIL  words:2  Bye  the response does not contain "hello": "You said Bye". the response does not match ^bye: "You said Bye"',
@@ -69,12 +74,24 @@ test('a case has its own directory with its files, no session, and the permissio
     'evals/files/data.txt': 'the needle',
   });
   const { code, stdout } = await run('helper', '--yes', '--json');
-  const results = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  const results = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   expect(results.map(({ problems }) => problems)).toEqual([[], [], [], [], [], undefined]);
   expect(code).toBe(0);
-  expect(results[4]).toMatchObject({ eval: 'files', line: 5, ok: true, calls: ['send'], text: 'Result: sent' });
+  expect(results[4]).toMatchObject({
+    eval: 'files',
+    line: 5,
+    ok: true,
+    calls: ['send'],
+    text: 'Result: sent',
+  });
   expect(results.at(-1)).toMatchObject({ total: { cases: 5, failed: 0 } });
-  expect([existsSync(join(home, 'sessions.db')), existsSync(join(folder, 'data.txt'))]).toEqual([false, false]);
+  expect([existsSync(join(home, 'sessions.db')), existsSync(join(folder, 'data.txt'))]).toEqual([
+    false,
+    false,
+  ]);
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('cobbler-eval-'))).toEqual(before);
 });
 

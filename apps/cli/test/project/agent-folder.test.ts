@@ -180,7 +180,9 @@ describe('cobbler info', () => {
         expect.stringMatching(
           /^error tools\/z.ts:1 the package zod is not installed. Install it: npm install/,
         ),
-        expect.stringMatching(/^error schedules\/daily.md:2 its cron expression "0 25 \* \* \*" is invalid: .*: 25. Write minute/),
+        expect.stringMatching(
+          /^error schedules\/daily.md:2 its cron expression "0 25 \* \* \*" is invalid: .*: 25. Write minute/,
+        ),
         expect.stringMatching(/^schedule weekly 0 9 \* \* 1 next: Mon \d{4}-\d\d-\d\d 09:00 UTC$/),
         'evals count_words 1 case',
         'channel telegram the token in HELPER_TOKEN, 1 user',

@@ -1,5 +1,5 @@
-import { pathToFileURL } from 'node:url';
 import { relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Reader } from '../../values/input.ts';
 import { any, listOf, read, record, when } from '../../values/input.ts';
 import { isObject } from '../../values/json.ts';

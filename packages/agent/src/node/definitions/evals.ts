@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { parse, join } from 'node:path';
+import { join, parse } from 'node:path';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Reader } from '../../values/input.ts';
@@ -70,7 +70,8 @@ export async function readEvals(folder: string): Promise<PartList<EvalDefinition
 
 function readEval({ name, path, text: all }: PartFile): EvalDefinition {
   const cases = all.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [caseOf(line, at + 1)]));
-  if (cases.length > maxCases) throw new PartProblem(`it has more than ${maxCases} cases`, cases[maxCases]?.line);
+  if (cases.length > maxCases)
+    throw new PartProblem(`it has more than ${maxCases} cases`, cases[maxCases]?.line);
   const files = join(parse(path).dir, name);
   return { name, path, cases, ...defined({ files: existsSync(files) ? files : undefined }) };
 }

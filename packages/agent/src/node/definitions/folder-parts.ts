@@ -58,8 +58,7 @@ export async function readParts<Part>(
     }
     try {
       if (found.size === maxParts) throw new PartProblem(`at most ${maxParts} ${directory} are possible`);
-      if (!isName(name))
-        throw new PartProblem('its name can contain only letters, digits, "-", "_" and "."');
+      if (!isName(name)) throw new PartProblem('its name can contain only letters, digits, "-", "_" and "."');
       if (found.has(name)) throw new PartProblem(`another file has the name ${name}`);
       const bytes = await new PlaceReader(undefined).bytes(path, maxTextBytes);
       found.set(name, await readPart({ name, path, text: bytes.toString('utf8') }));

@@ -12,6 +12,7 @@ export {
   loadAgent,
   readAgentFolder,
 } from './agent-folder.ts';
+export type { ChannelDefinition, ModuleDefinition, TelegramDefinition } from './channels.ts';
 export type {
   AgentDefinition,
   CommandDefinition,
@@ -19,9 +20,8 @@ export type {
   DefinitionList,
   SkillDefinition,
 } from './definition.ts';
-export type { ChannelDefinition, ModuleDefinition, TelegramDefinition } from './channels.ts';
-export { expandCommand } from './expand-command.ts';
 export type { EvalCase, EvalDefinition } from './evals.ts';
+export { expandCommand } from './expand-command.ts';
 export type { ImportModule, UnusedFile } from './folder-tools.ts';
 export { type FrontMatter, readFrontMatter } from './front-matter.ts';
 export { readAgentDefinitions, readCommands, readSkills } from './read-definitions.ts';

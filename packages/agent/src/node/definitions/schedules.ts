@@ -1,6 +1,6 @@
-import { oneLine, readFrontMatter } from './front-matter.ts';
 import type { PartFile, PartList } from './folder-parts.ts';
 import { PartProblem, readParts } from './folder-parts.ts';
+import { oneLine, readFrontMatter } from './front-matter.ts';
 
 /** A prompt that a server sends to an agent at certain times, each time in a session of its own. */
 export interface ScheduleDefinition {

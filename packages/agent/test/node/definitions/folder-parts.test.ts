@@ -37,7 +37,12 @@ describe('schedules of an agent', () => {
     const { schedules, unused } = await agentWith(schedule('cron: 30 2 * * *\ntimezone: Europe/Berlin'));
     expect(unused).toEqual([]);
     const [daily] = schedules;
-    expect(daily).toMatchObject({ name: 'daily', cron: '30 2 * * *', timezone: 'Europe/Berlin', prompt: 'Report.' });
+    expect(daily).toMatchObject({
+      name: 'daily',
+      cron: '30 2 * * *',
+      timezone: 'Europe/Berlin',
+      prompt: 'Report.',
+    });
     const next = (time: string) => new Date(daily?.next(at(time)) ?? 0).toISOString();
     const latest = (time: string) => new Date(daily?.latest(at(time)) ?? 0).toISOString();
     expect(next('2026-11-30T01:30:00Z')).toBe('2026-12-01T01:30:00.000Z');
@@ -53,22 +58,46 @@ describe('schedules of an agent', () => {
 
   it('can start with a star without quotes, and are in the time zone of the machine by default', async () => {
     const [one] = (await agentWith(schedule('cron: */5 * * * *'))).schedules;
-    expect(one).toMatchObject({ cron: '*/5 * * * *', timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone });
+    expect(one).toMatchObject({
+      cron: '*/5 * * * *',
+      timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    });
   });
 
   it.each([
-    ['cron: 0 25 * * *', 'Report.', ':2 its cron expression "0 25 * * *" is invalid: Invalid value for hour: 25. Write minute'],
-    ['timezone: UTC\ncron: 0 0 9 * * *', 'Report.', ':3 its cron expression "0 0 9 * * *" is invalid: it must have 5 fields. Write'],
+    [
+      'cron: 0 25 * * *',
+      'Report.',
+      ':2 its cron expression "0 25 * * *" is invalid: Invalid value for hour: 25. Write minute',
+    ],
+    [
+      'timezone: UTC\ncron: 0 0 9 * * *',
+      'Report.',
+      ':3 its cron expression "0 0 9 * * *" is invalid: it must have 5 fields. Write',
+    ],
     ['cron: "@daily"', 'Report.', ':2 its cron expression "@daily" is invalid: it must have 5 fields'],
-    ['cron: 0 0 30 2 *', 'Report.', ':2 its cron expression "0 0 30 2 *" is invalid: this date does not exist'],
-    ['cron: 0 9 * * *\ntimezone: Mars/Base', 'Report.', ':3 its time zone "Mars/Base" is unknown. Write a name such as'],
+    [
+      'cron: 0 0 30 2 *',
+      'Report.',
+      ':2 its cron expression "0 0 30 2 *" is invalid: this date does not exist',
+    ],
+    [
+      'cron: 0 9 * * *\ntimezone: Mars/Base',
+      'Report.',
+      ':3 its time zone "Mars/Base" is unknown. Write a name such as',
+    ],
     ['timezone: UTC', 'Report.', ':1 it has no setting cron'],
     ['cron: 0 9 * * *', '', ':1 it has no prompt'],
     ['cron: 0 9 * * *\nmodel: fast', 'Report.', ':3 it has an unknown setting model. Known: cron, timezone'],
-  ])('with the settings %j and the prompt %j are broken, with the line and what to write', async (settings, prompt, message) => {
-    expect(await broken(schedule(settings, prompt))).toEqual([expect.stringContaining(`schedules/daily.md${message}`)]);
-    await expect(loadAgent(root)).rejects.toMatchObject({ code: 'agent_folder' });
-  });
+  ])(
+    'with the settings %j and the prompt %j are broken, with the line and what to write',
+    async (settings, prompt, message) => {
+      expect(await broken(schedule(settings, prompt))).toEqual([
+        expect.stringContaining(`schedules/daily.md${message}`),
+      ]);
+      await expect(loadAgent(root)).rejects.toMatchObject({ code: 'agent_folder' });
+    },
+  );
 });
 
 describe('evals of an agent', () => {
@@ -85,7 +114,14 @@ describe('evals of an agent', () => {
         files: join(root, 'evals/words'),
         cases: [
           { line: 1, prompt: 'Count.', contains: [], matches: [], calls: [], notCalls: [] },
-          { line: 3, prompt: 'Send.', contains: ['a', 'b'], matches: ['^x'], calls: ['send'], notCalls: ['drop'] },
+          {
+            line: 3,
+            prompt: 'Send.',
+            contains: ['a', 'b'],
+            matches: ['^x'],
+            calls: ['send'],
+            notCalls: ['drop'],
+          },
         ],
       },
     ]);
@@ -100,12 +136,16 @@ describe('evals of an agent', () => {
     ['{"prompt":"a","matches":"("}', ':1 case.matches[0] is invalid: it is "(". Use a regular expression'],
     ['{"prompt":"a","calls":[1]}', ':1 case.calls[0] is invalid'],
   ])('are broken if they are %j', async (text, message) => {
-    expect(await broken({ 'evals/a.jsonl': text })).toEqual([expect.stringContaining(`evals/a.jsonl${message}`)]);
+    expect(await broken({ 'evals/a.jsonl': text })).toEqual([
+      expect.stringContaining(`evals/a.jsonl${message}`),
+    ]);
   });
 
   it('have at most 1,000 cases in a file', async () => {
     const text = '{"prompt":"a"}\n'.repeat(1001);
-    expect(await broken({ 'evals/a.jsonl': text })).toEqual(['evals/a.jsonl:1001 it has more than 1000 cases']);
+    expect(await broken({ 'evals/a.jsonl': text })).toEqual([
+      'evals/a.jsonl:1001 it has more than 1000 cases',
+    ]);
   });
 });
 
@@ -134,7 +174,11 @@ describe('channels of an agent', () => {
   });
 
   it.each([
-    ['a token instead of a name', '{ "token": "12345678:AAE-secret" }', 'its token must be the name of an environment variable'],
+    [
+      'a token instead of a name',
+      '{ "token": "12345678:AAE-secret" }',
+      'its token must be the name of an environment variable',
+    ],
     ['JSON with a token that is broken', '{ "token": "12345678:AAE-secret"', ':1 it is not valid JSON'],
     ['the name of a user', '{ "users": ["@ada"] }', 'telegram.users[0] is invalid'],
     ['another setting', '{ "chats": [] }', 'it has an unknown field "chats". Known: token, users, admins'],
