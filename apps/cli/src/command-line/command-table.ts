@@ -217,7 +217,7 @@ budget to all. The exit code is 1 if a case fails. See cobbler docs agent-folder
 Output
   --json                   print a JSON object for each case, and the total
 `,
-    { groups: without(/--(attach|agent|dir|backend|plan|ask) /, workGroups), words: 'file' },
+    { groups: without(/--(attach|agent|dir|backend|plan|ask|trust)\b/, workGroups), words: 'file' },
   ),
   command(
     'dev [folder]',

@@ -12,7 +12,7 @@ import type { ServerLink } from './server-link.ts';
 const maxWaitMs = 60_000;
 
 /** A time that is noticed later than this was missed. In milliseconds. */
-const lateMs = 120_000;
+const lateMs = 30_000;
 
 /** Options of {@link Schedules}. */
 interface SchedulesOptions {

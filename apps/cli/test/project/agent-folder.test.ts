@@ -187,7 +187,7 @@ describe('cobbler info', () => {
         'evals count_words 1 case',
         'channel telegram the token in HELPER_TOKEN, 1 user',
         'channel slack a module',
-        'not used notes.txt it is no part of an agent, but tools can import it',
+        'not used notes.txt it is not a part of an agent, but tools can import it',
       ]),
     );
     const json = await run('info', 'helper', '--json');

@@ -139,7 +139,7 @@ describe('the schedules of a server', () => {
   test.each(['running', 'waiting'])('skip a time while the run of the one before is %s', async (status) => {
     const server = fakeServer();
     const { pass, lines } = processOf(await helper(), server, temporaryFolder());
-    await pass(31 * minute);
+    await pass(30 * minute);
     server.end(at('11-30T0900'), status);
     await pass(24 * hour);
     expect(server.prompts).toHaveLength(1);

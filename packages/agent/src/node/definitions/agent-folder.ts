@@ -193,7 +193,7 @@ function inFolder(servers: Readonly<Record<string, McpServerConfig>>, folder: st
 
 async function unknownIn(folder: string): Promise<UnusedFile[]> {
   const names = (await readdir(folder)).sort().filter((name) => !ignored.test(name) && !parts.includes(name));
-  const reason = 'it is no part of an agent, but tools can import it';
+  const reason = 'it is not a part of an agent, but tools can import it';
   return names.map((path) => ({ path, reason, isBroken: false }));
 }
 

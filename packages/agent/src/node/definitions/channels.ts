@@ -52,7 +52,8 @@ const readTelegram = record<Omit<TelegramDefinition, 'kind' | 'name' | 'path'>>(
 /** Reads the channels of an agent: `telegram.json`, and modules, whose code does not run yet. */
 export async function readChannels(folder: string, load: ImportModule): Promise<PartList<ChannelDefinition>> {
   const endings = /^telegram\.json$|(?<!\.(d|test|spec))\.m?[jt]s$/;
-  return await readParts(folder, 'channels', endings, (file) =>
+  const words = 'telegram.json, and .ts, .js, .mts or .mjs files';
+  return await readParts(folder, { directory: 'channels', endings, words }, (file) =>
     file.path.endsWith('.json') ? telegramOf(file) : moduleOf(file, folder, load),
   );
 }

@@ -65,7 +65,8 @@ const readCase = record<WrittenCase>(fields, ['prompt']);
 
 /** Reads the evals of an agent: the files in `evals` with a JSON object in each line. */
 export async function readEvals(folder: string): Promise<PartList<EvalDefinition>> {
-  return await readParts(folder, 'evals', /\.jsonl$/, readEval);
+  const kind = { directory: 'evals', endings: /\.jsonl$/, words: '.jsonl files' };
+  return await readParts(folder, kind, readEval);
 }
 
 function readEval({ name, path, text: all }: PartFile): EvalDefinition {

@@ -34,11 +34,18 @@ export interface PartList<Part> {
   readonly unused: readonly UnusedFile[];
 }
 
+/** The files in a directory of an agent. */
+interface PartKind {
+  readonly directory: string;
+  readonly endings: RegExp;
+  /** What these files are, for a file that is none of them. */
+  readonly words: string;
+}
+
 /** Reads the files in a directory of an agent. If `readPart` throws, the file is broken. */
 export async function readParts<Part>(
   folder: string,
-  directory: string,
-  endings: RegExp,
+  { directory, endings, words }: PartKind,
   readPart: (file: PartFile) => Part | Promise<Part>,
 ): Promise<PartList<Part>> {
   const whole = join(folder, directory);
@@ -53,7 +60,7 @@ export async function readParts<Part>(
     const isBeside = entry.isDirectory() && entries.some((other) => other.name.startsWith(`${entry.name}.`));
     if (isBeside || entry.name.startsWith('.')) continue;
     if (entry.isDirectory() || !endings.test(entry.name)) {
-      unused.push({ path: place, reason: `it is not one of the files of ${directory}`, isBroken: false });
+      unused.push({ path: place, reason: `${directory} are ${words}`, isBroken: false });
       continue;
     }
     try {

@@ -24,7 +24,8 @@ const advice = 'Write minute, hour, day, month and day of the week, such as 0 9 
 
 /** Reads the schedules of an agent: the Markdown files in `schedules`. */
 export async function readSchedules(folder: string): Promise<PartList<ScheduleDefinition>> {
-  return await readParts(folder, 'schedules', /\.md$/, readSchedule);
+  const kind = { directory: 'schedules', endings: /\.md$/, words: '.md files' };
+  return await readParts(folder, kind, readSchedule);
 }
 
 async function readSchedule({ name, path, text }: PartFile): Promise<ScheduleDefinition> {
