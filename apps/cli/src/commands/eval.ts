@@ -9,7 +9,6 @@ import { jsonLine } from '../terminal/escape.ts';
 import { formatMs, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
-import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { run } from './run.ts';
 
@@ -22,7 +21,8 @@ interface CaseRun {
   readonly calls: readonly string[];
   /** Why the run did not complete. */
   readonly failure?: string;
-  readonly usd: number;
+  /** Undefined if a price is unknown. */
+  readonly usd: number | undefined;
 }
 
 /** Maximum length of a prompt or a response in a line. */
@@ -42,10 +42,10 @@ export async function evaluate(
   io: Io,
 ): Promise<number> {
   const { evals } = await openAgent(folder, io);
-  const chosen = names.length === 0 ? evals : names.map((name) => named(evals, name));
-  if (chosen.length === 0)
+  const chosen = evals.filter(({ name }) => names.length === 0 || names.includes(name));
+  if (chosen.length < Math.max(names.length, 1))
     throw new UsageError(
-      'The agent has no evals.',
+      `The agent has only these evals: ${evals.map(({ name }) => name).join(', ') || 'none'}.`,
       'Write a case into each line of evals/NAME.jsonl, such as: {"prompt":"What is 2 + 2?","contains":"4"}',
     );
   const total = { cases: 0, failed: 0, usd: 0 };
@@ -56,7 +56,7 @@ export async function evaluate(
     const problems = problemsOf(given, done);
     total.cases += 1;
     total.failed += problems.length > 0 ? 1 : 0;
-    total.usd += done.usd;
+    total.usd += done.usd ?? Number.NaN;
     const { failure: _, exitCode, ...facts } = done;
     const ms = Math.round(io.clock.now() - start);
     const { line, prompt } = given;
@@ -67,19 +67,10 @@ export async function evaluate(
     io.stdout.write(options['json'] === true ? jsonLine(json) : `${shown}\n`);
   }
   const { cases, failed, usd } = total;
-  const words = `${cases - failed} of ${plural(cases, 'case')} passed, ${formatUsd(usd)}\n`;
+  const cost = Number.isNaN(usd) ? '' : `, ${formatUsd(usd)}`;
+  const words = `${cases - failed} of ${plural(cases, 'case')} passed${cost}\n`;
   io.stdout.write(options['json'] === true ? jsonLine({ total }) : words);
   return failed > 0 ? 1 : 0;
-}
-
-function named(evals: readonly EvalDefinition[], name: string): EvalDefinition {
-  const found = evals.find((one) => one.name === name);
-  if (found !== undefined) return found;
-  const known = evals.map((one) => one.name);
-  throw new UsageError(
-    `The agent has no evals named ${JSON.stringify(name)}.${didYouMean(name, known)}`,
-    `Known: ${known.join(', ') || 'none'}`,
-  );
 }
 
 async function runCase(
@@ -114,7 +105,7 @@ function whatHappened(events: readonly RunEvent[]): Omit<CaseRun, 'exitCode'> {
   const last = responses.at(-1)?.content ?? [];
   const text = last.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const end = events.findLast((event) => event.type === 'finished');
-  const usd = end?.metrics.usd ?? 0;
+  const usd = end?.metrics.usd;
   if (end?.status === 'complete') return { text, calls, usd };
   return { text, calls, usd, failure: end?.error?.message ?? `the run ended with ${end?.status}` };
 }

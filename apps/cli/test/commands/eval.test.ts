@@ -52,12 +52,13 @@ test('each case passes or fails in one line, and a failed one makes the exit cod
     'pass  words:1  Hello  ms',
     'FAIL  words:2  Bye  the response does not contain "hello": "You said Bye". the response does not match ^bye: "You said Bye"',
     'FAIL  words:3  use send {}  read_file was not called. send was called. calls were denied: allow them with --allow or --yes',
-    expect.stringMatching(/^2 of 4 cases passed, \$\d/),
+    // The price of the model is unknown.
+      '2 of 4 cases passed',
     '',
   ]);
   expect(await run('helper', 'other')).toMatchObject({ code: 0 });
   expect(await run('helper', 'wurds')).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('no evals named "wurds"') },
+    ...{ code: 2, stderr: expect.stringContaining('has only these evals: other, words.') },
   });
 });
 

@@ -25,7 +25,7 @@ function fakeServer() {
     const found = sessions.get(session) ?? { status: 'new', events: 0 };
     sessions.set(session, found);
     if (method === 'GET' || id !== undefined) return { status: 200, json: { ...found } };
-    if (!keys.has(`${session} ${key}`)) prompts.push([session, content ?? '']);
+    if (key === undefined || !keys.has(`${session} ${key}`)) prompts.push([session, content ?? '']);
     keys.add(`${session} ${key}`);
     sessions.set(session, { status: 'running', events: 1 });
     return { status: 202, json: {} };

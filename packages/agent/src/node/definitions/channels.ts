@@ -2,9 +2,8 @@ import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Reader } from '../../values/input.ts';
 import { any, listOf, read, record, when } from '../../values/input.ts';
-import { isObject } from '../../values/json.ts';
 import type { PartFile, PartList } from './folder-parts.ts';
-import { PartProblem, readParts } from './folder-parts.ts';
+import { checkNames, PartProblem, readParts } from './folder-parts.ts';
 import type { ImportModule } from './folder-tools.ts';
 import { folderFault, problemIn } from './folder-tools.ts';
 
@@ -60,9 +59,7 @@ export async function readChannels(folder: string, load: ImportModule): Promise<
 
 function telegramOf({ name, path, text }: PartFile): TelegramDefinition {
   const given = jsonOf(text);
-  const strange = isObject(given) && Object.keys(given).find((one) => !Object.hasOwn(fields, one));
-  if (typeof strange === 'string')
-    throw new PartProblem(`it has an unknown field "${strange}". Known: ${Object.keys(fields).join(', ')}`);
+  checkNames(given, Object.keys(fields), 'field');
   const { token = 'TELEGRAM_BOT_TOKEN', users = [], admins = [] } = read(given, readTelegram, name);
   if (isVariable(token)) return { kind: 'telegram', name, path, token, users, admins };
   throw new PartProblem('its token must be the name of an environment variable, such as TELEGRAM_BOT_TOKEN');

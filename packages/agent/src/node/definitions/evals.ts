@@ -4,9 +4,8 @@ import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Reader } from '../../values/input.ts';
 import { invalid, listOf, read, record, text, when } from '../../values/input.ts';
-import { isObject } from '../../values/json.ts';
 import type { PartFile, PartList } from './folder-parts.ts';
-import { PartProblem, readParts } from './folder-parts.ts';
+import { checkNames, PartProblem, readParts } from './folder-parts.ts';
 
 /** Maximum number of cases in a file. */
 const maxCases = 1000;
@@ -80,9 +79,7 @@ function readEval({ name, path, text: all }: PartFile): EvalDefinition {
 function caseOf(json: string, line: number): EvalCase {
   try {
     const given: unknown = JSON.parse(json);
-    const strange = isObject(given) && Object.keys(given).find((one) => !Object.hasOwn(fields, one));
-    if (typeof strange === 'string')
-      throw new Error(`it has an unknown field "${strange}". Known: ${Object.keys(fields).join(', ')}`);
+    checkNames(given, Object.keys(fields), 'field', line);
     return { line, contains: [], matches: [], calls: [], notCalls: [], ...read(given, readCase, 'case') };
   } catch (error) {
     throw new PartProblem(AgentError.from(error).message.replace(/\.$/, ''), line);

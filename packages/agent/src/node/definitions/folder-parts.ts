@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
+import { isObject } from '../../values/json.ts';
 import type { UnusedFile } from './folder-tools.ts';
 import { maxTextBytes, PlaceReader } from './place-reader.ts';
 import { isName } from './read-definitions.ts';
@@ -26,6 +27,13 @@ export class PartProblem extends Error {
     super(reason);
     this.line = line;
   }
+}
+
+/** Throws a problem if a value has a field with another name. */
+export function checkNames(given: unknown, known: readonly string[], what: string, line?: number): void {
+  const strange = isObject(given) ? Object.keys(given).find((name) => !known.includes(name)) : undefined;
+  if (strange === undefined) return;
+  throw new PartProblem(`it has an unknown ${what} "${strange}". Known: ${known.join(', ')}`, line);
 }
 
 /** The parts of one kind. */
