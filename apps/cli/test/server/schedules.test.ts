@@ -12,6 +12,8 @@ import { fakeClock, fakeIo } from '../support/fake-io.ts';
 import { put } from '../support/put.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
 /** Sessions as a server has them, with the prompts that started a run. */
 function fakeServer() {
   const sessions = new Map<string, { status: string; events: number }>();
@@ -24,7 +26,10 @@ function fakeServer() {
     const session = id ?? path.split('/')[3] ?? '';
     const found = sessions.get(session) ?? { status: 'new', events: 0 };
     sessions.set(session, found);
-    if (method === 'GET' || id !== undefined) return { status: 200, json: { ...found } };
+    // Other processes send their requests before this response arrives.
+    const json = { ...found };
+    await tick();
+    if (method === 'GET' || id !== undefined) return { status: 200, json };
     if (key === undefined || !keys.has(`${session} ${key}`)) prompts.push([session, content ?? '']);
     keys.add(`${session} ${key}`);
     sessions.set(session, { status: 'running', events: 1 });
@@ -65,7 +70,9 @@ function processOf(agent: AgentFolder, server: FakeServer, home: string, began =
     now: () => began + clock.now(),
   });
   schedules.use(agent);
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const settled = async () => {
+    for (let ticks = 0; ticks < 6; ticks += 1) await tick();
+  };
   return {
     lines,
     schedules,
