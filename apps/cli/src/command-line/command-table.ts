@@ -309,7 +309,7 @@ With FILE
     `
 Prints one address that contains the token, and serves until Ctrl-C. The options of this command set the model,
 directory, tools, permissions and limits; no request can change them. Calls that need approval wait for a user:
-cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.
+cobbler approve ID, or POST to the API, which /docs describes. With --agent, its schedules run. See docs/server.md.
 
 Sessions start in the first directory, or in the current one. The page also offers the others, and the directories of
 earlier sessions.

@@ -16,8 +16,8 @@ export async function withAgent(given: RunFlags, io: Io, note?: SessionMetadata)
   const say = (line: string) => io.stderr.write(`cobbler: ${oneLine(line)}\n`);
   const flags = await reloadAgent(given, io);
   const { unused = [], folder } = flags.agentFolder ?? {};
-  // Modules that tools import are in subfolders of `tools`.
-  if (unused.some(({ path }) => !path.startsWith('tools/')))
+  // Modules that tools and channels import are in subfolders.
+  if (unused.some(({ path }) => !/^(tools|channels)\//.test(path)))
     say(`some files of the agent are not used. To list them: cobbler info ${folder}`);
   if (flags.agent === undefined && note?.agent !== undefined)
     say(`this session used an agent, which is not loaded. To use it: --agent ${note.agent}`);

@@ -53,7 +53,7 @@ test('each case passes or fails in one line, and a failed one makes the exit cod
     'FAIL  words:2  Bye  the response does not contain "hello": "You said Bye". the response does not match ^bye: "You said Bye"',
     'FAIL  words:3  use send {}  read_file was not called. send was called. calls were denied: allow them with --allow or --yes',
     // The price of the model is unknown.
-      '2 of 4 cases passed',
+    '2 of 4 cases passed',
     '',
   ]);
   expect(await run('helper', 'other')).toMatchObject({ code: 0 });
