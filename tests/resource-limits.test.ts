@@ -131,6 +131,11 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   'sessions whose chosen model a server remembers': ['apps/cli/src/server/session-models.ts', 'maxChosen'],
   'bytes that a server buffers for a client': ['apps/server/src/requests/limits.ts', 'bufferBytes'],
   'bytes of output of a hook in a file': ['apps/cli/src/project/command-hooks.ts', 'maxOutputBytes'],
+  'schedules, files with evals, or channels of an agent folder': [
+    'packages/agent/src/node/definitions/folder-parts.ts',
+    'maxParts',
+  ],
+  'cases in a file with evals': ['packages/agent/src/node/definitions/evals.ts', 'maxCases'],
   'bytes in a request to a server': ['apps/server/src/requests/limits.ts', 'bodyBytes'],
 };
 

@@ -58,6 +58,7 @@ const commands: Readonly<Record<string, Command>> = {
       : (await import('./doctor/transcript.ts')).doctorTranscript(file, ...given),
   new: async (...given) => (await import('./project/new-agent.ts')).newAgent(...given),
   info: async ([folder], ...given) => (await import('./project/info-command.ts')).info(folder, ...given),
+  eval: async (...given) => (await import('./commands/eval.ts')).evaluate(...given),
   dev: async ([folder], ...given) => (await import('./commands/dev.ts')).dev(folder, ...given),
   docs: async (...given) => (await import('./explain/docs-command.ts')).docs(...given),
   explain: async (...given) => (await import('./commands/explain.ts')).explain(...given),

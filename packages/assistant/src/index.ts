@@ -12,7 +12,14 @@ export {
   type AuditOptions,
   auditOf,
 } from './audit.ts';
-export type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel/channel.ts';
+export type {
+  Button,
+  Channel,
+  ChannelFile,
+  ListeningChannel,
+  MessagePart,
+  SendOptions,
+} from './channel/channel.ts';
 export { maxNoteLength } from './channel/channel.ts';
 export type { Incoming, IncomingOther, IncomingTap, IncomingText, ReadUpdate } from './channel/incoming.ts';
 export { type MemoryChannel, type MemoryChannelOptions, memoryChannel } from './channel/memory-channel.ts';

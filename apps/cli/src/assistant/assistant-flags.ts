@@ -14,8 +14,10 @@ import { logLevels } from './bot-log.ts';
 
 /** The options of `cobbler assistant`, with defaults from the environment. */
 export interface AssistantFlags {
-  /** Model and tools; by default no tools. */
+  /** Model and tools; by default no tools, or those of the agent. */
   readonly work: RunFlags;
+  /** The directory of the assistant's files, in that of all assistants. */
+  readonly place: string;
   readonly isLocal: boolean;
   /** The path of the persona file; if absent, the default persona is used. */
   readonly persona?: string;
@@ -45,7 +47,8 @@ export function readAssistantFlags(raw: RawOptions, io: Pick<Io, 'env' | 'cwd'>)
   if (raw['local'] === true && raw['webhook'] === true)
     throw new UsageError('--local and --webhook cannot be used together.', 'Remove one of them.');
   return {
-    work: readRunFlags({ ...raw, tools: raw['tools'] ?? 'none' }),
+    work: readRunFlags({ ...raw, tools: raw['tools'] ?? (raw['agent'] === undefined ? 'none' : undefined) }),
+    place: raw['local'] === true ? 'local' : '',
     isLocal: raw['local'] === true,
     timeZone: timeZoneOf(text(raw['timeZone']) ?? io.env['COBBLER_ASSISTANT_TIME_ZONE']),
     keepDays:

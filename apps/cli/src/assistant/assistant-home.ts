@@ -23,13 +23,13 @@ export interface AssistantHome {
 }
 
 /**
- * Returns the file paths of the bot or of the local chat, and creates their directory if it is missing.
+ * Returns the file paths of an assistant, and creates their directory if it is missing.
  * @throws UsageError if there is no home directory.
  */
-export function assistantHome(env: Environment, isLocal = false): AssistantHome {
+export function assistantHome(env: Environment, place: string = ''): AssistantHome {
   const home = cobblerHome(env);
   if (home === undefined) throw UsageError.noHome('Messages');
-  const folder = isLocal ? join(home, 'assistant', 'local') : join(home, 'assistant');
+  const folder = join(home, 'assistant', place);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {
     folder,

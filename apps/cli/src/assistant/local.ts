@@ -1,24 +1,14 @@
 import type { AgentError } from '@cobbler/agent';
-import { defined } from '@cobbler/agent/values';
-import { agentFace } from '../agents/agents.ts';
-import { withReaders } from '../agents/open-agents.ts';
-import { recordChildren } from '../config/backend.ts';
-import { assistantTools, chooseTools } from '../config/choose-tools.ts';
-import { shortPath, workFolder } from '../config/directory.ts';
-import { sandboxIn } from '../config/sandbox.ts';
-import { readSettings } from '../config/settings.ts';
-import { Budgets } from '../run/budgets/budgets.ts';
-import { openAudit } from '../session/audit.ts';
+import { shortPath } from '../config/directory.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
-import { UsageError } from '../terminal/usage-error.ts';
 import type { AssistantFlags } from './assistant-flags.ts';
-import { assistantHome, lockHome } from './assistant-home.ts';
-import { chooseAgent, pricesOf } from './choose-agent.ts';
-import { chooseEmbedder } from './choose-embedder.ts';
+import { assistantHome } from './assistant-home.ts';
+import { openWork } from './assistant-work.ts';
+import { chooseAgent } from './choose-agent.ts';
 import { processLines } from './line-source.ts';
-import { openAssistant, openChats } from './open-assistant.ts';
+import { openAssistant } from './open-assistant.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { terminalChannel } from './terminal-channel.ts';
 import { TerminalChat, terminalView } from './terminal-chat.ts';
@@ -29,60 +19,24 @@ const rememberSoon = { threshold: { messages: 9 }, keep: 4 };
 
 /** Runs `cobbler assistant --local`: the assistant in this terminal, without Telegram. Returns the exit code. */
 export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number> {
-  const isScripted = flags.work.model === undefined;
+  const isScripted = flags.work.model === undefined && flags.work.agent === undefined;
   const agent = isScripted ? scriptedModel() : await chooseAgent(flags.work, io);
-  const { env, file } = await readSettings(io.env);
-  const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
-  const folder = workFolder(flags.work.dir, io);
-  const sandbox = await sandboxIn(folder, flags.work, io);
-  const audit = openAudit('assistant', file.values, io);
-  const own = [...assistantTools({ root: folder, environment: io.env, sandbox }), agentFace];
-  const pricing = await pricesOf(io.env);
-  const tools = withReaders(chooseTools(own, flags.work.tools), {
-    agent,
-    pricing,
-    folder,
-    audit,
-    env: io.env,
-  });
-  if (tools.length > 0) await recordChildren(io.env);
-  const home = assistantHome(io.env, true);
-  const budgets = new Budgets({
-    env: io.env,
-    values: file.values,
-    ...defined({ chosen: flags.work.budget }),
-  });
+  const home = assistantHome(io.env, flags.place);
+  const say = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   // The scripted model costs nothing.
-  const budget = isScripted ? undefined : await budgets.ofUsers(flags.timeZone);
-  const sql = openChats(home);
-  const unlock = lockHome(home);
-  if (unlock === undefined) {
-    sql.close();
-    throw new UsageError(
-      'The assistant is already in use in another terminal.',
-      'Close it there first, or set COBBLER_HOME to another directory.',
-    );
-  }
+  const work = await openWork(flags, home, { agent, isFree: isScripted }, say, io);
   let chat: TerminalChat | undefined;
   const early: string[] = [];
   const print = (text: string) => (chat === undefined ? early.push(text) : chat.print(text));
   const channel = terminalChannel(terminalView(io, print));
-  audit.note({ kind: 'sandbox', sandbox: sandbox.kind });
-  const opened = openAssistant(home, sql, {
-    agent,
-    audit,
+  const opened = openAssistant(home, work.sql, {
+    ...work.parts,
     channel,
-    embedder,
-    tools,
-    timeZone: flags.timeZone,
-    keepDays: flags.keepDays,
     remember: isScripted ? rememberAtOnce : rememberSoon,
-    report: (error: AgentError) => io.stderr.write(`cobbler: ${visible(error.message)}\n`),
-    pricing,
-    ...defined({ budget, persona: flags.persona }),
+    report: (error: AgentError) => say(error.message),
   });
   try {
-    announce({ model: agent.model, isScripted, words, folder: home.folder }, io);
+    announce({ model: agent.model, isScripted, words: work.words, folder: home.folder }, io);
     const { assistant, runner } = opened;
     const isPiped = !io.stdin.tty || !io.stdout.tty;
     chat = new TerminalChat({ io, assistant, runner, channel, isPiped, openLines: processLines });
@@ -94,8 +48,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
     return 0;
   } finally {
     await opened.close();
-    await budgets.close();
-    unlock();
+    await work.close();
   }
 }
 

@@ -9,7 +9,7 @@ import { explainError, telegramAccess } from './telegram-access.ts';
 /** Runs `cobbler assistant set-webhook`. An address without a path gets the path that `--webhook` serves. */
 export async function setAddress(
   address: string | undefined,
-  { path, apiRoot }: AssistantFlags,
+  { path, apiRoot, place }: AssistantFlags,
   io: Io,
 ): Promise<number> {
   const url = URL.parse(address ?? '');
@@ -20,7 +20,7 @@ export async function setAddress(
     );
   if (url.pathname === '/') url.pathname = path;
   const { api } = telegramAccess(io.env, apiRoot);
-  const secret = webhookSecret(assistantHome(io.env), io.env);
+  const secret = webhookSecret(assistantHome(io.env, place), io.env);
   await refusalsExplained(() => setWebhook(api, { url: url.href, secret }));
   const { name } = await refusalsExplained(() => getMe(api));
   const other = url.pathname === defaultPath ? '' : ` --path ${url.pathname}`;

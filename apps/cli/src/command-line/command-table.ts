@@ -189,7 +189,7 @@ Options
     'new [kind] [name]',
     'create an agent as a folder: cobbler new agent NAME',
     `
-Writes instructions.md, tools/count_words.ts and README.md. You do not need to install anything.
+Writes instructions.md, tools/count_words.ts, evals/count_words.jsonl and README.md. You do not need to install anything.
 See cobbler docs agent-folder.
 
 Options
@@ -209,11 +209,24 @@ Options
     { words: 'file' },
   ),
   command(
+    'eval [folder] [name...]',
+    'run the evals of an agent folder, or only those with these names',
+    `
+A line of evals/NAME.jsonl is a case: {"prompt":"What is 2 + 2?","contains":"4","calls":["add"]}. Each is run like
+cobbler run, without a session, in a new directory with the files of evals/NAME. The limits apply to each case, a
+budget to all. The exit code is 1 if a case fails. See cobbler docs agent-folder.
+
+Output
+  --json                   print a JSON object for each case, and the total
+`,
+    { groups: without(/--(attach|agent|dir|backend|plan|ask|trust)\b/, workGroups), words: 'file' },
+  ),
+  command(
     'dev [folder]',
     'serve an agent folder with a web page and a chat, and reload it on changes',
     `
 After a change, the next run uses the new files; a run in progress keeps its own. If a file is broken, the last
-version that worked stays in use. The sessions are those of this agent only.
+version that worked stays in use. The sessions are those of this agent only. Schedules run at their times.
 
 Server
 ${listenOptions}
@@ -299,7 +312,8 @@ With FILE
     `
 Prints one address that contains the token, and serves until Ctrl-C. The options of this command set the models,
 directories, tools, permissions and limits. Requests can only choose among the models and directories. Calls that need
-approval wait for a user: cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.
+approval wait for a user: cobbler approve ID, or POST to the API, which /docs describes. With --agent, the server runs
+the schedules of the agent. See docs/server.md.
 
 Sessions start in the first directory, or in the current one. The page also offers the others, and the directories of
 earlier sessions.
@@ -360,11 +374,12 @@ ANTHROPIC_MODEL and the keys work as in other commands. See docs/assistant.md.
 
 Assistant
   --local                  chat in this terminal; without -m, with a scripted model
+  --agent <folder>         be the agent in this folder, on its channels; runs its code
   -m, --model <name>       model (default: ANTHROPIC_MODEL, or claude-haiku-4-5)
   --base-url <url>         use another server
   --api <name>             OpenAI API to use: responses or chat
   --retry-for <time>       retry an overloaded service for this long (default 5m)
-  --tools <list>           comma-separated tools (default none)
+  --tools <list>           comma-separated tools (default none, or those of the agent)
   -C, --dir <dir>          working directory for the tools
 ${sandboxOptions}
   --persona <file>         description of the assistant and its style

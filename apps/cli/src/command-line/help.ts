@@ -15,7 +15,7 @@ const examples = [
 /** Commands that share a line of the help with another command. */
 const besides: ReadonlySet<string> = new Set([
   ...['help', 'audit', 'deny', 'costs', 'budgets', 'mcp', 'permissions', 'restore', 'store', 'token'],
-  ...['completion', 'trust', 'jobs', 'service', 'dev', 'info', 'docs', 'explain'],
+  ...['completion', 'trust', 'jobs', 'service', 'dev', 'info', 'eval', 'docs', 'explain'],
 ]);
 
 /** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
@@ -30,7 +30,7 @@ export function overview(): string {
     models: 'models       list models, prices and keys; costs, budgets: show what was spent',
     config: 'config       show and change settings; permissions: show and test the rules',
     skills: 'skills       list skills, commands, agents; trust: use those of a project',
-    new: 'new          create an agent as a folder; dev: work on it; info: check it',
+    new: 'new          create an agent folder; dev: work on it; info, eval: check it',
     doctor: 'doctor       check the setup; explain: an error code; docs: search; completion',
     backup: 'backup       back up all data; restore: restore a backup; store: find damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AgentFolder } from '@cobbler/agent/definitions';
 import type { RawOptions } from '../config/run-flags.ts';
-import { reloadAgent, withAgent } from '../project/agent-folder.ts';
+import { agentKey, reloadAgent, withAgent } from '../project/agent-folder.ts';
 import type { WatchFolder } from '../project/watch-folder.ts';
 import { folderWatcher } from '../project/watch-folder.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
@@ -64,9 +63,8 @@ export async function dev(
 }
 
 /** Returns the file with the sessions of an agent under development, which are not those of a server. */
-function storeOf({ name, folder }: AgentFolder, io: Io): string {
-  const digest = createHash('sha256').update(folder).digest('hex').slice(0, 8);
-  const file = join(dirname(serverHome(io.env).store), 'dev', `${name}-${digest}.db`);
+function storeOf(agent: AgentFolder, io: Io): string {
+  const file = join(dirname(serverHome(io.env).store), 'dev', `${agentKey(agent)}.db`);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   return file;
 }

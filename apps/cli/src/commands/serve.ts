@@ -15,6 +15,7 @@ import { permissionWords } from '../permissions/permission.ts';
 import { withAgent } from '../project/agent-folder.ts';
 import { agentNames } from '../run/attended.ts';
 import { Budgets } from '../run/budgets/budgets.ts';
+import { Schedules } from '../server/schedules.ts';
 import type { ServeFlags } from '../server/serve-flags.ts';
 import { readServeFlags } from '../server/serve-flags.ts';
 import { ServeFolders, servedFolders } from '../server/serve-folders.ts';
@@ -22,6 +23,7 @@ import type { ServePlaces, StoreWatch } from '../server/serve-places.ts';
 import { servePlaces } from '../server/serve-places.ts';
 import type { ServerHome } from '../server/server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
+import { linkTo } from '../server/server-link.ts';
 import { SessionModels } from '../server/session-models.ts';
 import type { Audit } from '../session/audit.ts';
 import { openAudit, readsOnly } from '../session/audit.ts';
@@ -177,11 +179,16 @@ async function serveFrom(
       : noteRunning(home.running, { pid: process.pid, url: server.url });
     const { model } = settings.agent;
     announce({ isDevelopment, server, token, flags, folder, file: places.name, model, home }, io);
+    const link = linkTo(server.url, () => tokens.own());
+    const schedules = new Schedules({ link, home, store: places.name, report: life.report, clock: io.clock });
+    schedules.use(flags.work.agentFolder);
     const reloaded = async (work: RunFlags) => {
       await reload(work);
       server.renewSettings();
+      schedules.use(work.agentFolder);
     };
     await life.until({ server, token, reload: reloaded });
+    schedules.close();
     forget();
     return 0;
   } finally {

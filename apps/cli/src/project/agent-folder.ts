@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { AgentFolder } from '@cobbler/agent/definitions';
 import { defined } from '@cobbler/agent/values';
@@ -15,8 +16,8 @@ export async function withAgent(given: RunFlags, io: Io, note?: SessionMetadata)
   const say = (line: string) => io.stderr.write(`cobbler: ${oneLine(line)}\n`);
   const flags = await reloadAgent(given, io);
   const { unused = [], folder } = flags.agentFolder ?? {};
-  // Modules that tools import are in subfolders of `tools`.
-  if (unused.some(({ path }) => !path.startsWith('tools/')))
+  // Modules that tools and channels import are in subfolders.
+  if (unused.some(({ path }) => !/^(tools|channels)\//.test(path)))
     say(`some files of the agent are not used. To list them: cobbler info ${folder}`);
   if (flags.agent === undefined && note?.agent !== undefined)
     say(`this session used an agent, which is not loaded. To use it: --agent ${note.agent}`);
@@ -33,6 +34,14 @@ export async function reloadAgent(flags: RunFlags, io: Pick<Io, 'cwd' | 'env'>):
   const { model } = agentFolder;
   const isNamed = flags.model !== undefined || Boolean(io.env['COBBLER_MODEL']?.trim());
   return { ...flags, contextFiles: false, agentFolder, ...(isNamed ? {} : defined({ model })) };
+}
+
+/** Returns the name of the files that belong to an agent, and to one more thing, in the home directory. */
+export function agentKey({ name, folder }: AgentFolder, other: string = ''): string {
+  const digest = createHash('sha256')
+    .update(folder + other)
+    .digest('hex');
+  return `${name}-${digest.slice(0, 8)}`;
 }
 
 /** Reads the agent of a folder. A broken file is an error, unless `lists` is true: then it is listed. */

@@ -36,12 +36,14 @@ export function newAgent(
     `cobbler --agent ${name} "How many words are in: to be or not to be"`,
     `cobbler dev ${name}`,
     `cobbler info ${name}`,
+    `cobbler eval ${name}`,
   ].map((line) => withProgramName(line, io.env));
   const lines = [
-    `Created ${oneLine(folder)} with instructions.md, tools/count_words.ts and README.md.`,
+    `Created ${oneLine(folder)} with instructions.md, tools/count_words.ts, evals/count_words.jsonl and README.md.`,
     `Ask it:        ${next[0]}`,
     `Work on it:    ${next[1]}`,
     `Check it:      ${next[2]}`,
+    `Test it:       ${next[3]}`,
   ];
   io.stdout.write(options['json'] === true ? jsonLine({ folder, next }) : `${lines.join('\n')}\n`);
   return 0;

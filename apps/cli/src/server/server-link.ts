@@ -10,8 +10,13 @@ export interface ServerAnswer {
   readonly json: Record<string, unknown>;
 }
 
-/** Sends a request to a running server. */
-export type ServerLink = (method: string, path: string, body?: unknown) => Promise<ServerAnswer>;
+/** Sends a request to a running server. A prompt with a key that was sent before starts nothing. */
+export type ServerLink = (
+  method: string,
+  path: string,
+  body?: unknown,
+  key?: string,
+) => Promise<ServerAnswer>;
 
 /**
  * Returns a link to the given server, or to the one running on this machine, with its owner's token or the one in
@@ -31,11 +36,17 @@ export function linkToServer(env: Environment, given: unknown): ServerLink {
     );
   }
   const token = env['COBBLER_SERVER_TOKEN'] ?? ownerToken(home.tokens);
-  return async (method, path, body) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return linkTo(url, () => token);
+}
+
+/** Returns a link to a server with the token that is valid at each request. */
+export function linkTo(url: string, token: () => string): ServerLink {
+  return async (method, path, body, key) => {
+    const headers = { authorization: `Bearer ${token()}`, 'content-type': 'application/json' };
+    const keyed = key === undefined ? headers : { ...headers, 'idempotency-key': key };
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
-      const response = await fetch(new URL(path, url), { method, headers, ...text });
+      const response = await fetch(new URL(path, url), { method, headers: keyed, ...text });
       const json: unknown = await response.json().catch(() => ({}));
       return { status: response.status, json: json as Record<string, unknown> };
     } catch {

@@ -32,6 +32,14 @@ export function formatUsd(usd: number): string {
   return `$${usd.toFixed(usd !== 0 && usd < 0.9995 ? 3 : 2)}`;
 }
 
+/** Formats a time in a time zone, such as `Mon 2026-12-07 09:00 Europe/Berlin`. */
+export function formatTime(ms: number | undefined, timeZone: string): string {
+  if (ms === undefined) return 'never';
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short' }).format(ms);
+  const date = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  return `${day} ${date.format(ms)} ${timeZone}`;
+}
+
 /** Returns a count with its noun: `1 turn`, `2 turns`. */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Mind, Stage } from '../support/agent-stage.ts';
 import { stage, toolResults } from '../support/agent-stage.ts';
 import { cobbler } from '../support/in-process.ts';
+import { put } from '../support/put.ts';
 
 const mail = `import { defineTool } from '@cobbler/agent';
 import { greeting } from './lib/greeting.ts';
@@ -12,13 +13,6 @@ export default defineTool({
   parameters: { type: 'object', properties: { to: { type: 'string' } } },
   execute: ({ to }: { to: string }) => \`\${greeting} \${to}\`,
 });`;
-
-function put(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-}
 
 interface AgentStage extends Stage {
   run(...args: string[]): ReturnType<typeof cobbler>;
@@ -169,7 +163,11 @@ describe('cobbler info', () => {
   test('lists the parts and what is not used, without keys of MCP servers', async () => {
     const { run } = await helper(() => 'Hi.', {
       'tools/z.ts': "import { z } from 'zod';\nexport default z;",
-      'schedules/daily.md': '',
+      'schedules/daily.md': '---\ncron: 0 25 * * *\n---\nReport.',
+      'schedules/weekly.md': '---\ncron: 0 9 * * 1\ntimezone: UTC\n---\nReport.',
+      'channels/telegram.json': '{ "token": "HELPER_TOKEN", "users": [4711] }',
+      'channels/slack.ts': 'throw new Error("Not run.");',
+      'notes.txt': '',
       'mcp.json': '{ "mcpServers": { "db": { "command": "db", "env": { "KEY": "secret-key" } } } }',
     });
     const { code, stdout } = await run('info', 'helper');
@@ -182,7 +180,14 @@ describe('cobbler info', () => {
         expect.stringMatching(
           /^error tools\/z.ts:1 the package zod is not installed. Install it: npm install/,
         ),
-        expect.stringMatching(/^not used schedules this version has no scheduler/),
+        expect.stringMatching(
+          /^error schedules\/daily.md:2 its cron expression "0 25 \* \* \*" is invalid: .*: 25. Write minute/,
+        ),
+        expect.stringMatching(/^schedule weekly 0 9 \* \* 1 next: Mon \d{4}-\d\d-\d\d 09:00 UTC$/),
+        'evals count_words 1 case',
+        'channel telegram the token in HELPER_TOKEN, 1 user',
+        'channel slack a module',
+        'not used notes.txt it is not part of an agent, but tools can import it',
       ]),
     );
     const json = await run('info', 'helper', '--json');

@@ -1,5 +1,6 @@
 import type { Reader } from '@cobbler/agent/input';
 import { listOf, optional, record, signal, text, withArguments, withMethods } from '@cobbler/agent/input';
+import type { ReadUpdate } from './incoming.ts';
 
 /** A part of a reply that fits in one message of the channel. */
 export interface MessagePart {
@@ -58,6 +59,15 @@ export interface Channel {
   typing(chatId: string): Promise<void>;
   /** Confirms a button press. A press that is too old is not an error. */
   heard(tapId: string, text?: string): Promise<void>;
+}
+
+/** A channel that receives messages on its own, such as one of an agent folder. */
+export interface ListeningChannel extends Channel {
+  /**
+   * Passes what arrives to `receive`, until the signal aborts. After `receive` resolves, the arrival is processed even after
+   * a crash. The channel decides which users may write to the assistant.
+   */
+  listen(receive: (update: ReadUpdate) => Promise<boolean>, signal: AbortSignal): Promise<void>;
 }
 
 /** Reads a part of a message. */

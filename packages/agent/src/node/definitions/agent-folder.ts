@@ -8,14 +8,17 @@ import { callable, read, record, text } from '../../values/input.ts';
 import { isObject } from '../../values/json.ts';
 import type { McpServerConfig } from '../loaded-config.ts';
 import { mcpProblem } from '../mcp-setting.ts';
+import type { ChannelDefinition } from './channels.ts';
 import type { AgentDefinition, SkillDefinition } from './definition.ts';
+import type { EvalDefinition } from './evals.ts';
 import type { ImportModule, UnusedFile } from './folder-tools.ts';
 import { oneLine, readFrontMatter } from './front-matter.ts';
 import { maxTextBytes, PlaceReader } from './place-reader.ts';
 import { namesIn, readAgentDefinitions, readSkills } from './read-definitions.ts';
+import type { ScheduleDefinition } from './schedules.ts';
 import { skillTool } from './skill-tool.ts';
 
-/** An agent that is a folder: its files are its instructions, tools, skills, sub-agents and MCP servers. */
+/** An agent that is a folder: each of its parts has the name of its file. */
 export interface AgentFolder {
   /** The name of the folder. */
   readonly name: string;
@@ -36,6 +39,12 @@ export interface AgentFolder {
   readonly agents: readonly AgentDefinition[];
   /** The servers of `mcp.json`, which start in the agent's folder. */
   readonly mcp: Readonly<Record<string, McpServerConfig>>;
+  /** The prompts of `schedules`. A program sends them at their times itself. */
+  readonly schedules: readonly ScheduleDefinition[];
+  /** The cases of `evals`. */
+  readonly evals: readonly EvalDefinition[];
+  /** The channels of `channels`. */
+  readonly channels: readonly ChannelDefinition[];
   /** Everything in the folder that is not used. */
   readonly unused: readonly UnusedFile[];
   /** Options of an executor: the instructions, and the tools with the one that loads skills. */
@@ -54,16 +63,8 @@ const loadOptions = record<LoadAgentOptions>({ importModule: callable });
 const ignored =
   /^(\..*|node_modules|(README|LICENSE)(\.\w+)?|package(-lock)?\.json|.*-lock\.yaml|tsconfig\.json)$/i;
 
-/** Parts of an agent that are read, and parts that no version uses yet, with the reason. */
-const parts: ReadonlyMap<string, string | undefined> = new Map([
-  ...['instructions.md', 'tools', 'skills', 'agents', 'mcp.json'].map((name) => [name, undefined] as const),
-  ['channels', 'this version does not use channels. For a Telegram bot: cobbler assistant'],
-  ['schedules', 'this version has no scheduler. Use cron to run: cobbler run --agent FOLDER "PROMPT"'],
-  [
-    'evals',
-    'this version does not run evals. Test tools and prompts with a scripted model: cobbler docs testing',
-  ],
-]);
+/** The parts of an agent. */
+const parts = 'instructions.md tools skills agents mcp.json schedules evals channels'.split(' ');
 
 const settings = ['description', 'model', 'tools'];
 
@@ -77,8 +78,7 @@ export async function loadAgent(folder: string, options: LoadAgentOptions = {}):
   const [first] = broken;
   if (first === undefined) return agent;
   const more = broken.length === 1 ? '' : ` ${broken.length - 1} more of its files cannot be used.`;
-  const place = [join(agent.folder, first.path), first.line].filter((part) => part !== undefined).join(':');
-  throw fault(`${place}: ${first.reason}.${more}`);
+  throw (await import('./folder-tools.ts')).folderFault(agent.folder, first, more);
 }
 
 /**
@@ -98,18 +98,33 @@ export async function readAgentFolder(given: string, options: LoadAgentOptions =
   const skills = await readSkills([{ folder }]);
   const agents = await readAgentDefinitions([{ folder }]);
   const { servers, unused: unusedServers } = await readServers(folder);
+  const rest = await readRest(folder, importModule);
   const skipped = [...skills.skipped, ...agents.skipped].map(({ path: at, reason }) => ({
     ...{ path: relative(folder, at), reason, isBroken: false },
   }));
   return {
     ...{ name: basename(folder), folder, ...instructions, tools },
-    ...{ skills: skills.found, agents: agents.found, mcp: servers },
-    unused: [...unusedSettings, ...unusedTools, ...skipped, ...unusedServers, ...(await unknownIn(folder))],
+    ...{ skills: skills.found, agents: agents.found, mcp: servers, ...rest },
+    unused: [
+      ...[...unusedSettings, ...unusedTools, ...skipped, ...unusedServers, ...rest.unused],
+      ...(await unknownIn(folder)),
+    ],
     options: {
       system: instructions.instructions,
       tools: skills.found.length === 0 ? tools : [...tools, skillTool(skills.found)],
     },
   };
+}
+
+/** Reads the parts that few agents have. */
+async function readRest(folder: string, importModule: ImportModule) {
+  const [schedules, evals, channels] = await Promise.all([
+    import('./schedules.ts').then(({ readSchedules }) => readSchedules(folder)),
+    import('./evals.ts').then(({ readEvals }) => readEvals(folder)),
+    import('./channels.ts').then(({ readChannels }) => readChannels(folder, importModule)),
+  ]);
+  const unused = [schedules, evals, channels].flatMap((part) => part.unused);
+  return { schedules: schedules.found, evals: evals.found, channels: channels.found, unused };
 }
 
 async function readInstructions(folder: string) {
@@ -177,11 +192,9 @@ function inFolder(servers: Readonly<Record<string, McpServerConfig>>, folder: st
 }
 
 async function unknownIn(folder: string): Promise<UnusedFile[]> {
-  const names = (await readdir(folder)).sort().filter((name) => !ignored.test(name));
-  return names.flatMap((path) => {
-    const reason = parts.has(path) ? parts.get(path) : 'it is not part of an agent, but tools can import it';
-    return reason === undefined ? [] : [{ path, reason, isBroken: false }];
-  });
+  const names = (await readdir(folder)).sort().filter((name) => !ignored.test(name) && !parts.includes(name));
+  const reason = 'it is not part of an agent, but tools can import it';
+  return names.map((path) => ({ path, reason, isBroken: false }));
 }
 
 function fault(message: string): AgentError {

@@ -68,8 +68,8 @@ function toolOf(module: unknown, fileName: string): Tool {
   return tool;
 }
 
-/** Returns the problem with a tool, with the file and line in which it is, which can be those of a module that it imports. */
-async function problemIn(folder: string, file: string, thrown: unknown): Promise<UnusedFile> {
+/** Returns the problem with a module, with the file and line in which it is, which can be those of a module that it imports. */
+export async function problemIn(folder: string, file: string, thrown: unknown): Promise<UnusedFile> {
   const { message } = AgentError.from(thrown);
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
   // Node names a missing package only in the message, after the path of the module that imports it.
@@ -86,6 +86,16 @@ async function problemIn(folder: string, file: string, thrown: unknown): Promise
   const lines = (await readFile(join(folder, path), 'utf8').catch(() => '')).split('\n');
   const line = at ?? lines.findIndex((one) => one.includes(missing ?? 'export default')) + 1;
   return { path, reason, isBroken: true, ...(Number(line) > 0 && { line: Number(line) }) };
+}
+
+/** Returns the error for a file of an agent. */
+export function folderFault(
+  folder: string,
+  { path, line, reason }: Pick<UnusedFile, 'path' | 'line' | 'reason'>,
+  more: string = '',
+): AgentError {
+  const place = [join(folder, path), line].filter((part) => part !== undefined).join(':');
+  return new AgentError({ kind: 'invalid', code: 'agent_folder', message: `${place}: ${reason}.${more}` });
 }
 
 function isIn(folder: string, path: string): boolean {

@@ -23,10 +23,10 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
   if (settings === undefined) return { fields: {}, body };
   if (settings.length > maxSettings) return { fields: {}, body, problem: 'its settings are too long' };
   const { parseDocument } = await import('yaml');
-  // Hints such as `[file] [line]` are written without quotes, which is not YAML.
+  // Hints such as `[file] [line]` and times such as `*/5 * * * *` are written without quotes, which is not YAML.
   const quoted = settings.replace(
-    /^(argument-hint:[ \t]*)(\[.*)$/m,
-    (_, name, hint) => name + JSON.stringify(hint),
+    /^(argument-hint:[ \t]*(?=\[)|cron:[ \t]*(?=\*))(.*)$/m,
+    (_, name, value) => name + JSON.stringify(value.trim()),
   );
   try {
     const document = parseDocument(quoted, { schema: 'failsafe', uniqueKeys: true });

@@ -12,6 +12,7 @@ export {
   loadAgent,
   readAgentFolder,
 } from './agent-folder.ts';
+export type { ChannelDefinition, ModuleDefinition, TelegramDefinition } from './channels.ts';
 export type {
   AgentDefinition,
   CommandDefinition,
@@ -19,8 +20,10 @@ export type {
   DefinitionList,
   SkillDefinition,
 } from './definition.ts';
+export type { EvalCase, EvalDefinition } from './evals.ts';
 export { expandCommand } from './expand-command.ts';
 export type { ImportModule, UnusedFile } from './folder-tools.ts';
 export { type FrontMatter, readFrontMatter } from './front-matter.ts';
 export { readAgentDefinitions, readCommands, readSkills } from './read-definitions.ts';
+export type { ScheduleDefinition } from './schedules.ts';
 export { skillTool } from './skill-tool.ts';

@@ -120,7 +120,8 @@ async function definitionOf<One>(
   return await finish({ ...where, ...content, name, description, digest: sha256(bytes) });
 }
 
-function isName(name: string): boolean {
+/** True for a name of a definition. */
+export function isName(name: string): boolean {
   return /^[A-Za-z0-9][\w.:-]{0,63}$/.test(name);
 }
 

@@ -147,8 +147,8 @@ describe('readAgentFolder', () => {
       'tools/a.test.ts': 'throw 1;',
       'tools/notes.txt': '',
       'skills/old/SKILL.md': 'No description.',
-      'channels/telegram.ts': '',
-      'schedules/daily.md': '',
+      'channels/notes.md': '',
+      'schedules/daily.txt': '',
       'evals/one.yaml': '',
       'src/x.ts': '',
     });
@@ -158,9 +158,9 @@ describe('readAgentFolder', () => {
       'tools/lib: only files directly in tools are tools, but they can import from it',
       'tools/notes.txt: tools are .ts, .js, .mts or .mjs files',
       'skills/old/SKILL.md: it has no description',
-      expect.stringMatching(/^channels: this version does not use channels/),
-      expect.stringMatching(/^evals: this version does not run evals/),
-      expect.stringMatching(/^schedules: this version has no scheduler/),
+      'schedules/daily.txt: schedules are .md files',
+      'evals/one.yaml: evals are .jsonl files',
+      'channels/notes.md: channels are telegram.json, and .ts, .js, .mts or .mjs files',
       'src: it is not part of an agent, but tools can import it',
     ]);
     expect(unused.filter(({ isBroken }) => isBroken)).toEqual([]);
