@@ -32,6 +32,11 @@ export function formatUsd(usd: number): string {
   return `$${usd.toFixed(usd !== 0 && usd < 0.9995 ? 3 : 2)}`;
 }
 
+/** Formats a price: `$0.10`. */
+export function formatPrice(usd: number): string {
+  return `$${usd.toFixed(2)}`;
+}
+
 /** Returns a count with its noun: `1 turn`, `2 turns`. */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
