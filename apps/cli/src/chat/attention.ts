@@ -27,10 +27,15 @@ export class Attention {
     this.#hasFocus = type !== 'blur';
   }
 
+  /** Time since the last key in milliseconds. */
+  get quietMs(): number {
+    return this.#io.clock.now() - this.#keyAt;
+  }
+
   /** `words` are our own: text of a model could contain control characters. */
   call(words: 'is done' | 'is waiting for you'): void {
-    const { clock, stdout, env } = this.#io;
-    const isHere = this.#hasFocus && clock.now() - this.#keyAt < idleMs;
+    const { stdout, env } = this.#io;
+    const isHere = this.#hasFocus && this.quietMs < idleMs;
     if (this.#how === 'off' || isHere) return;
     if (this.#how === 'bell') return stdout.write('\x07');
     const is777 = env['VTE_VERSION'] !== undefined || /^(rxvt|foot)/.test(env['TERM'] ?? '');

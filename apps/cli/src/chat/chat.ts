@@ -1,27 +1,21 @@
 import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
+import { prepareColors } from '../terminal/code-colors.ts';
 import { visible } from '../terminal/escape.ts';
 import { reactionMs } from '../terminal/keyboard.ts';
 import { styleFor } from '../terminal/style.ts';
 import { Attention } from './attention.ts';
 import { watchCommands } from './background-command.ts';
 import { Conversation } from './conversation.ts';
-import {
-  backLine,
-  complaintLines,
-  headerLines,
-  missingLine,
-  resultLines,
-  statusFacts,
-  troubleLine,
-} from './facts.ts';
-import type { ChatListener, ChatParts } from './host.ts';
+import { branchReader, complaintLines, headerLines, missingLine, resultLines, statusFacts } from './facts.ts';
+import type { ChatParts } from './host.ts';
 import { PastedImages, programReader } from './input/clipboard.ts';
 import type { ChatKey } from './input/key.ts';
 import { plainKeys } from './input/key.ts';
 import { readKeys } from './input/key-decoder.ts';
 import { withReferences } from './input/references.ts';
 import { inputView, noteLines, placeholderOf } from './input-view.ts';
+import { listenerOf } from './listener.ts';
 import { LivePage } from './live-page.ts';
 import { PromptNotes } from './prompt-notes.ts';
 import { Prompter } from './prompter.ts';
@@ -31,6 +25,9 @@ import { runCommand } from './slash-commands.ts';
 
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;
+
+/** Time without a key after which work that delays the next one may begin, in milliseconds. */
+const quietMs = 300;
 
 /** Makes the terminal mark pasted text, and report whether it has the focus. */
 const reports = { on: '\x1b[?2004h\x1b[?1004h', off: '\x1b[?1004l\x1b[?2004l' } as const;
@@ -50,6 +47,7 @@ export class InteractiveChat {
   readonly #shell: ShellCommands;
   readonly #notes: PromptNotes;
   readonly #images: PastedImages;
+  readonly #branch: () => string | undefined;
   #commands: Promise<void> = Promise.resolve();
   readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
@@ -64,6 +62,7 @@ export class InteractiveChat {
     if (parts.vim === true) this.#prompter.switchVim();
     this.#images = new PastedImages(io.env, parts.readProgram ?? programReader(io.env, host.folder));
     this.#attention = new Attention(io, notify);
+    this.#branch = branchReader(host.folder, io.clock);
     this.#shell = new ShellCommands({
       style: parts.style,
       place: { folder: host.folder, env: io.env },
@@ -76,7 +75,7 @@ export class InteractiveChat {
 
   /** Runs the chat until the user leaves. Returns the exit code. */
   async run(): Promise<number> {
-    const { io, keyboard, sessionId, prompt } = this.#parts;
+    const { io, keyboard, sessionId, prompt, style } = this.#parts;
     const stops = [
       io.stdout.onResize(() => this.#draw()),
       // Ctrl-C arrives as a key; this signal means that the process must end.
@@ -93,6 +92,7 @@ export class InteractiveChat {
     if (sessionId !== undefined) await this.#recall();
     this.#stopKeys = readKeys(keyboard, io.clock, (keys) => this.#press(keys));
     this.#draw();
+    if (style.color) stops.push(prepareColors(io.clock, () => this.#attention.quietMs > quietMs));
     if (prompt !== undefined) this.#conversation.say(prompt);
     const code = await this.#done.promise;
     for (const stop of stops) stop();
@@ -129,36 +129,20 @@ export class InteractiveChat {
           this.#prompter.isEmpty ? this.#prompter.draft(text) : this.#next.push({ text, named: '' }),
         onQuestion: () => this.#attention.call('is waiting for you'),
       },
-      (conversation) => host.open(sessionId, this.#listenerOf(conversation)),
+      (conversation) =>
+        host.open(
+          sessionId,
+          listenerOf(conversation, {
+            style,
+            isCurrent: () => !this.#isOver && this.#conversation === conversation,
+            aside: (lines) => this.#page.aside(lines),
+            link: (words) => {
+              this.#link = words;
+              this.#draw();
+            },
+          }),
+        ),
     );
-  }
-
-  #listenerOf(conversation: Conversation): ChatListener {
-    return {
-      handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.handle(event) },
-      followsOthers: true,
-      onTrouble: (message) => this.#page.aside([troubleLine(message, this.#parts.style)]),
-      onNotice: (line) => this.#page.aside([this.#parts.style.yellow(visible(line))]),
-      onLost: () => {
-        this.#link = 'reconnecting…';
-        this.#draw();
-      },
-      onRefused: (approvalId, reason) => {
-        if (this.#conversationIs(conversation)) conversation.refused(approvalId, reason);
-      },
-      onUnread: (content) => {
-        if (this.#conversationIs(conversation)) conversation.unread(content);
-      },
-      onBack: (events) => {
-        this.#link = undefined;
-        this.#page.aside([backLine(events, this.#parts.style)]);
-        this.#draw();
-      },
-    };
-  }
-
-  #conversationIs(conversation: Conversation): boolean {
-    return !this.#isOver && this.#conversation === conversation;
   }
 
   #runEnded(): void {
@@ -201,8 +185,9 @@ export class InteractiveChat {
         return;
     }
     const { dialog } = this.#conversation;
-    const isSwap = this.#prompter.isSwap(key) && dialog !== undefined && !dialog.isTyping;
-    if (isSwap && this.#prompter.swapDraft()) return;
+    const isAsked = this.#prompter.isAsking || (dialog !== undefined && !dialog.isTyping);
+    const canSwap = isAsked || (dialog === undefined && this.#prompter.isEmpty);
+    if (canSwap && this.#prompter.isSwap(key) && this.#prompter.swapDraft()) return;
     if (this.#answers(key)) return;
     if (key.type === 'up' && this.#prompter.isEmpty && !this.#prompter.isBusy) {
       const text = this.#conversation.takeBack();
@@ -212,14 +197,20 @@ export class InteractiveChat {
     if (input !== undefined) this.#enter(input);
   }
 
-  /** Handles letters as decisions while no text is typed, unless pressed before the question. Other keys start a message. */
+  /**
+   * Handles letters as decisions while no text is typed, unless pressed before the question. Other keys start a message.
+   * A letter that came too early is in the input; the same letter again is a decision.
+   */
   #answers(key: ChatKey): boolean {
     const { dialog, askedAt } = this.#conversation;
     if (dialog === undefined || this.#prompter.isBusy) return false;
     if (!dialog.isTyping) {
       const isLetter = key.type === 'text' && dialog.accepts(key.text);
       const isEarly = this.#parts.io.clock.now() - askedAt < reactionMs;
-      if (!isLetter || !this.#prompter.isEmpty || isEarly) return false;
+      if (!isLetter || isEarly) return false;
+      const { text } = this.#prompter.view.editor;
+      if (text !== '' && text !== key.text) return false;
+      this.#prompter.clear();
     }
     for (const plain of plainKeys(key)) dialog.key(plain);
     return true;
@@ -266,6 +257,7 @@ export class InteractiveChat {
   #enter(text: string): void {
     const line = text.trim();
     if (line.startsWith('/') && !line.includes('\n')) return this.#command(line);
+    if (/^(exit|quit|:q)$/.test(line)) return this.#command('/exit');
     if (line.startsWith('!') && line.length > 1) return this.#shell.run(line.slice(1));
     if (line !== '') this.#send(text, text);
   }
@@ -363,18 +355,25 @@ export class InteractiveChat {
     if (this.#isOver) return;
     const { screen, style, host } = this.#parts;
     const { above, dialog, isRunning } = this.#conversation;
-    if (dialog === undefined) this.#prompter.giveBack();
+    if (dialog === undefined && !isRunning && !this.#prompter.isAsking) this.#prompter.giveBack();
     const view = this.#prompter.view;
     const notices = [this.#notice, this.#link ?? ''].map(style.yellow);
-    const isBlocked = dialog !== undefined && !dialog.isTyping && !this.#prompter.isEmpty;
+    const isAsked = this.#prompter.isAsking || (dialog !== undefined && !dialog.isTyping);
+    const isBlocked = isAsked && !this.#prompter.isEmpty;
     this.#page.live(
       inputView(
         {
           editor: view.editor,
           above: [...above, ...noteLines({ isBlocked, isShell: this.#shell.isRunning, ...view }, style)],
           ...defined({ menu: view.menu, search: view.search }),
-          status: statusFacts(host, this.#conversation, [this.#prompter.mode, ...notices], style),
-          placeholder: placeholderOf(view, dialog !== undefined, isRunning, this.#prompter.hasAside),
+          status: statusFacts(
+            host,
+            this.#conversation,
+            [this.#prompter.mode, ...notices],
+            this.#branch(),
+            style,
+          ),
+          placeholder: placeholderOf(view, dialog, isRunning, this.#prompter.hasAside),
         },
         style,
         screen.columns(),

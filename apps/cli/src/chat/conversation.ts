@@ -115,6 +115,7 @@ export class Conversation {
       tty: true,
       verbose: false,
       colored: maxPast,
+      shortens: true,
     };
     const lines = pastLines(past, this.#newBook(), view);
     const left = lines.length - maxPast;
@@ -130,7 +131,7 @@ export class Conversation {
   /** Sends a prompt. */
   say(content: readonly UserPart[]): void {
     const { page, style } = this.#ports;
-    page.lines(['', ...promptLines(content, { style })]);
+    page.lines(['', ...promptLines(content, { style, shortens: true })]);
     this.#dialog.close();
     this.#follow((runId) => this.harness.prompt(content, { runId }));
   }
@@ -255,7 +256,8 @@ export class Conversation {
   #showUserMessage(event: Extract<Event, { type: 'user' }>): void {
     const isOwn = event.steer === true ? this.#steered > 0 : event.runId === this.#runId;
     if (event.steer === true && isOwn) this.#steered -= 1;
-    if (!isOwn) this.#ports.page.lines(['', ...promptLines(event.content, this.#ports)]);
+    const { page, style } = this.#ports;
+    if (!isOwn) page.lines(['', ...promptLines(event.content, { style, shortens: true })]);
   }
 
   #follow(start: (runId: string) => Run): Run {

@@ -5,6 +5,7 @@ import type { ToolResultEvent } from '@cobbler/agent/events';
 import { shortId } from '../session/find-session.ts';
 import { visible } from '../terminal/escape.ts';
 import { formatUsd, plural } from '../terminal/format.ts';
+import type { Clock } from '../terminal/io.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
@@ -29,11 +30,11 @@ export function statusFacts(
   host: ChatHost,
   { ledger, harness }: Pick<Conversation, 'ledger' | 'harness'>,
   notices: readonly string[],
+  branch: string | undefined,
   style: Style,
 ): string[] {
   const { usd } = ledger;
   const count = runningCommands(host, harness.sessionId);
-  const branch = gitBranch(host.folder);
   return [
     ...notices.filter((notice) => notice !== ''),
     [visible(host.model.name), host.model.effort ?? ''].join(' ').trim(),
@@ -92,6 +93,21 @@ export function resultLines(
   const lines = visible(text.join('\n')).trimEnd().split('\n');
   const branch = (steps ?? []).map((step) => style.dim(`${style.marks.dot} ${oneLine(step)}`));
   return ['', style.bold(visible(result.toolName)), ...[...branch, ...lines].map((line) => `  ${line}`)];
+}
+
+/** Time for which a branch counts as known, because every key redraws the status line, in milliseconds. */
+const branchMs = 1000;
+
+/** Returns a function that reads the branch of a directory's repository. */
+export function branchReader(folder: string, clock: Clock): () => string | undefined {
+  let branch: string | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (clock.now() - readAt < branchMs) return branch;
+    readAt = clock.now();
+    branch = gitBranch(folder);
+    return branch;
+  };
 }
 
 /** Returns the branch of a directory's repository without running git; undefined outside a repository. */

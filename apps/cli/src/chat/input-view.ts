@@ -1,13 +1,13 @@
 import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
-import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
+import { clip, padEnd, splitText, widthOf } from '../terminal/text-width.ts';
 import type { EditorState } from './input/line-editor.ts';
 import type { Menu } from './input/menu.ts';
 import type { LiveFooter } from './live-page.ts';
 import type { PrompterView } from './prompter.ts';
 
 /** The content below the page. */
-export interface InputView extends Omit<PrompterView, 'question'> {
+export interface InputView extends Omit<PrompterView, 'question' | 'isPicking'> {
   /** The activity or the question: lines above the input. */
   readonly above: readonly string[];
   /** Facts on the left; a hint is on the right if there is room. */
@@ -30,7 +30,7 @@ export function inputView(view: InputView, style: Style, columns: number): LiveF
   const mark =
     view.search === undefined
       ? `${style.cyan(style.marks.prompt)} `
-      : style.dim(`search ${clip(oneLine(view.search), 20, style.marks.ellipsis)}: `);
+      : style.dim(`search ${clip(oneLine(view.search), 32, style.marks.ellipsis)}: `);
   const markWidth = view.search === undefined ? 2 : widthOf(stripColors(mark));
   const input = shown.map((row, index) =>
     index === 0 ? mark + clip(row, width - markWidth, '') : `  ${row}`,
@@ -50,24 +50,27 @@ export function noteLines(
   style: Style,
 ): string[] {
   return [
-    ...(isBlocked ? [style.yellow('    Tab sets your draft aside')] : []),
     ...(isShell ? [style.dim('a shell command is running · Ctrl-C stops it')] : []),
     ...(question === undefined ? [] : [style.yellow(`  ${question}?   y yes   n no`)]),
+    ...(isBlocked ? [style.yellow('    Tab sets your draft aside')] : []),
   ];
 }
 
 /** Returns the text that is shown while nothing is typed. */
 export function placeholderOf(
-  { question }: Pick<PrompterView, 'question'>,
-  isAsking: boolean,
+  { question, isPicking }: Pick<PrompterView, 'question' | 'isPicking'>,
+  dialog: { readonly isTyping: boolean } | undefined,
   isRunning: boolean,
   hasAside: boolean,
 ): string {
-  if (question !== undefined) return 'press y or n';
+  if (isPicking) return 'type to filter, Enter chooses, Esc closes';
+  const draft = 'Tab to return to your draft';
   const steer = 'type a message to steer the run';
-  if (isAsking)
-    return `press a key shown above to respond, or ${hasAside ? 'Tab to return to your draft' : steer}`;
-  return isRunning ? steer : 'describe a task  /help  @file  !shell';
+  if (question !== undefined) return `press y or n, or ${hasAside ? draft : 'type a message'}`;
+  if (dialog?.isTyping === true) return 'type the reason, then press Enter';
+  if (dialog !== undefined) return `press a key shown above to respond, or ${hasAside ? draft : steer}`;
+  if (isRunning) return hasAside ? `${steer}, or ${draft}` : steer;
+  return 'describe a task  /help  @file  !shell';
 }
 
 /** Returns the input in rows that fit, and the cursor position in them. Control characters are shown as symbols. */
@@ -82,9 +85,9 @@ function inputRows(
   for (const line of text.split('\n')) {
     const upTo = cursor - offset;
     const isHere = upTo >= 0 && upTo <= line.length;
-    const wrapped = rowsOf(shownText(line), room);
+    const wrapped = splitText(shownText(line), room);
     if (isHere) {
-      const before = rowsOf(shownText(line.slice(0, upTo)), room);
+      const before = splitText(shownText(line.slice(0, upTo)), room);
       place = { row: rows.length + before.length - 1, column: widthOf(before.at(-1) ?? '') };
     }
     rows.push(...wrapped);
@@ -93,20 +96,17 @@ function inputRows(
   return { rows, cursor: place };
 }
 
-function shownText(text: string): string {
-  // Keep leading and trailing spaces visible as they were typed.
-  return oneLine(`|${text.replaceAll('\t', '    ')}|`).slice(1, -1);
-}
+/** A character that joins two letters or emoji, or selects how one is drawn, as in Persian text or a family of emoji. */
+const joiner =
+  /(?<=\ufe0f|(?![\0-\x7f])[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{L}\p{M}])(\u200c|\u200d|\ufe0f)/u;
 
-function rowsOf(text: string, room: number): string[] {
-  const rows: string[] = [];
-  let rest = text;
-  while (widthOf(rest) > room) {
-    const part = clip(rest, room, '');
-    rows.push(part);
-    rest = rest.slice(part.length || 1);
-  }
-  return [...rows, rest];
+function shownText(text: string): string {
+  const shown = (part: string) => oneLine(`|${part.replaceAll('\t', '    ')}|`).slice(1, -1);
+  // The bars keep leading and trailing spaces visible as they were typed.
+  return text
+    .split(joiner)
+    .map((part, at) => (at % 2 === 0 ? shown(part) : part))
+    .join('');
 }
 
 function menuLines({ items, chosen, title }: Menu, style: Style, width: number): string[] {
@@ -126,7 +126,9 @@ function menuLines({ items, chosen, title }: Menu, style: Style, width: number):
   });
   const left = items.length - shown.length;
   const more = left > 0 ? [style.dim(`    ${left} more`)] : [];
-  return [...(title === undefined ? [] : [style.dim(clip(`  ${title}`, width, ''))]), ...rows, ...more];
+  const none = items.length === 0 ? [style.dim('    no match')] : [];
+  const head = title === undefined ? [] : [style.dim(clip(`  ${title}`, width, ''))];
+  return [...head, ...rows, ...none, ...more];
 }
 
 /** Puts facts on the left and the hint on the right. Without enough room, the hint is dropped, then facts from the right. */

@@ -19,6 +19,8 @@ export interface PrompterView {
   /** The history search text. */
   readonly search?: string;
   readonly question?: string;
+  /** True while the text filters a list. */
+  readonly isPicking: boolean;
 }
 
 /** A longer pasted text is shown as a label. */
@@ -27,6 +29,8 @@ const maxPastedLength = 1000;
 
 interface Search {
   readonly words: string;
+  /** False if no earlier input contains the words. */
+  readonly isFound: boolean;
   readonly at: number;
   readonly before: EditorState;
 }
@@ -71,14 +75,21 @@ export class Prompter {
 
   /** True while keys belong to a list, a search or a question. */
   get isBusy(): boolean {
-    return this.#picker !== undefined || this.#search !== undefined || this.#question !== undefined;
+    return this.isAsking || this.#picker !== undefined || this.#search !== undefined;
+  }
+
+  /** True while a yes/no question is open. */
+  get isAsking(): boolean {
+    return this.#question !== undefined;
   }
 
   get view(): PrompterView {
-    const menu = this.#menu();
+    const { words = '', isFound } = this.#search ?? {};
+    const search = isFound === false ? `${words} (no match)` : this.#search?.words;
     return {
       editor: this.#editor,
-      ...defined({ menu, search: this.#search?.words, question: this.#question?.text }),
+      isPicking: this.#picker !== undefined,
+      ...defined({ menu: this.#menu(), search, question: this.#question?.text }),
     };
   }
 
@@ -94,9 +105,11 @@ export class Prompter {
 
   /** Sets the draft aside, or gives it back. Returns false if there is none, or if the key belongs to a menu. */
   swapDraft(): boolean {
-    const next = this.isEmpty ? this.#aside : emptyEditor;
-    if (next === undefined || this.isBusy || this.#menu() !== undefined) return false;
-    this.#aside = this.isEmpty ? undefined : this.#editor;
+    const aside = this.#aside;
+    const next = this.isEmpty ? aside : emptyEditor;
+    if (next === undefined || this.#search !== undefined || this.#menu() !== undefined) return false;
+    const both = aside === undefined ? this.#editor : editorWith(`${aside.text}\n${this.#editor.text}`);
+    this.#aside = this.isEmpty ? undefined : both;
     this.#set(next);
     return true;
   }
@@ -133,7 +146,7 @@ export class Prompter {
 
   /** Processes a key. Returns the text if the key sent it. */
   key(key: ChatKey): string | undefined {
-    if (this.#question !== undefined) return this.#answer(key);
+    if (this.#answers(key)) return undefined;
     if (this.#search !== undefined) return this.#searching(this.#search, key);
     if (this.#inMenu(key)) return undefined;
     const next = this.#picker === undefined ? (this.#vim?.key(this.#editor, key) ?? key) : key;
@@ -171,7 +184,7 @@ export class Prompter {
       case 'enter':
         return this.#enter();
       case 'search':
-        this.#search = { words: '', at: this.#history.prompts.length, before: this.#editor };
+        this.#search = { words: '', at: this.#history.prompts.length, before: this.#editor, isFound: true };
         return undefined;
       case 'up':
       case 'down':
@@ -227,19 +240,21 @@ export class Prompter {
     const text = this.#editor.text.replaceAll(/\[pasted [^\]]+\]/g, (one) => this.#pastes.get(one) ?? one);
     if (this.#aside === undefined) this.#pastes.clear();
     this.#history.add(text);
+    this.#question = undefined;
     this.#set(emptyEditor);
     if (this.#vim !== undefined) this.#vim.mode = 'insert';
     return text;
   }
 
-  #answer(key: ChatKey): undefined {
-    const { onYes } = this.#question ?? {};
-    if (key.type === 'text' && /^y$/i.test(key.text)) {
-      this.#question = undefined;
-      onYes?.();
-    } else if (key.type === 'escape' || (key.type === 'text' && /^n$/i.test(key.text))) {
-      this.#question = undefined;
-    }
+  /** Handles a key as the answer to a question. `y` and `n` in a text are no answer, and sending the text means no. */
+  #answers(key: ChatKey): boolean {
+    if (this.#question === undefined) return false;
+    const isLetter = key.type === 'text' && this.isEmpty && /^[yn]$/i.test(key.text);
+    if (!isLetter && key.type !== 'escape') return false;
+    const { onYes } = this.#question;
+    this.#question = undefined;
+    if (isLetter && /y/i.test(key.text)) onYes();
+    return true;
   }
 
   #set(editor: EditorState): void {
@@ -257,9 +272,9 @@ export class Prompter {
 
   #menu(): Menu | undefined {
     const items = this.#items();
-    if (items === undefined || items.length === 0) return undefined;
-    const title = this.#picker === undefined ? {} : { title: this.#picker.title };
-    return { ...title, items, chosen: Math.min(this.#chosen, items.length - 1) };
+    if (items === undefined || (items.length === 0 && this.#picker === undefined)) return undefined;
+    const { title } = this.#picker ?? {};
+    return { ...defined({ title }), items, chosen: Math.min(this.#chosen, items.length - 1) };
   }
 
   #items(): readonly MenuItem[] | undefined {
@@ -274,10 +289,7 @@ export class Prompter {
 
   #inMenu(key: ChatKey): boolean {
     const menu = this.#menu();
-    if (
-      this.#picker !== undefined &&
-      (key.type === 'escape' || (key.type === 'enter' && menu === undefined))
-    ) {
+    if (this.#picker !== undefined && key.type === 'escape') {
       this.#picker = undefined;
       this.#set(emptyEditor);
       return true;
@@ -294,7 +306,7 @@ export class Prompter {
         return true;
       case 'tab':
       case 'enter':
-        return item !== undefined && this.#take(item, key.type);
+        return item === undefined || this.#take(item, key.type);
       default:
         return false;
     }
@@ -345,7 +357,8 @@ export class Prompter {
             : search.words;
       const from = key.type === 'search' ? search.at : prompts.length;
       const at = words === '' ? -1 : findPrompt(prompts, words, from);
-      this.#search = { ...search, words, at: at === -1 ? search.at : at };
+      const isFound = words === '' || at !== -1;
+      this.#search = { ...search, words, isFound, at: at === -1 ? search.at : at };
       if (at !== -1) this.#editor = editorWith(prompts[at] ?? '');
       return undefined;
     }

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Event } from '@cobbler/agent';
 import { readFailure } from '../config/attachment.ts';
 import { shortId } from '../session/find-session.ts';
@@ -59,7 +59,9 @@ export async function resume(
   if (rows.length === 0) throw new UsageError('There is no other session.');
   const items = rows.map(({ info, folder = '' }) => ({
     name: shortId(info.id),
-    text: [ageOf(info.updatedAt, Date.now()), info.status, oneLine(info.title), oneLine(folder)].join(' · '),
+    text: [ageOf(info.updatedAt, Date.now()), info.status, oneLine(info.title), oneLine(folder)]
+      .filter((fact) => fact !== '')
+      .join(' · '),
     fills: info.id,
   }));
   pick('continue', items, open);
@@ -98,9 +100,10 @@ function saveConversation(path: string, events: readonly Event[], calls: ToolCal
   try {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const why = isThere ? 'already exists' : readFailure(error).replace('read', 'written');
-    throw new UsageError(`${path} ${why}.`, 'Choose another name: /save FILE');
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const why = code === 'EEXIST' ? 'already exists' : readFailure(error).replace('read', 'written');
+    const what = code === 'ENOENT' ? `The directory ${dirname(path)}` : path;
+    throw new UsageError(`${what} ${why}.`, 'Choose another name: /save FILE');
   }
 }
 

@@ -105,7 +105,7 @@ Options
     'list, search, show, export, import, fork or delete sessions',
     `
 cobbler sessions                  list sessions, most recently changed first
-cobbler sessions search WORDS     find messages that contain all words
+cobbler sessions search WORDS     find messages that contain all words; the exit code is 1 if there are none
 cobbler sessions show ID          print the conversation and the tool calls
 cobbler sessions export ID        print the events as JSON Lines
 cobbler sessions import FILE      import an exported session; - for standard input

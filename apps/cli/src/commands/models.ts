@@ -6,7 +6,7 @@ import type { RawOptions } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyOf, readSettings } from '../config/settings.ts';
 import { visibleJson } from '../terminal/escape.ts';
-import { formatCount } from '../terminal/format.ts';
+import { formatCount, formatPrice } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { withProgramName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
@@ -65,7 +65,7 @@ function rowsOf(provider: string, { models: known, pricing }: LoadedProvider, se
     const price =
       listed === undefined
         ? 'price unknown'
-        : `${formatUsdPrice(listed.input)} in  ${formatUsdPrice(listed.output)} out`;
+        : `${formatPrice(listed.input).padStart(6)} in  ${formatPrice(listed.output).padStart(6)} out`;
     const cells = [
       padEnd(isChosen ? '*' : '', 2) + padEnd(model.alias ?? '', 10),
       padEnd(model.id, 20),
@@ -74,8 +74,4 @@ function rowsOf(provider: string, { models: known, pricing }: LoadedProvider, se
     ];
     return cells.join(' ').trimEnd();
   });
-}
-
-function formatUsdPrice(usd: number): string {
-  return `$${usd.toFixed(2)}`.padStart(6);
 }

@@ -38,7 +38,8 @@ interface ActionContext {
   readonly io: Io;
 }
 
-const actions: Readonly<Record<string, (context: ActionContext) => Promise<void>>> = {
+/** The actions; one that can fail without an error returns the exit code. */
+const actions: Readonly<Record<string, (context: ActionContext) => Promise<unknown>>> = {
   list,
   show,
   export: exportTo,
@@ -64,8 +65,8 @@ export async function sessions(operands: readonly string[], options: RawOptions,
   }
   const opened = await openSessions(io.env);
   try {
-    await runAction({ sessions: opened, rest, options, io });
-    return 0;
+    const code = await runAction({ sessions: opened, rest, options, io });
+    return typeof code === 'number' ? code : 0;
   } finally {
     await opened.store.close();
   }
@@ -217,7 +218,7 @@ async function prune({ sessions: { store, notes }, options, io }: ActionContext)
   );
 }
 
-async function search({ sessions: { store }, rest, options, io }: ActionContext): Promise<void> {
+async function search({ sessions: { store }, rest, options, io }: ActionContext): Promise<number> {
   const words = rest.join(' ');
   if (!/[\p{L}\p{N}]/u.test(words))
     throw new UsageError('The words are missing.', 'For example: cobbler sessions search flaky test');
@@ -228,7 +229,7 @@ async function search({ sessions: { store }, rest, options, io }: ActionContext)
   const { hits = [] } = page ?? {};
   if (options['json'] === true) {
     io.stdout.write(hits.map((hit) => `${JSON.stringify(hit)}\n`).join(''));
-    return;
+    return hits.length === 0 ? 1 : 0;
   }
   const { bold, dim } = styleFor(screenFor(io.stdout, io.env));
   for (const { sessionId, seq, role, snippet } of hits) {
@@ -239,7 +240,9 @@ async function search({ sessions: { store }, rest, options, io }: ActionContext)
     const head = [bold(shortId(sessionId)), oneLine(info?.title ?? ''), dim(`${role}, event ${seq}`)];
     io.stdout.write(`${head.join('  ')}\n    ${text.join('')}\n`);
   }
-  if (hits.length === 0) io.stderr.write('No message contains these words.\n');
+  if (hits.length > 0) return 0;
+  io.stderr.write('No message contains these words.\n');
+  return 1;
 }
 
 async function vacuum({ sessions: { store, file }, io }: ActionContext): Promise<void> {

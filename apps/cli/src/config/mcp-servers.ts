@@ -111,7 +111,7 @@ export function troubleLines({ problem, leftOut, name }: Mcp['servers'][number])
   const left = leftOut.slice(0, 3).map((one) => `${one.name}: ${one.why}`);
   const more = leftOut.length > left.length ? [`and ${leftOut.length - left.length} more`] : [];
   return [
-    ...(problem === undefined ? [] : [`${problem} Its tools are not available.`]),
+    ...(problem === undefined ? [] : [`${problem.replace(/[^.!?]$/, '$&.')} Its tools are not available.`]),
     ...(left.length === 0
       ? []
       : [`These tools of the MCP server ${name} are not available: ${[...left, ...more].join('; ')}`]),

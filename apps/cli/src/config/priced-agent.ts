@@ -1,5 +1,5 @@
 import type { Agent, Pricing } from '@cobbler/agent';
-import type { FactoryConfig } from '@cobbler/agent/provider';
+import type { FactoryConfig, RetryPolicy } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { makeAgent } from './make-agent.ts';
 import { pricingFor } from './prices.ts';
@@ -15,6 +15,11 @@ export interface PricedAgent {
   /** The provider of the first model. */
   readonly provider: LoadedProvider;
 }
+
+/** Limits the number of retries and not their time. */
+export const threeRetries: Partial<FactoryConfig> & { readonly retry: Partial<RetryPolicy> } = {
+  retry: { retries: 3 },
+};
 
 type ModelOptions = Pick<RunFlags, 'api' | 'retryFor' | 'effort' | 'search' | 'fallback'>;
 
@@ -37,11 +42,12 @@ export async function pricedAgent(
     ),
   );
   const last = others.length;
-  const stored = settings.file.values.retryFor;
+  const retryTime = retryFor ?? settings.file.values.retryFor;
+  const few = retryTime === undefined ? threeRetries : { retryFor: retryTime };
   const all = await Promise.all(
     [settings, ...others].map((own, at) =>
       // While another model is left, minutes of retries would only delay it.
-      priced(own, at === 0 ? options : {}, at < last ? { retryFor: retryFor ?? stored ?? 0 } : {}),
+      priced(own, at === 0 ? options : {}, at < last ? few : {}),
     ),
   );
   const { provider } = all[0] as PricedAgent;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { SessionInfo } from '@cobbler/agent';
 import { approvalText } from '@cobbler/agent/events';
 import { shortPath } from '../config/directory.ts';
@@ -87,15 +87,33 @@ async function show(
     io.stdout.write(`${JSON.stringify({ ...info, folder: full, output: log, waitsFor })}\n`);
     return 0;
   }
+  const answer = withProgramName(`to answer: cobbler resume ${shortId(info.id)}`, io.env);
   const waiting = open.map((call) => `waits for you: ${approvalText(call)}`);
   const facts = sessionFacts(
     { info, folder: shortPath(full, io.env) },
     Date.now(),
     styleFor(screenFor(io.stdout, io.env)),
   );
-  const lines = [...facts, `output   ${visible(log)}`, ...waiting, ''];
-  io.stdout.write(`${lines.join('\n')}\n${existsSync(log) ? visible(readFileSync(log, 'utf8')) : ''}`);
+  const lines = [...facts, `output   ${visible(log)}`, ...waiting, ...(open.length > 0 ? [answer] : []), ''];
+  io.stdout.write(`${lines.join('\n')}\n${outputOf(log, info, ledger, io)}`);
   return 0;
+}
+
+/** Time after the last output of a job in which its own last events are stored, in milliseconds. */
+const lastEventsMs = 2000;
+
+/** Returns the output of a job; its last answer instead if the session was continued outside of the job. */
+function outputOf(
+  log: string,
+  { id, status, updatedAt }: SessionInfo,
+  { lastAnswer }: Ledger,
+  { env }: Io,
+): string {
+  if (!existsSync(log)) return '';
+  const isBehind = statSync(log).mtimeMs + lastEventsMs < Date.parse(updatedAt);
+  if (status === 'running' || !isBehind) return visible(readFileSync(log, 'utf8'));
+  const where = withProgramName(`cobbler sessions show ${shortId(id)}`, env);
+  return `${visible(lastAnswer)}\n\nThe session was continued outside of the job. All of it: ${where}\n`;
 }
 
 /** Time between two looks at a job, and the longest time in which one stops, in milliseconds. */

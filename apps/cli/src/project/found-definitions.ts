@@ -11,7 +11,7 @@ import type { DefinitionPlace } from '@cobbler/agent/node';
 import { shortPath } from '../config/directory.ts';
 import { projectRoot } from '../config/instructions.ts';
 import { acceptedRules, trustRules } from '../config/project-rules.ts';
-import type { Environment, Io, Key } from '../terminal/io.ts';
+import type { Environment, Io, Key, Keyboard } from '../terminal/io.ts';
 import { reactionMs } from '../terminal/keyboard.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import type { HookDefinition } from './hook-definitions.ts';
@@ -116,14 +116,35 @@ export async function loadDefinitions(
     say(`${what}, because you have not trusted them. List them: cobbler skills. Trust them: cobbler trust`);
     return usable(found);
   }
-  const hasHooks = pending.some(({ definition }) => definition.kind === 'hook');
+  let decided = found;
+  // Only what was listed is decided, so that a screen can show all of it.
+  for (let at = 0; at < pending.length; at += maxListed) {
+    const listed = pending.slice(at, at + maxListed);
+    const more = pending.length - at - listed.length;
+    const lines = [titleOf(listed, at > 0), ...definitionLines(found, listed, io.env)];
+    const then = more > 0 ? `, then the other ${more}` : '';
+    io.stderr.write(`${lines.join('\n')}\nUse them? y yes, n no${then} `);
+    const answer = await answerOf(keyboard, io);
+    io.stderr.write('\n');
+    if (answer.type !== 'text') {
+      keyboard.close();
+      return io.exit(130);
+    }
+    decided = decide(decided, listed, /y/i.test(answer.text), io.env);
+  }
+  keyboard.close();
+  return usable(decided);
+}
+
+function titleOf(listed: readonly FoundDefinition[], isMore: boolean): string {
+  const hasHooks = listed.some(({ definition }) => definition.kind === 'hook');
   const also = hasHooks ? ', and commands that run without approval (hook)' : '';
-  const title = `The author of this project wrote instructions for the model${also}:`;
-  const more = pending.length > maxListed ? [`  and ${pending.length - maxListed} more: cobbler skills`] : [];
-  const lines = [title, ...definitionLines(found, pending.slice(0, maxListed), io.env), ...more];
-  io.stderr.write(`${lines.join('\n')}\nUse them? y yes, n no `);
+  return `The author of this project ${isMore ? 'also ' : ''}wrote instructions for the model${also}:`;
+}
+
+async function answerOf(keyboard: Keyboard, io: Io): Promise<Key> {
   let keyAt = io.clock.now();
-  const answer = await new Promise<Key>((resolve) =>
+  return await new Promise((resolve) =>
     keyboard.listen((key) => {
       // A letter of a message that is being typed is no answer.
       const isEarly = io.clock.now() - keyAt < reactionMs;
@@ -132,10 +153,6 @@ export async function loadDefinitions(
       if (key.type === 'interrupt' || isAnswer) resolve(key);
     }),
   );
-  keyboard.close();
-  io.stderr.write('\n');
-  if (answer.type !== 'text') return io.exit(130);
-  return usable(decide(found, pending, /y/i.test(answer.text), io.env));
 }
 
 /** Records whether the user trusts these definitions of a project with their contents. Returns everything with that state. */

@@ -11,6 +11,7 @@ import type { FactoryConfig } from '@cobbler/agent/provider';
 import { cleanKey } from '@cobbler/agent/provider';
 import { readFailure } from '../config/attachment.ts';
 import { checkWritable } from '../config/directory.ts';
+import { threeRetries } from '../config/priced-agent.ts';
 import { providerEntry } from '../config/providers.ts';
 import type { OutputForm, RawOptions } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
@@ -201,7 +202,8 @@ function linkOf(recording: Recording, values: FileConfig): Partial<FactoryConfig
     retryFor: values.retryFor ?? 300_000,
   }));
   // Older cassettes do not contain it; at that time there were three retries.
-  const link = { retryFor: 0, ...settings, runtime: recording.runtime, transport: recording.transport };
+  const old = settings.retryFor === undefined ? threeRetries : {};
+  const link = { ...old, ...settings, runtime: recording.runtime, transport: recording.transport };
   return link;
 }
 

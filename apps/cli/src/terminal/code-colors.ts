@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import type { Token } from './highlighter.ts';
+import type { Clock } from './io.ts';
 import type { Style } from './style.ts';
 
 /** Longer lines have no colors: they are rarely read, and reading them for colors would take long. */
@@ -17,6 +18,32 @@ let loaded: Highlighter | undefined;
 function highlighter(): Highlighter {
   loaded ??= createRequire(import.meta.url)(`./highlighter${extname(import.meta.url)}`) as Highlighter;
   return loaded;
+}
+
+/** Languages that code is likely to have. The first code of each takes longer than a key may wait for its echo. */
+const unprepared = ['ts', 'js', 'python', 'bash', 'json', 'css', 'html', 'go', 'rust', 'java', 'cpp'];
+
+const sample = '/* a */ export function f(x: string) { return `a` + "b" + 1; } // c\n';
+
+/** Pause between two preparations, so that a key waits for at most one of them, in milliseconds. */
+const pauseMs = 50;
+
+/**
+ * Loads the highlighter at once, and then prepares the likely languages one by one while `isIdle`, so that the first code
+ * of a response delays no key. Returns a function that ends this.
+ */
+export function prepareColors(clock: Clock, isIdle: () => boolean): () => void {
+  const next = () => {
+    const language = isIdle() ? unprepared.shift() : '';
+    if (language === undefined) return;
+    if (language !== '') highlighter().highlight(sample, language);
+    stop = clock.after(pauseMs, next);
+  };
+  let stop = clock.after(0, () => {
+    highlighter();
+    stop = clock.after(pauseMs, next);
+  });
+  return () => stop();
 }
 
 /** Finds the tokens of code line by line, because the lines that are on the screen are never written again. */

@@ -40,6 +40,11 @@ export function formatTime(ms: number | undefined, timeZone: string): string {
   return `${day} ${date.format(ms)} ${timeZone}`;
 }
 
+/** Formats a price: `$0.10`. */
+export function formatPrice(usd: number): string {
+  return `$${usd.toFixed(2)}`;
+}
+
 /** Returns a count with its noun: `1 turn`, `2 turns`. */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -41,7 +41,7 @@ function byKind(error: AgentError, context: FailureContext): Failure {
     case 'auth':
       return refusedKey(error, context);
     case 'rate_limit':
-      return { what: `${place(error, context)}: ${messageOf(error)}`, advice: [waitAdvice(error)] };
+      return { what: placed(error, context), advice: [waitAdvice(error)] };
     case 'network':
       return {
         what: messageOf(error).includes(context.host)
@@ -65,7 +65,7 @@ function byKind(error: AgentError, context: FailureContext): Failure {
     case 'aborted':
     case 'limit':
       return {
-        what: error.status === undefined ? messageOf(error) : `${place(error, context)}: ${messageOf(error)}`,
+        what: error.status === undefined ? messageOf(error) : placed(error, context),
         advice: error.code === 'no_ending' ? [] : [agentAdvice(error)],
       };
   }
@@ -118,14 +118,16 @@ function invalidFailure(error: AgentError, context: FailureContext): Failure {
       ],
     };
   }
-  const where = error.status === undefined ? '' : `${place(error, context)}: `;
-  const what = where + messageOf(error);
+  const what = error.status === undefined ? messageOf(error) : placed(error, context);
   if (error.status === 404) return { what, advice: ['List the models: cobbler models'] };
   return { what, advice: [] };
 }
 
-function place(error: AgentError, context: FailureContext): string {
-  return error.status === undefined ? context.host : `${error.status} from ${context.host}`;
+function placed(error: AgentError, context: FailureContext): string {
+  // The message names the status too.
+  const message = messageOf(error).replace(` (${error.status})`, '');
+  const from = error.status === undefined ? context.host : `${error.status} from ${context.host}`;
+  return `${from}: ${message}`;
 }
 
 /** Returns the error's own message, short and escaped. A response that is a page or JSON is not quoted. */

@@ -14,6 +14,7 @@ import { formatCount, plural } from '../terminal/format.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import type { Style } from '../terminal/style.ts';
+import { moreLines } from './diff-lines.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { fileLabel } from './tool-calls.ts';
 import type { ReportView } from './tool-report.ts';
@@ -25,7 +26,12 @@ export interface PastView extends ReportView {
   readonly tty: boolean;
   /** Number of messages and responses at the end whose code has colors, because finding them takes time. Default: all. */
   readonly colored?: number;
+  /** True to show only the first and last lines of a long message of the user. Default: all. */
+  readonly shortens?: boolean;
 }
+
+/** Maximum number of lines of a message, and how many of a longer one are shown at its start and end. */
+const [maxPrompt, promptHead, promptTail] = [20, 12, 4];
 
 /** The screen lines of one event. */
 interface Entry {
@@ -114,13 +120,17 @@ export function compactionWords({ upTo, spent, tokensBefore, tokensAfter }: Comp
 export const noticeWords = 'the model repeated the same calls, so Cobbler asked it to try something else';
 
 /** Returns a user message as lines with a prefix; attachments are only named. */
-export function promptLines(content: readonly UserPart[], { style }: Pick<PastView, 'style'>): string[] {
-  const text = promptWords(content);
-  const [first = '', ...rest] = visible(text).split('\n');
-  return [
-    `${style.cyan(style.marks.prompt)} ${style.bold(first)}`,
-    ...rest.map((line) => `  ${style.bold(line)}`),
-  ];
+export function promptLines(
+  content: readonly UserPart[],
+  { style, shortens = false }: Pick<PastView, 'style' | 'shortens'>,
+): string[] {
+  const all = visible(promptWords(content)).split('\n');
+  const lines = all.map(
+    (line, at) => `${at === 0 ? style.cyan(style.marks.prompt) : ' '} ${style.bold(line)}`,
+  );
+  if (!shortens || lines.length <= maxPrompt) return lines;
+  const more = style.dim(`  ${moreLines(lines.length - promptHead - promptTail)}`);
+  return [...lines.slice(0, promptHead), more, ...lines.slice(-promptTail)];
 }
 
 /** Returns a user message as text; attachments are only named. */

@@ -154,6 +154,11 @@ export class RunView implements RunDisplay {
       case 'approval_requested':
         if (event.diff !== undefined) calls.diffShown(event);
         return this.#showApproval(event);
+      case 'user':
+        // The message is between the last output and the next.
+        if (event.steer === true) this.#last = 'nothing';
+        break;
+      case 'history':
       case 'approval_decided':
       case 'spent':
       case 'step':
@@ -161,7 +166,7 @@ export class RunView implements RunDisplay {
       case 'resumed':
         break;
       default:
-        ignore<'input' | 'response' | 'end' | 'stream' | 'activity'>(event);
+        ignore<'response' | 'end' | 'stream' | 'activity'>(event);
     }
   }
 
@@ -269,6 +274,8 @@ export class RunView implements RunDisplay {
 
   #showApproval(event: Extract<RunEvent, { type: 'approval_requested' }>): void {
     this.#dialog?.ask(event);
+    // The chat asks in its own dialog, and the question is above the next report.
+    if (this.#parts.steady === true) this.#last = 'calls';
     this.#draw();
   }
 

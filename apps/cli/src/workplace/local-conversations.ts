@@ -18,7 +18,7 @@ import type { Budgets } from '../run/budgets/budgets.ts';
 import type { Audit } from '../session/audit.ts';
 import { noAudit, watchRules } from '../session/audit.ts';
 import type { CliSessions } from '../session/session-home.ts';
-import { formatCount, formatUsd, plural } from '../terminal/format.ts';
+import { formatCount, formatPrice, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { failureContext, noteOf, onReachedOf } from './settings-parts.ts';
 import { openWorkplace } from './workplace.ts';
@@ -109,7 +109,7 @@ export function modelsOf({ models, pricing }: LoadedProvider, provider: string):
     const price = pricing(provider, id, 0);
     const facts = [
       ...(alias === undefined ? [] : [id]),
-      ...(price === undefined ? [] : [`${formatUsd(price.input)} in ${formatUsd(price.output)} out`]),
+      ...(price === undefined ? [] : [`${formatPrice(price.input)} in ${formatPrice(price.output)} out`]),
       ...(contextTokens === undefined ? [] : [`${formatCount(contextTokens)} tokens`]),
     ];
     return { name: alias ?? id, text: facts.join(' · ') };

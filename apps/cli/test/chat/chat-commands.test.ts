@@ -145,6 +145,8 @@ describe('commands', () => {
     await stage.until(/written to session-\w+\.md/);
     stage.type('/save sum.js', '\r');
     await stage.until('already exists');
+    stage.type('/save none/talk.md', '\r');
+    await stage.until(/✗ The directory [^✗]*none[^✗]*does not exist/);
     expect(readFileSync(join(folder, 'talk.md'), 'utf8')).toBe('> ask\n\nThe *answer*.\n');
     expect(readFileSync(join(folder, 'talk.jsonl'), 'utf8').split('\n')).toHaveLength(4);
     stage.type('/copy', '\r');
@@ -181,8 +183,23 @@ describe('the input', () => {
     expect(stage.foot(2)).toContain('› draft');
     stage.type('\x15', '\x12', 'fir');
     expect(stage.foot(2)).toContain('search fir: first thing');
+    stage.type('e');
+    expect(stage.foot(2)).toContain('search fire (no match): first thing');
     stage.type('\r');
     expect(stage.foot(2)).toContain('› first thing');
+  });
+
+  test('joins the letters of Persian and the parts of an emoji, and shows other hidden characters', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]) });
+    const text = 'می\u200cخواهم 👩\u200d👧 ❤\ufe0f';
+    stage.type(`${text} a\u200db \u{e0041}`);
+    expect(stage.bytes()).toContain(`${text} a\\u{200d}b \\u{e0041}`);
+  });
+
+  test('exits with the word exit', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]) });
+    stage.type('exit', '\r');
+    expect(await stage.left).toBe(0);
   });
 
   test('fits the width with several lines, wide characters and a long line', async () => {

@@ -74,6 +74,9 @@ describe('a long paste', () => {
     await stage.until('Read.');
     const [message] = agent.requests[0]?.messages ?? [];
     expect(message?.content).toEqual([{ type: 'text', text: `short see ${lines}${'y\n'.repeat(11)}.` }]);
+    expect(stage.text()).toMatch(/› short see line 0 [\s\S]*line 11 .*\n {2}\+ 115 lines\n {2}y\n/);
+    stage.type('\x1b[A');
+    expect(stage.foot(9)).toMatch(/y\n {2}\.\n/);
   });
 
   test('is shown in full when it is pasted again', async () => {
@@ -112,6 +115,17 @@ describe('/theme', () => {
     await stage.until('+ added - removed asks; this terminal or NO_COLOR turns colors off');
     expect(stage.bytes()).not.toMatch(color);
   });
+});
+
+test('a menu says what its keys do, and that nothing matches', async () => {
+  const stage = await chatStage({ agent: scriptedAgent([]) });
+  stage.type('/theme', '\r');
+  await stage.until('› type to filter, Enter chooses, Esc closes');
+  stage.type('zz', '\r');
+  expect(stage.foot(4)).toMatch(/ {2}theme\n {4}no match\n› zz\n/);
+  stage.type('\x1b');
+  stage.ponder();
+  expect(stage.foot(2)).toContain('› describe a task');
 });
 
 test('the menus of /theme and /effort begin at the current entry', async () => {

@@ -29,7 +29,7 @@ test('decodes a newline typed in the chat, alone or after other input', () => {
 
 const asks = { calls: [{ name: 'write', arguments: {} }] };
 
-test('a draft does not block the question: Tab sets it aside and the answer gives it back', async () => {
+test('a draft does not block the questions: Tab sets it aside until the run has ended, or Tab is pressed again', async () => {
   let count = 0;
   const write = defineTool({
     name: 'write',
@@ -52,9 +52,34 @@ test('a draft does not block the question: Tab sets it aside and the answer give
   await stage.until(/written 1[\s\S]*y allow/);
   expect(count).toBe(1);
   stage.ponder();
-  stage.type('\t', 'n');
+  stage.type('\t');
+  expect(stage.foot(2)).toContain('› yes andy');
+  stage.type('\t', 'what', '\t');
+  expect(stage.foot(2)).toContain('› press a key shown above to respond, or Tab');
+  stage.type('n');
   await stage.until(/Done\.\n\n✓/);
-  expect([count, stage.foot(2).split('\n')[0]]).toEqual([1, '› yes andy']);
+  expect([count, stage.foot(3)]).toEqual([1, expect.stringContaining('› yes andy\n  what\n')]);
+});
+
+test('a letter pressed before the question appeared decides when it is pressed again', async () => {
+  let count = 0;
+  const write = defineTool({
+    name: 'write',
+    description: 'Writes.',
+    parameters: { type: 'object' },
+    execute: () => `written ${++count}`,
+  });
+  const stage = await chatStage({ agent: scriptedAgent([asks, 'Done.']), tools: [write], columns: 60 });
+  stage.type('go', '\r', 'y');
+  await stage.until('Tab sets your draft aside');
+  expect(stage.foot(2)).toContain('› y');
+  stage.type('y');
+  expect(stage.foot(2)).toContain('› yy');
+  stage.type('\x7f');
+  stage.ponder();
+  stage.type('y');
+  await stage.until(/Done\.\n\n✓/);
+  expect([count, stage.foot(2).split('\n')[0]]).toEqual([1, '› describe a task  /help  @file  !shell']);
 });
 
 test('a message that a run elsewhere has ended without returns to the input, or is sent next if there is a draft', async () => {

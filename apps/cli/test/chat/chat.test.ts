@@ -88,6 +88,7 @@ describe('during a run', () => {
     const said = agent.requests.at(-1)?.messages.filter(({ role }) => role === 'user');
     expect(JSON.stringify(said)).toContain('be brief');
     expect(stage.text().match(/be brief/g)).toHaveLength(1);
+    expect(stage.text()).toContain('\n\n↳ queued: be brief\n\nHeard.\n');
   });
 
   test('Up takes back the last queued message, and one that the run ends without returns to the input', async () => {
@@ -185,6 +186,7 @@ describe('an approval', () => {
     stage.type('y');
     await stage.until('Done.');
     expect(read()).toContain('a + b');
+    expect(stage.text()).toMatch(/[^\n]\n {2}✓ edit_file {4}sum\.js/);
   });
 
   test('ignores an early key, other typed text and a message', async () => {
@@ -327,6 +329,26 @@ describe('/undo', () => {
     const { messages = [] } = agent.requests.at(-1) ?? {};
     expect(JSON.stringify(messages)).not.toContain('repair it');
     expect(messages).toHaveLength(3);
+  });
+
+  test('keeps what is typed at the question as a draft, and its letters are no answer', async () => {
+    const { stage, read, agent } = await repaired();
+    stage.type('/undo', '\r');
+    await stage.until('undo this prompt and 1 file?');
+    stage.type('so you', 'y');
+    expect(stage.foot(3)).toMatch(/Tab sets your draft aside\n› so youy\n/);
+    stage.type('\x7f', '\t');
+    expect(stage.foot(2)).toContain('› press y or n, or Tab to return to your draft');
+    expect(read()).toContain('a + b');
+    stage.type('n');
+    expect(stage.foot(2)).toContain('› so you');
+    stage.type('\x15', '/undo', '\r');
+    await stage.until(/\/undo[\s\S]*\/undo[\s\S]*undo this prompt/);
+    stage.type('so what?', '\r');
+    await stage.until('Again.');
+    stage.type('y');
+    expect([read().includes('a + b'), agent.requests.length]).toEqual([true, 4]);
+    expect(stage.foot(2)).toContain('› y');
   });
 
   test('warns when another program has changed a file since', async () => {

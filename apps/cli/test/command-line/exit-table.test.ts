@@ -177,7 +177,7 @@ const rows: readonly Row[] = [
     args: ['hi', '--base-url', 'http://127.0.0.1:9', '--retry-for', 'never'],
     env: key,
     code: 1,
-    stderr: /^cobbler · claude-sonnet/,
+    stderr: /^cobbler · claude-sonnet(?![\s\S]*retry)/,
   },
   { name: 'config', args: ['config'], code: 0, stdout: /^provider +claude +default$/ },
   { name: 'config without a home', args: ['config'], env: { HOME: '' }, code: 0, stdout: /^provider/ },

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -74,7 +74,12 @@ describe('a run in the background', () => {
     const { stdout } = await at('jobs', 'show', id);
     expect(stdout).toMatch(/^status {3}complete$/m);
     expect(stdout).toContain('\nHello.\n');
-    expect(statSync(join(home, 'sessions', `${id}.log`)).mode & 0o777).toBe(0o600);
+    const log = join(home, 'sessions', `${id}.log`);
+    utimesSync(log, 0, 0);
+    expect((await at('jobs', 'show', id)).stdout).toMatch(
+      /\nHello\.\n\nThe session was continued outside of/,
+    );
+    expect(statSync(log).mode & 0o777).toBe(0o600);
     await until(async () => readFileSync(join(home, 'sessions', `${id}.json`), 'utf8').includes('told'));
     expect((await at('resume', '--all')).stderr).toBe('No job was interrupted.\n');
     expect(told).toHaveLength(1);
@@ -103,7 +108,9 @@ describe('a run in the background', () => {
     expect((await at('jobs', 'wait', id)).code).toBe(5);
     await until(() => told.length > 0);
     expect(told).toMatchObject([{ status: 'waiting', waitsFor: ['run_command'] }]);
-    expect((await at('jobs', 'show', id)).stdout).toContain('waits for you: run_command');
+    expect((await at('jobs', 'show', id)).stdout).toMatch(
+      /waits for you: run_command[\s\S]*to answer: cobbler resume /,
+    );
     expect(JSON.parse((await at('jobs', 'show', id, '--json')).stdout)).toMatchObject({
       ...{ id, status: 'waiting', folder: cwd, output: expect.stringMatching(/\.log$/) },
       waitsFor: [{ toolName: 'run_command', arguments: { command: 'echo hi > made' } }],

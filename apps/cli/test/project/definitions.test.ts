@@ -167,6 +167,22 @@ describe('definitions of a project', () => {
     expect(io.stderr.text()).toContain('c.md is not used: its YAML is invalid');
   });
 
+  test('are decided in groups that fit on a screen: what was not listed is not used', async () => {
+    for (let at = 10; at < 45; at += 1) put(root, `.claude/commands/c${at}.md`, 'x');
+    const keyboard = fakeKeyboard();
+    const io = fakeIo({ env, keyboard });
+    const loading = load(io);
+    await expect.poll(() => io.stderr.text()).toContain('Use them? y yes, n no, then the other 5');
+    expect(io.stderr.text()).not.toContain('c40');
+    io.clock.advance(1000);
+    keyboard.press('y');
+    await expect.poll(() => io.stderr.text()).toMatch(/also wrote[\s\S]*c44\.md\nUse them\? y yes, n no $/);
+    io.clock.advance(1000);
+    keyboard.press('n');
+    expect(names((await loading).commands)).toHaveLength(30 + own.length);
+    expect((await output('skills')).match(/refused/g)).toHaveLength(5);
+  });
+
   test('Ctrl-C at the question ends the program', async () => {
     put(root, '.agents/skills/pdf/SKILL.md', skill('Fills forms.'));
     await expect(load(terminal({ type: 'interrupt' }))).rejects.toThrow('exit 130');

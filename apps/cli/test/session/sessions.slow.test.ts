@@ -242,6 +242,10 @@ describe('cobbler sessions', () => {
     const list = (await at('sessions')).stdout;
     expect(list.split('\n')[0]).toMatch(new RegExp(`^${fork.slice(0, 8)} .*A new name`));
     expect(await ids()).toHaveLength(3);
+    expect((await at('sessions', 'search', 'second', '-n', '1')).code).toBe(0);
+    const nothing = await at('sessions', 'search', 'zzqq');
+    expect([nothing.code, nothing.stderr]).toEqual([1, 'No message contains these words.\n']);
+    expect((await at('sessions', 'search', 'zzqq', '--json')).code).toBe(1);
     expect((await at('sessions', 'delete', id, imported)).code).toBe(0);
     expect(await ids()).toEqual([fork]);
     expect(readdirSync(join(home, 'sessions'))).toEqual([`${fork}.json`]);

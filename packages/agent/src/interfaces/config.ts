@@ -22,8 +22,8 @@ export interface AgentConfig {
   /** Time limit of one model request in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
   /**
-   * Time during which requests to an overloaded or unreachable service are retried, in milliseconds. Default 300,000;
-   * 0: three retries.
+   * Time during which requests to an overloaded or unreachable service are retried, in milliseconds. Default 300,000.
+   * 0: no request is retried.
    */
   readonly retryFor?: number;
   /** API key. Empty or absent: taken from the environment. */

@@ -6,7 +6,7 @@ import { amount, read, record } from '../values/input.ts';
 export interface RetryPolicy {
   /**
    * Maximum number of retries after a response started and was cut off, because each attempt may be billed. Every other
-   * failure is retried this many times, and longer if `forMs` allows. Default 3.
+   * failure is retried this many times, and longer if `forMs` allows. Default 3, or 0 if `forMs` is 0.
    */
   readonly retries: number;
   /**
@@ -46,7 +46,8 @@ export const readRetry: Reader<Partial<RetryPolicy>> = record<Partial<RetryPolic
  */
 export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
   const forMs = given.retries === undefined ? defaultRetry.forMs : 0;
-  return { ...defaultRetry, forMs, ...read(given, readRetry, 'retry') };
+  const retries = given.forMs === 0 ? 0 : defaultRetry.retries;
+  return { ...defaultRetry, retries, forMs, ...read(given, readRetry, 'retry') };
 }
 
 /** The data about a failed request. */

@@ -57,6 +57,7 @@ describe('backoff [P5]', () => {
     expect(retryPolicyOf()).toEqual(defaultRetry);
     expect(retryPolicyOf({ retries: 1 })).toEqual({ ...defaultRetry, retries: 1, forMs: 0 });
     expect(retryPolicyOf({ retries: 0, forMs: 9 })).toEqual({ ...defaultRetry, retries: 0, forMs: 9 });
+    expect(retryPolicyOf({ forMs: 0 })).toEqual({ ...defaultRetry, retries: 0, forMs: 0 });
     expect(retryPolicyOf({ baseMs: 10 }).forMs).toBe(300_000);
   });
 });

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Maximum number of stored prompts, and maximum length of each. */
+/** Maximum number of stored prompts, and maximum length of each. A longer one is kept for this process only. */
 const maxKept = 1000;
 const maxPromptLength = 10_000;
 
@@ -21,9 +21,9 @@ export class PromptHistory {
   }
 
   add(prompt: string): void {
-    if (prompt.trim() === '' || prompt.length > maxPromptLength || prompt === this.#prompts.at(-1)) return;
+    if (prompt.trim() === '' || prompt === this.#prompts.at(-1)) return;
     this.#prompts.push(prompt);
-    if (this.#path === undefined) return;
+    if (this.#path === undefined || prompt.length > maxPromptLength) return;
     // Other chats write to the same file: keep their prompts and add ours.
     const kept = [...read(this.#path), prompt].slice(-maxKept);
     try {
