@@ -26,7 +26,7 @@ import { LivePage } from './live-page.ts';
 import { PromptNotes } from './prompt-notes.ts';
 import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
-import type { CommandContext, ReplaceOptions, Rewind } from './slash-command.ts';
+import type { CommandContext, ReplaceOptions } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
@@ -51,7 +51,6 @@ export class InteractiveChat {
   readonly #notes: PromptNotes;
   readonly #images: PastedImages;
   #commands: Promise<void> = Promise.resolve();
-  readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
   #notice = '';
   #isOver = false;
@@ -316,7 +315,6 @@ export class InteractiveChat {
       open: (sessionId, how) => this.#open(sessionId, how),
       adopt: (harness, how) => this.#adopt(harness, how),
       draft: (text) => this.#prompter.draft(text),
-      rewinds: this.#rewinds,
       // Everything that draws shares this style.
       setTheme: (theme) => void Object.assign(style, styleFor(screen, theme)),
       switchVim: () => this.#prompter.switchVim(),

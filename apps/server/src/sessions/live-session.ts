@@ -51,6 +51,8 @@ export class LiveSession {
   readonly #startsFor: (string | undefined)[] = [];
   /** The user for whom the run that this server started last is. */
   #runUser: string | undefined;
+  /** True while something that no run may see half done is in progress. */
+  #isHeld = false;
   #showing: Promise<unknown> = Promise.resolve();
   /** Events of a run here that wait until earlier events of other processes have been published. */
   #held: RunEvent[] | undefined;
@@ -172,6 +174,22 @@ export class LiveSession {
     });
   }
 
+  /** Does something while no run of this session works or starts. @throws Problem 409 `busy` during a run. */
+  async whileIdle<Done>(work: () => Promise<Done>): Promise<Done> {
+    if (this.#run !== undefined || this.#startsFor.length > 0 || this.#isHeld) throw this.#busy();
+    this.#isHeld = true;
+    try {
+      return await work();
+    } finally {
+      this.#isHeld = false;
+    }
+  }
+
+  #busy(): Problem {
+    const detail = 'This session is running. Cancel the run or wait for its end.';
+    return new Problem(409, 'busy', detail, { extra: defined({ runId: this.#run?.id }) });
+  }
+
   /** True if a run for this user is active or about to start. */
   runsFor(user: string): boolean {
     return this.#startsFor.includes(user) || (this.#run !== undefined && this.#runUser === user);
@@ -190,6 +208,7 @@ export class LiveSession {
       const detail = 'Another process runs this session. Send a message to its run, or cancel it.';
       throw new Problem(409, 'busy', detail, { extra: { runId: this.#followed.run.id } });
     }
+    if (this.#isHeld) throw this.#busy();
     // While a run is active, this one is refused or only passes on decisions.
     const isNew = this.#run === undefined;
     if (isNew) {

@@ -9,7 +9,7 @@ import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, owns, scopesIn, seesAll, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import type { ServerLimits } from '../requests/limits.ts';
-import { Problem } from '../requests/problem.ts';
+import { Problem, problemOf } from '../requests/problem.ts';
 import type { Scope } from '../requests/scope.ts';
 import { allows } from '../requests/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -209,18 +209,31 @@ export class SessionService {
     session.renew();
   }
 
+  /**
+   * Turns plan mode of a session on or off.
+   * @throws Problem 400 if the server has none, 503 if it cannot be stored, and as `ownSession`.
+   */
+  async plan(id: string, token: TokenInfo | undefined, isOn: boolean): Promise<void> {
+    await this.ownSession(id, token);
+    const { places } = this.#options;
+    if (places === undefined) throw new Problem(400, 'not_offered', 'This server has no plan mode.');
+    try {
+      places.plan(id, isOn);
+    } catch (error) {
+      throw problemOf(AgentError.from(error));
+    }
+  }
+
   /** @throws Problem 409 `busy` if the session is running. */
   async delete(id: string, token: TokenInfo | undefined): Promise<void> {
     const session = await this.ownSession(id, token);
-    if (session.run !== undefined) {
-      const extra = { runId: session.run.id };
-      throw new Problem(409, 'busy', 'The session is running. Cancel it first.', { extra });
-    }
-    await session.close();
-    session.broadcast.end();
-    this.#live.delete(id);
-    this.#created.delete(id);
-    await this.#options.store.delete(id);
+    await session.whileIdle(async () => {
+      await session.close();
+      session.broadcast.end();
+      this.#live.delete(id);
+      this.#created.delete(id);
+      await this.#options.store.delete(id);
+    });
   }
 
   /** Continues the interrupted sessions for which `isOwn` returns true. Resolves with those that could continue. */
