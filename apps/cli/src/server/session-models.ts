@@ -50,7 +50,10 @@ export class SessionModels implements ServerModels {
 
   /** Returns the model that a session runs with. */
   modelOf(sessionId: string): SessionModel {
-    return this.#chosen.get(sessionId) ?? this.source.first;
+    const chosen = this.#chosen.get(sessionId);
+    // Those in use are the last to be forgotten.
+    if (chosen !== undefined) this.#put(sessionId, chosen);
+    return chosen ?? this.source.first;
   }
 
   of(sessionId: string): NextModel {

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '@cobbler/agent/values';
 
 /** The settings that a session continues with by default: its directory and its model. */
 export interface SessionMetadata {
@@ -44,11 +45,16 @@ export class SessionNotes {
     this.#folder = folder;
   }
 
-  /** Never throws: without metadata the session continues in the current directory. */
+  /**
+   * Keeps what the user has chosen on a page, unless the note changes it. Never throws: without metadata the session
+   * continues in the current directory.
+   */
   write(sessionId: string, note: SessionMetadata): void {
+    const { chosen, plans } = this.read(sessionId) ?? {};
+    const whole = { ...defined({ chosen, plans }), ...note };
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      writeFileSync(this.path(sessionId, 'json'), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+      writeFileSync(this.path(sessionId, 'json'), `${JSON.stringify(whole)}\n`, { mode: 0o600 });
     } catch {
       // The disk may be full; the store reports it.
     }

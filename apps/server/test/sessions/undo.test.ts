@@ -39,7 +39,6 @@ describe('undo', () => {
         { path: 'new.txt', change: 'delete', isChanged: false },
       ],
     });
-    await ask('PATCH', '/v1/sessions/s', { plan: true });
     const made = await ask('POST', '/v1/sessions/s/undo', { hash: undo?.hash });
     expect(made.status).toBe(200);
     const id = String(made.json['id']);
