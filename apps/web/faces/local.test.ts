@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { plan, rig, scenePlaces } from './rig.ts';
+import { rig, scenePlaces } from './rig.ts';
 import { allow, idle, say, sessionIn, stands, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
@@ -70,7 +70,7 @@ describe('undo and redo on the page', () => {
 });
 
 describe('plan mode on the page', () => {
-  test('starts a session in it, tells the model once, and ends with an approved plan', async () => {
+  test('starts a session in it, tells the model each time, and ends with an approved plan', async () => {
     const { page, rig: one } = await local();
     const toggle = page.getByRole('button', { name: 'Plan', exact: true });
     await toggle.click();
@@ -92,8 +92,14 @@ describe('plan mode on the page', () => {
     const notes = (await one.store.read(id)).flatMap((event) =>
       event.type === 'user' ? event.content.map((part) => (part.type === 'text' ? part.text : '')) : [],
     );
-    expect(notes).toEqual([expect.stringMatching(/^<attachment name="plan mode">/), 'plan it', 'say Two.']);
-    expect(plan).toContain('Faster builds');
+    // The approved plan had ended it.
+    const note = expect.stringMatching(/^<attachment name="plan mode">\nPlan mode: until/);
+    expect(notes).toEqual(['plan it', note, 'say Two.', note]);
+    await say(page, 'say Three.');
+    await idle(one, id);
+    expect((await one.store.read(id)).findLast(({ type }) => type === 'user')).toMatchObject({
+      content: [{ text: 'say Three.' }],
+    });
   });
 });
 
@@ -108,8 +114,8 @@ describe('commands in the background', () => {
     await say(page, 'say Two.');
     await page.getByRole('button', { name: '1 command in the background' }).click();
     await page.getByText('No output yet.').waitFor();
-    places.commands = [{ ...command, output: 'ready\u001b[2J\n' }];
-    await page.getByText('ready\\x1b[2J').waitFor();
+    places.commands = [{ ...command, output: 'ready\u001b[2J\u202e\n' }];
+    await page.getByText('ready\\u{202e}').waitFor();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await page.locator('.background', { hasText: 'stopped' }).waitFor();
     expect(places.kept).toEqual(['stop bg1']);

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
 import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
@@ -106,7 +107,8 @@ export function commandRoutes({ sessionService, places }: Services): Route[] {
       handle: async ({ params: { sessionId = '', commandId = '' }, token }) => {
         await sessionService.session(sessionId, token, 'read');
         const found = find(sessionId, commandId);
-        return { status: 200, json: { ...commandJson(found), output: found.output } };
+        const output = stripVTControlCharacters(found.output).replaceAll(/\r\n?/g, '\n');
+        return { status: 200, json: { ...commandJson(found), output } };
       },
     }),
     route({

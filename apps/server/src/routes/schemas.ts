@@ -194,7 +194,7 @@ export const command: z.ZodType = z
     command: z.string(),
     status: z.string().meta({ description: '`running`, or how it ended.' }),
     durationMs: z.int(),
-    output: z.string().optional().meta({ description: 'Its output so far. Absent in lists.' }),
+    output: z.string().optional().meta({ description: 'Its output so far, without colors. Absent in lists.' }),
   })
   .meta({ id: 'Command' });
 

@@ -166,7 +166,7 @@ describe('commands in the background', () => {
 
   test('are listed for all who may read the session, and read with their output', async () => {
     const one = await edited();
-    one.places.commands.set('s', [{ ...command, output: 'ready\n' }]);
+    one.places.commands.set('s', [{ ...command, output: '\u001b[32mready\u001b[0m\r\n' }]);
     await one.ask('PATCH', '/v1/sessions/s', { share: { with: 'bob', may: 'read' } });
     for (const { ask } of [one, guest(one, 'bob')]) {
       const seen = { ...command, durationMs: 1200 };

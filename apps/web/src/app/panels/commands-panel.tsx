@@ -21,18 +21,38 @@ export function CommandsPanel({ sessionId, commands, stop }: CommandsProps): VNo
   return (
     <>
       {items.map((one, index) => (
-        <details key={one.id} class="file background" open={index === 0}>
-          <summary>
-            <span class="path">{visibleText(one.command, 'name')}</span>{' '}
-            <span class={isRunning(one) ? 'running' : 'muted'}>
-              {isRunning(one) ? '● running' : visibleText(one.status, 'name')} · {duration(one.durationMs)}
-            </span>
-          </summary>
-          <Output sessionId={sessionId} command={one} />
-          {isRunning(one) && <StopButton stop={() => stop(one.id).finally(commands.reload)} />}
-        </details>
+        <CommandRow
+          key={one.id}
+          sessionId={sessionId}
+          command={one}
+          isFirst={index === 0}
+          stop={() => stop(one.id).finally(commands.reload)}
+        />
       ))}
     </>
+  );
+}
+
+interface RowProps extends OutputProps {
+  readonly isFirst: boolean;
+  readonly stop: () => Promise<void>;
+}
+
+/** A command. Its output is loaded only while it is shown. */
+function CommandRow({ sessionId, command, isFirst, stop }: RowProps): VNode {
+  const [isOpen, setOpen] = useState(isFirst);
+  const runs = isRunning(command);
+  return (
+    <details class="file background" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span class="path">{visibleText(command.command, 'name')}</span>{' '}
+        <span class={runs ? 'running' : 'muted'}>
+          {runs ? '● running' : visibleText(command.status, 'name')} · {duration(command.durationMs)}
+        </span>
+      </summary>
+      {isOpen && <Output sessionId={sessionId} command={command} />}
+      {isOpen && runs && <StopButton stop={stop} />}
+    </details>
   );
 }
 

@@ -33,7 +33,7 @@ export function useCommands(model: SessionModel | undefined, isOffered: boolean)
       isOver = true;
       clearTimeout(timer);
     };
-  }, [model, isOffered, started, model?.isRunning, loads]);
+  }, [model, isOffered, started, model?.view.state.runId, model?.isRunning, loads]);
   return { items, running: items.filter(isRunning).length, reload: () => setLoads((before) => before + 1) };
 }
 

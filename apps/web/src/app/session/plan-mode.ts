@@ -1,5 +1,5 @@
 import type { UserPart } from '@cobbler/agent';
-import type { ConversationItem } from '@cobbler/agent/events';
+import type { CallItem, ConversationItem } from '@cobbler/agent/events';
 
 const noteStart = '<attachment name="plan mode';
 
@@ -14,12 +14,25 @@ export function withPlanNote(
   items: readonly ConversationItem[],
   isOn: boolean,
 ): readonly UserPart[] {
-  const known = items.flatMap((item) => (item.kind === 'user' ? item.message.content.filter(isNote) : [])).at(-1);
-  const wasOn = known?.type === 'text' && known.text.startsWith(noteStart + words.on);
   // A message that is sent again may contain the note of another time.
   const rest = content.filter((part) => !isNote(part));
-  if (isOn === wasOn) return rest;
-  return [{ type: 'text', text: `${noteStart}${isOn ? words.on : words.off}\n</attachment>` }, ...rest];
+  if (isOn === knows(items)) return rest;
+  // The title of a session is the beginning of its first text.
+  return [...rest, { type: 'text', text: `${noteStart}${isOn ? words.on : words.off}\n</attachment>` }];
+}
+
+/** True if plan mode is on as far as the model knows: it was told so, and no plan was approved since. */
+function knows(items: readonly ConversationItem[]): boolean {
+  for (const item of items.toReversed()) {
+    if (item.kind === 'response' && item.calls.some(isApprovedPlan)) return false;
+    const note = item.kind === 'user' ? item.message.content.findLast(isNote) : undefined;
+    if (note?.type === 'text') return note.text.startsWith(noteStart + words.on);
+  }
+  return false;
+}
+
+function isApprovedPlan({ part, report }: CallItem): boolean {
+  return part.toolName === 'present_plan' && report?.isError === false;
 }
 
 function isNote(part: UserPart): boolean {

@@ -3,7 +3,7 @@ import type { PanelName } from '../panels/panel.tsx';
 import type { Announcer } from '../parts/announcer.tsx';
 import { counted } from '../parts/format.ts';
 import { Observable } from '../parts/observable.ts';
-import type { NextModel, RunChoice, Setup, UndoKind, UndoStep } from '../session/api.ts';
+import type { NextModel, RunChoice, SessionEntry, Setup, UndoKind, UndoStep } from '../session/api.ts';
 import { ApiError, api } from '../session/api.ts';
 import type { PageRoute } from '../session/route.ts';
 import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
@@ -87,15 +87,14 @@ export class AppState extends Observable {
     this.notify();
   }
 
-  /** Creates a session with what was chosen. Returns its id. */
+  /** Creates a session with what was chosen. */
   async create(
     chosen: RunChoice = this.#chosen,
     folder: string | undefined = this.list.folder,
-  ): Promise<string> {
-    const { id } = await api.create(crypto.randomUUID(), folder);
-    if (Object.keys(chosen).length > 0) await api.choose(id, chosen);
+  ): Promise<SessionEntry> {
+    const created = await api.create(crypto.randomUUID(), folder);
     this.#chosen = { ...this.#chosen, plan: false };
-    return id;
+    return Object.keys(chosen).length === 0 ? created : await api.choose(created.id, chosen);
   }
 
   /** Reconnects after a new sign-in. */
@@ -114,9 +113,10 @@ export class AppState extends Observable {
   }
 
   /** Opens a new session, to send its first message. */
-  begin(sessionId: string): void {
-    this.createdId = sessionId;
-    this.go({ sessionId });
+  begin(entry: SessionEntry): void {
+    this.createdId = entry.id;
+    this.go({ sessionId: entry.id });
+    this.model?.showNext(entry);
   }
 
   setPanel(panel: PanelName | undefined): void {
@@ -149,7 +149,7 @@ export class AppState extends Observable {
     const { model } = this;
     if (model === undefined) return;
     await this.attempt(async () => {
-      this.begin(seq > 1 ? (await api.fork(model.id, seq - 1)).id : await this.#createLike(model));
+      this.begin(seq > 1 ? await api.fork(model.id, seq - 1) : await this.#createLike(model));
       await this.model?.say(content);
       await this.list.refresh();
       this.warn(
@@ -159,8 +159,8 @@ export class AppState extends Observable {
     });
   }
 
-  /** Creates a session with the directory and the model of another one. Returns its id. */
-  async #createLike({ id, next, plans }: SessionModel): Promise<string> {
+  /** Creates a session with the directory, the model and the mode of another one. */
+  async #createLike({ id, next, plans }: SessionModel): Promise<SessionEntry> {
     const { folder } = await api.session(id);
     const first = this.setup?.next;
     // The default model may have a name that users cannot choose.
