@@ -1,3 +1,4 @@
+// biome-ignore-all lint/performance/useDomNodeTextContent: the test checks the text that a user sees.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { rig, scenePlaces } from './rig.ts';
 import { allow, idle, say, sessionIn, stands, visit, withBrowser } from './visitor.ts';

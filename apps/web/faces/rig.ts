@@ -201,8 +201,7 @@ export function scenePlaces(): ScenePlaces {
     placeOf: () => ({ undo, commands }),
   };
   const restore = (files: readonly FileRestoration[]) => {
-    for (const { path, before } of files)
-      places.files[path] = before && new TextDecoder().decode(before);
+    for (const { path, before } of files) places.files[path] = before && new TextDecoder().decode(before);
   };
   const later = { ...places.files };
   const undo: SessionUndo = {

@@ -1,5 +1,5 @@
-import axe from 'axe-core';
 import type { ServerModels } from '@cobbler/server';
+import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import type { ScenePlaces } from './rig.ts';
@@ -123,7 +123,10 @@ async function placed(
   },
 ): Promise<{ page: Page; places: ScenePlaces }> {
   const places = scenePlaces();
-  const facts = { durationMs: 125_000, output: 'VITE v7.1.2  ready in 312 ms\n\n  Local: http://localhost:5173/\n' };
+  const facts = {
+    durationMs: 125_000,
+    output: 'VITE v7.1.2  ready in 312 ms\n\n  Local: http://localhost:5173/\n',
+  };
   places.commands = [
     { id: 'bg1', command: 'npm run build', status: 'exit 0', ...facts },
     { id: 'bg2', command: 'npm run dev', status: 'running', ...facts },

@@ -141,8 +141,7 @@ export class Permission {
     if (mode === 'read-only' || (mode === 'plan' && call.toolName !== planToolName))
       return readOnlyDecision(call, mode);
     const unclear = unclearFor(this.#deny, call);
-    if (unclear !== undefined)
-      return decision(mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
+    if (unclear !== undefined) return decision(mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
     // After untrusted output, what was allowed in advance is asked again.
     const grant = call.untrusted === undefined ? grantOf(this.#allow, call) : undefined;
     if (grant !== undefined) return decision('allow', 'Rules allow it.', [grant.text]);

@@ -153,7 +153,11 @@ export class UndoHistory {
         const before = await this.#contentOf(given);
         // Different spellings of a path give the same name.
         const path = this.#workspace.subject(given);
-        const entry = { runId: this.#runs.get(sessionId) ?? '', path, before: before ? base64(before) : null };
+        const entry = {
+          runId: this.#runs.get(sessionId) ?? '',
+          path,
+          before: before ? base64(before) : null,
+        };
         // Written before the edit, so that an edit interrupted by a crash can be undone too.
         if (before !== undefined) this.#write(sessionId, entry);
         const output = await tool.execute(args, context);

@@ -27,7 +27,8 @@ export function undoRoutes(services: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions/{sessionId}/undo',
       name: 'readUndo',
-      summary: 'Returns which message and which files `undo` would undo now, and what `redo` would take back.',
+      summary:
+        'Returns which message and which files `undo` would undo now, and what `redo` would take back.',
       scope: 'approve',
       answers: {
         200: { text: 'The steps that are possible.', schema: undoOffer },
@@ -58,7 +59,10 @@ export function undoRoutes(services: Services): Route[] {
             : 'Takes back the last undo, unless the conversation has continued since.',
         scope: 'approve',
         body: undoBody,
-        answers: { 200: { text: 'The session in which the conversation continues.', schema: made }, ...refusals },
+        answers: {
+          200: { text: 'The session in which the conversation continues.', schema: made },
+          ...refusals,
+        },
         handle: async ({ params: { sessionId = '' }, body: { hash }, token }) => ({
           status: 200,
           json: { id: await undoing[kind](sessionId, token, hash) },

@@ -90,7 +90,8 @@ export const setup: z.ZodType = z
     models: z.array(z.object({ name: z.string(), text: z.string().optional() })),
     next: nextModel.optional(),
     local: z.boolean().meta({
-      description: 'True if users can undo changes to files, use plan mode and see commands in the background.',
+      description:
+        'True if users can undo changes to files, use plan mode and see commands in the background.',
     }),
   })
   .meta({ id: 'Setup' });
@@ -194,7 +195,10 @@ export const command: z.ZodType = z
     command: z.string(),
     status: z.string().meta({ description: '`running`, or how it ended.' }),
     durationMs: z.int(),
-    output: z.string().optional().meta({ description: 'Its output so far, without colors. Absent in lists.' }),
+    output: z
+      .string()
+      .optional()
+      .meta({ description: 'Its output so far, without colors. Absent in lists.' }),
   })
   .meta({ id: 'Command' });
 

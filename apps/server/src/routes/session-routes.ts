@@ -1,12 +1,12 @@
 import type { SessionInfo } from '@cobbler/agent';
-import { openSession, systemRuntime } from '@cobbler/agent';
+import { AgentError, openSession, systemRuntime } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import { owns, seesAll, shareOf } from '../auth/access.ts';
 import type { TokenInfo } from '../auth/token-store.ts';
 import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
-import { Problem } from '../requests/problem.ts';
+import { Problem, problemOf } from '../requests/problem.ts';
 import { logPages } from '../sessions/log-pages.ts';
 import { searchMessages } from '../sessions/search-messages.ts';
 import { listSessions, sessionJson } from '../sessions/session-index.ts';
@@ -165,7 +165,7 @@ function changingRoutes(services: Services): Route[] {
         }
         if (change.model !== undefined || change.effort !== undefined)
           await sessionService.chooseModel(sessionId, token, change);
-        if (plan !== undefined) await sessionService.plan(sessionId, token, plan);
+        if (plan !== undefined) await setPlan(services, sessionId, token, plan);
         return { status: 200, json: await readSessionJson(services, sessionId, token) };
       },
     }),
@@ -206,6 +206,22 @@ function changingRoutes(services: Services): Route[] {
       },
     }),
   ];
+}
+
+/** Turns plan mode of a session on or off. @throws Problem 400 if the server has none, 503 if it cannot be stored. */
+async function setPlan(
+  { sessionService, places }: Services,
+  id: string,
+  token: TokenInfo | undefined,
+  isOn: boolean,
+): Promise<void> {
+  await sessionService.ownSession(id, token);
+  if (places === undefined) throw new Problem(400, 'not_offered', 'This server has no plan mode.');
+  try {
+    places.plan(id, isOn);
+  } catch (error) {
+    throw problemOf(AgentError.from(error));
+  }
 }
 
 /** Returns the routes that read a session. */

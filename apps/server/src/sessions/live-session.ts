@@ -6,7 +6,7 @@ import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
-import { Problem, problemOf } from '../requests/problem.ts';
+import { busyProblem, Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { KnownRun } from './known-runs.ts';
 import { digestOf, KnownRuns } from './known-runs.ts';
@@ -176,18 +176,12 @@ export class LiveSession {
 
   /** Does something while no run of this session works or starts. @throws Problem 409 `busy` during a run. */
   async whileIdle<Done>(work: () => Promise<Done>): Promise<Done> {
-    if (this.#run !== undefined || this.#startsFor.length > 0 || this.#isHeld) throw this.#busy();
+    if (this.#run !== undefined || this.#startsFor.length > 0 || this.#isHeld)
+      throw busyProblem(this.#run?.id);
     this.#isHeld = true;
-    try {
-      return await work();
-    } finally {
+    return await work().finally(() => {
       this.#isHeld = false;
-    }
-  }
-
-  #busy(): Problem {
-    const detail = 'This session is running. Cancel the run or wait for its end.';
-    return new Problem(409, 'busy', detail, { extra: defined({ runId: this.#run?.id }) });
+    });
   }
 
   /** True if a run for this user is active or about to start. */
@@ -204,11 +198,7 @@ export class LiveSession {
     if (this.#refusal !== undefined) throw new Problem(409, 'unusable_folder', this.#refusal);
     // The log may already contain its end.
     if (this.#followed !== undefined) await this.publishOthers();
-    if (this.#followed !== undefined) {
-      const detail = 'Another process runs this session. Send a message to its run, or cancel it.';
-      throw new Problem(409, 'busy', detail, { extra: { runId: this.#followed.run.id } });
-    }
-    if (this.#isHeld) throw this.#busy();
+    if (this.#followed !== undefined || this.#isHeld) throw busyProblem(this.#followed?.run.id);
     // While a run is active, this one is refused or only passes on decisions.
     const isNew = this.#run === undefined;
     if (isNew) {

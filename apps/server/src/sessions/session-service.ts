@@ -9,7 +9,7 @@ import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, owns, scopesIn, seesAll, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
 import type { ServerLimits } from '../requests/limits.ts';
-import { Problem, problemOf } from '../requests/problem.ts';
+import { Problem } from '../requests/problem.ts';
 import type { Scope } from '../requests/scope.ts';
 import { allows } from '../requests/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -207,21 +207,6 @@ export class SessionService {
     const session = await this.ownSession(id, token);
     await changeModel(this.#options.models, id, change);
     session.renew();
-  }
-
-  /**
-   * Turns plan mode of a session on or off.
-   * @throws Problem 400 if the server has none, 503 if it cannot be stored, and as `ownSession`.
-   */
-  async plan(id: string, token: TokenInfo | undefined, isOn: boolean): Promise<void> {
-    await this.ownSession(id, token);
-    const { places } = this.#options;
-    if (places === undefined) throw new Problem(400, 'not_offered', 'This server has no plan mode.');
-    try {
-      places.plan(id, isOn);
-    } catch (error) {
-      throw problemOf(AgentError.from(error));
-    }
   }
 
   /** @throws Problem 409 `busy` if the session is running. */

@@ -152,5 +152,7 @@ function hashOf(what: readonly (string | number)[], files: readonly FileRestorat
   const digest = (content: Uint8Array | null) =>
     content && createHash('sha256').update(content).digest('hex');
   const all = files.map(({ path, now, before }) => [path, digest(now), digest(before)]);
-  return createHash('sha256').update(JSON.stringify([what, all])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([what, all]))
+    .digest('hex');
 }

@@ -17,7 +17,13 @@ async function edited() {
     await one.idle('s');
   }
   places.files.set('a.txt', 'after').set('new.txt', 'new');
-  places.changed.set('second', new Map([['a.txt', 'before'], ['new.txt', undefined]] as const));
+  places.changed.set(
+    'second',
+    new Map([
+      ['a.txt', 'before'],
+      ['new.txt', undefined],
+    ] as const),
+  );
   return { ...one, places };
 }
 

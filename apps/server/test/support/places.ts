@@ -13,7 +13,10 @@ export interface TestPlaces extends SessionPlaces {
 const bytes = (text: string | undefined) => (text === undefined ? null : new TextEncoder().encode(text));
 
 export function testPlaces(kept: string[] = [], folder: Map<string, string> = new Map()): TestPlaces {
-  const [files, changed] = [new Map<string, string>(), new Map<string, ReadonlyMap<string, string | undefined>>()];
+  const [files, changed] = [
+    new Map<string, string>(),
+    new Map<string, ReadonlyMap<string, string | undefined>>(),
+  ];
   const commands = new Map<string, SessionCommand[]>();
   const planned = new Set<string>();
   const undone = new Map<string, Undone>();
@@ -71,7 +74,10 @@ export function testPlaces(kept: string[] = [], folder: Map<string, string> = ne
               stop: async (session, command) => {
                 kept.push(`stop ${session} ${command}`);
                 const all = commands.get(session) ?? [];
-                commands.set(session, all.map((one) => (one.id === command ? { ...one, status: 'stopped' } : one)));
+                commands.set(
+                  session,
+                  all.map((one) => (one.id === command ? { ...one, status: 'stopped' } : one)),
+                );
               },
               move: (from, to) => void kept.push(`move ${from} ${to}`),
             },

@@ -43,7 +43,11 @@ function CommandRow({ sessionId, command, isFirst, stop }: RowProps): VNode {
   const [isOpen, setOpen] = useState(isFirst);
   const runs = isRunning(command);
   return (
-    <details class="file background" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details
+      class="file background"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>
         <span class="path">{visibleText(command.command, 'name')}</span>{' '}
         <span class={runs ? 'running' : 'muted'}>

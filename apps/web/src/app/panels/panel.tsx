@@ -14,7 +14,6 @@ import { UsagePanel } from './usage-panel.tsx';
 /** The views of the panel. */
 export type PanelName = 'changes' | 'usage' | 'events' | 'commands';
 
-
 interface PanelProps {
   readonly model: SessionModel;
   readonly name: PanelName;
