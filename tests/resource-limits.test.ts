@@ -128,7 +128,10 @@ const defaults: Readonly<Record<string, readonly [file: string, name: string]>> 
   'turns per minute for each user of the assistant': ['packages/assistant/src/assistant.ts', 'count'],
   'event streams from a server': ['apps/server/src/requests/limits.ts', 'clients'],
   'sessions that a server keeps in memory': ['apps/server/src/requests/limits.ts', 'sessions'],
-  'sessions whose chosen model a server remembers': ['apps/cli/src/server/session-models.ts', 'maxChosen'],
+  'sessions whose chosen model a server keeps in memory': [
+    'apps/cli/src/server/session-models.ts',
+    'maxChosen',
+  ],
   'bytes that a server buffers for a client': ['apps/server/src/requests/limits.ts', 'bufferBytes'],
   'bytes of output of a hook in a file': ['apps/cli/src/project/command-hooks.ts', 'maxOutputBytes'],
   'schedules, files with evals, or channels of an agent folder': [

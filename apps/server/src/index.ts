@@ -17,6 +17,14 @@ export { type Scope, scopes } from './requests/scope.ts';
 export type { PlaceFacts, ShareChange } from './routes/services.ts';
 export { type CobblerServer, type ServerOptions, startServer } from './server.ts';
 export type { ModelChange, ModelOption, NextModel, ServerModels } from './sessions/session-models.ts';
+export type {
+  FileRestoration,
+  SessionCommand,
+  SessionCommands,
+  SessionPlace,
+  SessionUndo,
+  Undone,
+} from './sessions/session-place.ts';
 export type { SessionPlaces } from './sessions/session-places.ts';
 export type { Elsewhere } from './sessions/session-service.ts';
 export { type SessionSettings, sessionExecutor, sessionWork } from './sessions/session-work.ts';

@@ -20,6 +20,7 @@ import { descriptionRoutes } from './routes/description-routes.ts';
 import { eventRoutes, plainRoutes } from './routes/event-routes.ts';
 import { operationRoutes, Readiness } from './routes/operation-routes.ts';
 import { pageRoutes } from './routes/page-routes.ts';
+import { commandRoutes, undoRoutes } from './routes/place-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
 import type { PlaceFacts, Services, ShareChange } from './routes/services.ts';
 import { contentRoutes, sessionRoutes } from './routes/session-routes.ts';
@@ -254,6 +255,8 @@ export function allRoutes(services: Services, version: string): Route[] {
   const routes = [
     ...sessionRoutes(services),
     ...contentRoutes(services),
+    ...undoRoutes(services),
+    ...commandRoutes(services),
     ...runRoutes(services),
     ...eventRoutes(services),
     ...frontRoutes(services),

@@ -1,6 +1,16 @@
 import type { Gate, Message, SessionStore } from '@cobbler/agent';
 import { AgentError, memoryStore } from '@cobbler/agent';
-import type { CobblerServer, ServerModels, SessionPlaces, SessionSettings } from '@cobbler/server';
+import type {
+  CobblerServer,
+  FileRestoration,
+  ServerModels,
+  SessionCommand,
+  SessionCommands,
+  SessionPlaces,
+  SessionSettings,
+  SessionUndo,
+  Undone,
+} from '@cobbler/server';
 import { startServer, TokenStore } from '@cobbler/server';
 import type { Line, Play } from './scene.ts';
 import { sceneAgent, sceneTools } from './scene.ts';
@@ -159,20 +169,66 @@ export const sceneGate: Gate = ({ toolName, arguments: given }) => {
   return { type: asks ? 'ask' : 'allow' };
 };
 
-/** Two directories, and a rule for each command. The rules that were saved are in `kept`. */
-export function scenePlaces(): SessionPlaces & { readonly kept: string[] } {
+export interface ScenePlaces extends SessionPlaces {
+  /** The rules that were saved, and the commands that were stopped. */
+  readonly kept: string[];
+  /** The contents of the files that every run has changed; null for one that does not exist. */
+  readonly files: Record<string, string | null>;
+  /** The commands in the background of every session. */
+  commands: SessionCommand[];
+}
+
+/** Two directories, a rule for each command, and two files. */
+export function scenePlaces(): ScenePlaces {
   const folders = ['/home/ada/shoes', '/home/ada/hats'];
   const chosen = new Map<string, string>();
-  const kept: string[] = [];
-  return {
-    kept,
+  const planned = new Set<string>();
+  const undone = new Map<string, Undone>();
+  const earlier: Readonly<Record<string, string | null>> = { 'src/sum.js': 'a - b', 'src/none.js': null };
+  const bytes = (text: string | null) => (text === null ? null : new TextEncoder().encode(text));
+  const places: ScenePlaces = {
+    kept: [],
+    files: { 'src/sum.js': 'a + b', 'src/none.js': '0' },
+    commands: [],
     open: async () => undefined,
     folderOf: (id) => chosen.get(id) ?? folders[0],
     folders: async () => folders,
     choose: (id, folder) => void chosen.set(id, folder),
     rulesFor: (_, request) => [`run_command(${String(request.arguments['command'])})`],
-    keepRule: async (_, rule) => void kept.push(rule),
+    keepRule: async (_, rule) => void places.kept.push(rule),
+    plans: (id) => planned.has(id),
+    plan: (id, isOn) => void (isOn ? planned.add(id) : planned.delete(id)),
+    placeOf: () => ({ undo, commands }),
   };
+  const restore = (files: readonly FileRestoration[]) => {
+    for (const { path, before } of files) places.files[path] = before && new TextDecoder().decode(before);
+  };
+  const later = { ...places.files };
+  const undo: SessionUndo = {
+    restorations: async (_, runIds) =>
+      Object.entries(runIds.has('undo') ? later : earlier).map(([path, text]) => {
+        const now = places.files[path] ?? null;
+        return { path, now: bytes(now), before: bytes(text), isChanged: now === 'theirs' };
+      }),
+    undone: (id) => undone.get(id),
+    undo: async (files, from, id, seq) => {
+      undone.set(id, { runId: 'undo', from, seq });
+      restore(files);
+    },
+    redo: async (id, _, files) => {
+      undone.delete(id);
+      restore(files);
+    },
+  };
+  const commands: SessionCommands = {
+    list: () => places.commands,
+    stop: async (_, id) => {
+      places.kept.push(`stop ${id}`);
+      places.commands = places.commands.map((one) => (one.id === id ? { ...one, status: 'stopped' } : one));
+    },
+    move: () => undefined,
+  };
+  return places;
 }
 
 export interface Rig {

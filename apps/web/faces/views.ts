@@ -1,6 +1,8 @@
+import type { ServerModels } from '@cobbler/server';
 import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import type { ScenePlaces } from './rig.ts';
 import { rig, scenePlaces } from './rig.ts';
 import { allow, say, scene, visit } from './visitor.ts';
 
@@ -19,18 +21,39 @@ export const views: Readonly<Record<string, OpenView>> = {
   },
   'a new session': async (options) => (await scene(options)).page,
   'a choice of the model': async (options) => {
-    const of = () => ({ model: 'scene-model', efforts: ['low', 'high'] });
-    const models = {
-      list: [{ name: 'scene-model' }],
-      of,
-      choose: async () => undefined,
-      copy: () => undefined,
-    };
-    const one = await rig({ models, places: scenePlaces() });
+    const one = await rig({ models: sceneModels, places: scenePlaces() });
     onTestFinished(() => one.close());
     const { page } = await visit(one.address, options);
     await page.getByLabel('Effort of the next run').waitFor();
     await openDrawer(page);
+    return page;
+  },
+  'a question before an undo': async (options) => {
+    const { page, places } = await placed(options);
+    await allow(page);
+    await page.getByText('Done.').first().waitFor();
+    places.files['src/none.js'] = 'theirs';
+    await page.getByRole('button', { name: 'Undo…' }).click();
+    await page.getByRole('dialog').waitFor();
+    return page;
+  },
+  'an undone message': async (options) => {
+    const { page } = await placed(options);
+    await allow(page);
+    await page.getByText('Done.').first().waitFor();
+    await page.getByRole('button', { name: 'Undo…' }).click();
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await page.getByText('Your last message is undone.').waitFor();
+    return page;
+  },
+  'commands in the background': async (options) => {
+    const { page } = await placed(options);
+    await page.getByRole('button', { name: '1 command in the background' }).click();
+    await page.getByText('ready in 312 ms').first().waitFor();
+    return page;
+  },
+  'plan mode in a new session': async (options) => {
+    const { page } = await placed(options, (one) => one.getByText('until you approve a plan').waitFor());
     return page;
   },
   'a conversation with an approval': async (options) => await asking(options),
@@ -89,6 +112,38 @@ export const views: Readonly<Record<string, OpenView>> = {
     await page.keyboard.type('sum');
     return page;
   },
+};
+
+/** Opens a session of a server that offers everything, in which a call waits and a command runs in the background. */
+async function placed(
+  options?: BrowserContextOptions,
+  start: (page: Page) => Promise<void> = async (page) => {
+    await say(page, 'fix it');
+    await page.getByRole('region', { name: 'Approval needed' }).waitFor();
+  },
+): Promise<{ page: Page; places: ScenePlaces }> {
+  const places = scenePlaces();
+  const facts = {
+    durationMs: 125_000,
+    output: 'VITE v7.1.2  ready in 312 ms\n\n  Local: http://localhost:5173/\n',
+  };
+  places.commands = [
+    { id: 'bg1', command: 'npm run build', status: 'exit 0', ...facts },
+    { id: 'bg2', command: 'npm run dev', status: 'running', ...facts },
+  ];
+  const one = await rig({ models: sceneModels, places });
+  onTestFinished(() => one.close());
+  const { page } = await visit(one.address, options);
+  await page.getByRole('button', { name: 'Plan', exact: true }).click();
+  await start(page);
+  return { page, places };
+}
+
+const sceneModels: ServerModels = {
+  list: [{ name: 'scene-model' }],
+  of: () => ({ model: 'scene-model', efforts: ['low', 'high'] }),
+  choose: async () => undefined,
+  copy: () => undefined,
 };
 
 /** In a narrow window, opens the list of sessions. */

@@ -311,6 +311,14 @@ export const pageRules: readonly Plan[] = [
     never: refusal,
     after: 'api -X POST $URL/v1/sessions/demo/cancel',
   },
+  { page: 'docs/server.md', command: /\/undo$/, prints: /"undo":\{/ },
+  {
+    page: 'docs/server.md',
+    command: /\/undo -d/,
+    before: `DOCS_UNDO=$(api $URL/v1/sessions/demo/undo | sed 's/.*"undo":{"seq":[0-9]*,"hash":"\\([^"]*\\).*/\\1/')`,
+    fill: [['51f0…', `'"$DOCS_UNDO"'`]],
+    prints: /"id":/,
+  },
   { page: 'docs/server.md', command: /fork/, never: refusal, fill: [['"upToSeq":10', '"upToSeq":4']] },
   {
     page: 'docs/server.md',

@@ -99,7 +99,7 @@ export class AcpSession {
     const parts = promptParts(expanded, host.folder);
     const runId = systemRuntime.id();
     // A prompt rejected because another run is active must not take over that run's edits.
-    if (this.#run === undefined) host.local.undo.begin(this.id, runId);
+    if (this.#run === undefined) host.undo.begin(this.id, runId);
     const run = this.#harness.prompt(parts, { runId, signal });
     this.#run ??= run;
     const result = await run.result;

@@ -1,4 +1,4 @@
-import type { Tool } from '@cobbler/agent';
+import type { Gate, Tool } from '@cobbler/agent';
 import { Executor, memoryStore } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { claudeCode, codex } from '@cobbler/delegate';
@@ -36,7 +36,7 @@ export async function openEngine(
     backends: [...own, ...(await Promise.all(programs.map((name) => programOf(name, plan))))],
     maxSessions,
     permission: 'gate',
-    gate: (call, context) => plan.permission().gate(call, context),
+    gate: gateIn(plan, session),
     asks: plan.asks,
     sessionsFile: null,
     allowUnpriced: plan.allowUnpriced,
@@ -49,6 +49,11 @@ function inSession(tool: Tool, sessionId: string): Tool {
   return { ...tool, execute: (args, context) => tool.execute(args, { ...context, sessionId }) };
 }
 
+/** Returns the gate for calls that count as those of the conversation. */
+function gateIn(plan: AgentPlan, session: string): Gate {
+  return (call, context) => plan.permission().gate(call, { ...context, session });
+}
+
 async function executorFor(
   plan: AgentPlan,
   definition: SubAgent,
@@ -57,7 +62,7 @@ async function executorFor(
 ): Promise<Executor> {
   const { limits, context, allowUnpriced } = plan;
   const { agent, pricing } = await plan.model(definition.model, session);
-  const { gate, mode } = plan.permission();
+  const { mode } = plan.permission();
   const system = plan
     .system()
     .filter((words, index) => index > 0 && (words !== planWords || mode === 'plan'));
@@ -66,7 +71,7 @@ async function executorFor(
     ...defined({ context }),
     tools: toolsOf(definition, tools),
     system: [definition.instructions, ...system],
-    gate,
+    gate: gateIn(plan, session),
     hooks: plan.hooks.filter(({ beforeTool, afterTool }) => beforeTool ?? afterTool),
     attended: true,
   });

@@ -20,7 +20,7 @@ import { LivePage } from './live-page.ts';
 import { PromptNotes } from './prompt-notes.ts';
 import { Prompter } from './prompter.ts';
 import { ShellCommands } from './shell-commands.ts';
-import type { CommandContext, ReplaceOptions, Rewind } from './slash-command.ts';
+import type { CommandContext, ReplaceOptions } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
@@ -49,7 +49,6 @@ export class InteractiveChat {
   readonly #images: PastedImages;
   readonly #branch: () => string | undefined;
   #commands: Promise<void> = Promise.resolve();
-  readonly #rewinds: Rewind[] = [];
   #link: string | undefined;
   #notice = '';
   #isOver = false;
@@ -308,7 +307,6 @@ export class InteractiveChat {
       open: (sessionId, how) => this.#open(sessionId, how),
       adopt: (harness, how) => this.#adopt(harness, how),
       draft: (text) => this.#prompter.draft(text),
-      rewinds: this.#rewinds,
       // Everything that draws shares this style.
       setTheme: (theme) => void Object.assign(style, styleFor(screen, theme)),
       switchVim: () => this.#prompter.switchVim(),

@@ -264,7 +264,7 @@ export class Conversation {
     this.#steered = 0;
     // Set before the first event arrives, which can be immediately.
     this.#runId = systemRuntime.id();
-    this.#ports.host.local?.undo.begin(this.harness.sessionId, this.#runId);
+    this.#ports.host.undo.begin(this.harness.sessionId, this.#runId);
     this.#viewOf();
     const run = start(this.#runId);
     this.#run = run;

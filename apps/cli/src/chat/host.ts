@@ -5,6 +5,7 @@ import type { BackgroundCommands } from '@cobbler/tools';
 import type { Effort } from '../config/run-flags.ts';
 import type { Permission } from '../permissions/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
+import type { UndoHistory } from '../session/undo-history.ts';
 import type { Io, RawKeyboard } from '../terminal/io.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
@@ -13,7 +14,6 @@ import type { FailureContext } from '../view/failure.ts';
 import type { Notify } from './attention.ts';
 import type { ReadProgram } from './input/clipboard.ts';
 import type { PromptHistory } from './input/prompt-history.ts';
-import type { UndoHistory } from './undo-history.ts';
 
 /** The model of a conversation, as far as it is known here. */
 export interface ChatModel {
@@ -58,7 +58,6 @@ export interface LocalParts {
   /** The prompts that have a name. */
   readonly commands: readonly CommandDefinition[];
   readonly permission: Permission;
-  readonly undo: UndoHistory;
   readonly background?: BackgroundCommands;
   models(): readonly ModelChoice[];
   /** @throws UsageError, or AgentError `invalid`, for a model that cannot be used. */
@@ -81,6 +80,8 @@ export interface ChatHost {
   readonly failure: Omit<FailureContext, 'verbose'>;
   /** The tools that calls are displayed with; a server may have different ones. */
   readonly known: readonly Tool[];
+  /** On a server, it knows no files. */
+  readonly undo: UndoHistory;
   /** Absent on a server. */
   readonly local?: LocalParts;
   /** Continues a conversation, or starts a new one. */

@@ -19,11 +19,11 @@ import { JoinedHarness, sessionOf } from '../session/joined-harness.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
+import { UndoHistory } from '../session/undo-history.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import type { ChatHost, ChatListener, ChatModel, LocalParts, ModelChange, ModelChoice } from './host.ts';
-import { UndoHistory } from './undo-history.ts';
 
 /** The current model and the data that depends on it. */
 export interface SelectedModel extends Pick<Task, 'agent' | 'pricing' | 'failure'> {
@@ -66,7 +66,7 @@ export interface LocalPlan
 export class LocalHost implements ChatHost {
   readonly #plan: LocalPlan;
   readonly #store: Store;
-  readonly #undo: UndoHistory;
+  readonly undo: UndoHistory;
   /** The last event that was shown, by session. */
   readonly #shown = new Map<string, number>();
   #selected: SelectedModel;
@@ -85,7 +85,7 @@ export class LocalHost implements ChatHost {
       readsOnly(() => [...plan.tools(), ...reading]),
     );
     const books = sessions === undefined ? undefined : join(dirname(sessions.file), 'undo');
-    this.#undo = new UndoHistory(plan.folder, books);
+    this.undo = new UndoHistory(plan.folder, books);
   }
 
   get header(): readonly string[] {
@@ -128,7 +128,6 @@ export class LocalHost implements ChatHost {
       tools: tools(),
       commands,
       permission,
-      undo: this.#undo,
       ...defined({ background }),
       models: () => models,
       setModel: async (change) => {
@@ -143,7 +142,7 @@ export class LocalHost implements ChatHost {
     const { tools, system, context, permission, limits, allowUnpriced, onReached, budget, hooks, agents } =
       this.#plan;
     const { agent, pricing } = this.#selected;
-    const watched = this.#undo.watchTools(tools());
+    const watched = this.undo.watchTools(tools());
     if (sessionId !== undefined) this.#shown.delete(sessionId);
     this.#onTrouble = listener.onTrouble;
     this.#onNotice = listener.onNotice;
@@ -185,7 +184,7 @@ export class LocalHost implements ChatHost {
   }
 
   adopt(harness: Harness, from: string): void {
-    this.#undo.copy(from, harness.sessionId);
+    this.undo.copy(from, harness.sessionId);
     this.#plan.background?.move(from, harness.sessionId);
     this.#plan.sessions?.notes.write(harness.sessionId, this.#selected.note);
   }

@@ -7,6 +7,7 @@ import { agentFace } from '../agents/agents.ts';
 import { ownTools } from '../config/choose-tools.ts';
 import { shortId } from '../session/find-session.ts';
 import type { ListedSession } from '../session/session-lines.ts';
+import { UndoHistory } from '../session/undo-history.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import type { ChatHost, ChatListener, ChatModel } from './host.ts';
@@ -25,12 +26,14 @@ export interface RemotePlan {
 /** Conversations on a server, which supplies model, tools, files and permissions. */
 export class RemoteHost implements ChatHost {
   readonly #plan: RemotePlan;
+  readonly undo: UndoHistory;
   #model = "the server's model";
   #known: readonly Tool[] | undefined;
   #onNotice: (line: string) => void = () => undefined;
 
   constructor(plan: RemotePlan) {
     this.#plan = plan;
+    this.undo = new UndoHistory(plan.folder, undefined);
   }
 
   get header(): readonly string[] {

@@ -1,4 +1,5 @@
 import { ageOf } from '../session/session-lines.ts';
+import type { Restoration } from '../session/undo-history.ts';
 import { plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/one-line.ts';
 import { clip } from '../terminal/text-width.ts';
@@ -6,7 +7,6 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
 import type { PromptRecord } from '../view/ledger.ts';
 import type { CommandContext } from './slash-command.ts';
-import type { Restoration } from './undo-history.ts';
 
 const maxDiffLines = 16;
 
@@ -48,17 +48,16 @@ async function chooseScope(index: number, commandContext: CommandContext): Promi
 
 /** Takes back the last undo or rewind, unless the conversation has continued since. */
 export async function redo({ conversation, host, ...commandContext }: CommandContext): Promise<void> {
-  const { rewinds, say, ask, open, style } = commandContext;
-  const last = rewinds.at(-1);
+  const { say, ask, open, style } = commandContext;
   const { sessionId } = conversation.harness;
-  if (last === undefined || last.sessionId !== sessionId || last.seq !== conversation.ledger.seq) {
+  const last = host.undo.undone(sessionId);
+  if (last === undefined || last.seq !== conversation.ledger.seq) {
     const advice = 'The session before an undo or a rewind is still available: /sessions';
     throw new UsageError('There is nothing to redo.', advice);
   }
-  const files = (await host.local?.undo.check(last.files)) ?? [];
+  const files = await host.undo.restorations(sessionId, new Set([last.runId]));
   const perform = async () => {
-    rewinds.pop();
-    await host.local?.undo.restore(files);
+    await host.undo.redo(sessionId, last, files);
     if (last.from !== sessionId) {
       host.local?.background?.move(sessionId, last.from);
       await open(last.from, { isQuiet: true });
@@ -84,7 +83,7 @@ async function prepare(
   if (first === undefined) throw nothingToUndo();
   const runIds = new Set(runs.flatMap((run) => [...run.runIds]));
   const run = { ...first, runIds, changes: runs.flatMap(({ changes }) => changes) };
-  const restorations = (await host.local?.undo.restorations(conversation.harness.sessionId, runIds)) ?? [];
+  const restorations = await host.undo.restorations(conversation.harness.sessionId, runIds);
   say(preview(run, restorations, commandContext));
   return [run, restorations];
 }
@@ -120,11 +119,10 @@ async function goBack(
   run: PromptRecord,
   restorations: readonly Restoration[],
   isForked: boolean,
-  { conversation, host, adopt, open, say, rewinds, style }: CommandContext,
+  { conversation, host, adopt, open, say, style }: CommandContext,
 ): Promise<void> {
   const same = { keepsCost: true } as const;
   const { harness } = conversation;
-  const files = (await host.local?.undo.restore(restorations)) ?? [];
   let next = conversation;
   if (isForked)
     next =
@@ -132,8 +130,8 @@ async function goBack(
         ? await adopt(await harness.fork({ upToSeq: run.seq - 1 }), same)
         : await open(undefined, same);
   if (isForked) host.local?.background?.move(harness.sessionId, next.harness.sessionId);
-  rewinds.push({ from: harness.sessionId, files, sessionId: next.harness.sessionId, seq: next.ledger.seq });
-  const restored = files.length === 0 ? '' : `, ${plural(files.length, 'file')} restored`;
+  await host.undo.undo(restorations, harness.sessionId, next.harness.sessionId, next.ledger.seq);
+  const restored = restorations.length === 0 ? '' : `, ${plural(restorations.length, 'file')} restored`;
   say([style.dim(`undone${restored}; to take this back: /redo`)]);
 }
 

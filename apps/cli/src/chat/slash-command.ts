@@ -5,7 +5,6 @@ import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 import type { PromptNotes } from './prompt-notes.ts';
-import type { Restoration } from './undo-history.ts';
 
 /** Options for replacing one conversation with another. */
 export interface ReplaceOptions {
@@ -13,17 +12,6 @@ export interface ReplaceOptions {
   readonly keepsCost?: true;
   /** Set if the user has already seen it. */
   readonly isQuiet?: true;
-}
-
-/** An undo or a rewind that can be taken back. */
-export interface Rewind {
-  /** The session before. */
-  readonly from: string;
-  /** The files before. */
-  readonly files: readonly Restoration[];
-  /** The session after, with its last event. */
-  readonly sessionId: string;
-  readonly seq: number;
 }
 
 /** The context of a command. */
@@ -49,8 +37,6 @@ export interface CommandContext {
   adopt(harness: Harness, how?: ReplaceOptions): Promise<Conversation>;
   /** Puts a text into the input, unless something is typed there. */
   draft(text: string): void;
-  /** What `/redo` can take back, the latest last. */
-  readonly rewinds: Rewind[];
   setTheme(theme: Theme): void;
   /** Turns the Vim keys on or off. Returns whether they are on. */
   switchVim(): boolean;

@@ -27,6 +27,7 @@ import { linkTo } from '../server/server-link.ts';
 import { SessionModels } from '../server/session-models.ts';
 import type { Audit } from '../session/audit.ts';
 import { openAudit, readsOnly } from '../session/audit.ts';
+import type { UndoHistory } from '../session/undo-history.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -86,14 +87,14 @@ export async function serveUntil(
   const asks = flags.runner === undefined;
   const servers = new Map<string, McpTools>();
   let { work } = flags;
-  const open = async (dir: string) => {
+  const open = async (dir: string, undo: UndoHistory) => {
     // Runs may still use the MCP servers of an earlier version of an agent. Changes to their tools are logged.
     const wanted = JSON.stringify([dir, work.agentFolder?.mcp]);
     const mcp = servers.get(wanted) ?? (await openMcp(work, values, dir, life.report, io));
     servers.set(wanted, mcp);
-    return await openServedFolder(work, dir, { mcp, audit, models, asks }, io);
+    return await openServedFolder(work, dir, { mcp, audit, models, asks, undo }, io);
   };
-  const folders = new ServeFolders({ first: folder, others, tokens: home.tokens, open, env: io.env });
+  const folders = new ServeFolders({ first: folder, others, tokens: home.tokens, open, models, env: io.env });
   const reload = async (next: RunFlags) => {
     const before = { work, source: models.source };
     work = next;

@@ -93,7 +93,7 @@ export class McpSession {
         'Wait with cobbler_status, or use cobbler_steer.',
       );
     const runId = systemRuntime.id();
-    this.#host.local.undo.begin(this.id, runId);
+    this.#host.undo.begin(this.id, runId);
     const run = this.#harness.prompt(prompt, { runId });
     this.#run = run;
     void run.result.then((result) => {

@@ -1,4 +1,4 @@
-import type { GateCall, Verdict } from '@cobbler/agent';
+import type { GateCall, GateContext, Verdict } from '@cobbler/agent';
 import { readOnly } from '@cobbler/agent';
 import { planToolName } from '@cobbler/tools/planning';
 import type { DigestOf, PermissionRule, RuledCall } from './permission-rule.ts';
@@ -43,9 +43,15 @@ interface PermissionOptions {
   readonly isReplay?: boolean;
 }
 
+/** The sessions that are in plan mode whatever the mode of the others is. */
+export interface PlannedSessions {
+  has(sessionId: string): boolean;
+  end(sessionId: string): void;
+}
+
 /** A gate whose rules can be extended during the run. It records the calls for which no user could be asked. */
 export class Permission {
-  readonly gate: (call: GateCall, context?: unknown) => Promise<Verdict>;
+  readonly gate: (call: GateCall, context?: Partial<GateContext>) => Promise<Verdict>;
   readonly #attended: boolean;
   readonly #allow: PermissionRule[];
   readonly #deny: readonly PermissionRule[];
@@ -55,6 +61,8 @@ export class Permission {
   #mode: PermissionMode;
   /** The mode after a plan was approved. */
   #afterPlan: PermissionMode = 'ask';
+  /** Default: none. */
+  planned: PlannedSessions = { has: () => false, end: () => undefined };
   /** Called with each rule that is added. */
   onAllow: (rule: string) => void = () => undefined;
 
@@ -74,8 +82,8 @@ export class Permission {
     this.#deny = deny.map((text) => readRule(text, 'deny'));
     this.#digestOf = digestOf;
     this.#isReplay = isReplay;
-    this.gate = async (call) => {
-      const { type, why } = this.decide(call);
+    this.gate = async (call, context) => {
+      const { type, why } = this.decide(call, context?.session);
       if (type !== 'deny' && (type !== 'ask' || this.#attended)) return { type };
       if (type === 'ask') this.#undecided.push(call);
       return { type: 'deny', message: type === 'ask' ? `${cannotAsk} ${call.mustAsk ?? ''}`.trim() : why };
@@ -93,7 +101,8 @@ export class Permission {
   }
 
   /** Ends plan mode: the mode before it applies again. */
-  endPlan(): void {
+  endPlan(sessionId = ''): void {
+    this.planned.end(sessionId);
     if (this.#mode === 'plan') this.#mode = this.#afterPlan;
   }
 
@@ -124,15 +133,15 @@ export class Permission {
   }
 
   /** Returns what happens with a call: `ask` also if no user can be asked. */
-  decide(call: Omit<GateCall, 'id'>): PermissionDecision {
+  decide(call: Omit<GateCall, 'id'>, sessionId = ''): PermissionDecision {
+    const mode = this.planned.has(sessionId) ? 'plan' : this.#mode;
     const denied = this.#deny.find((rule) => denies(rule, call));
     if (denied !== undefined)
       return decision('deny', `A permission rule forbids ${call.toolName}.`, [denied.text]);
-    if (this.mode === 'read-only' || (this.mode === 'plan' && call.toolName !== planToolName))
-      return readOnlyDecision(call, this.mode);
+    if (mode === 'read-only' || (mode === 'plan' && call.toolName !== planToolName))
+      return readOnlyDecision(call, mode);
     const unclear = unclearFor(this.#deny, call);
-    if (unclear !== undefined)
-      return decision(this.mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
+    if (unclear !== undefined) return decision(mode === 'yes' || !this.#attended ? 'deny' : 'ask', unclear);
     // After untrusted output, what was allowed in advance is asked again.
     const grant = call.untrusted === undefined ? grantOf(this.#allow, call) : undefined;
     if (grant !== undefined) return decision('allow', 'Rules allow it.', [grant.text]);

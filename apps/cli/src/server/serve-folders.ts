@@ -4,21 +4,25 @@ import type { SessionStore, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import type { HarnessOptions } from '@cobbler/agent/harness';
-import type { SessionPlaces } from '@cobbler/server';
+import type { SessionPlace, SessionPlaces } from '@cobbler/server';
+import type { BackgroundCommands } from '@cobbler/tools';
 import { workFolder } from '../config/directory.ts';
 import { keepRule } from '../config/project-rules.ts';
-import type { Permission } from '../permissions/permission.ts';
+import type { Permission, PlannedSessions } from '../permissions/permission.ts';
 import { ruledCall } from '../permissions/permission-rule.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { SessionNotes } from '../session/session-metadata.ts';
+import { UndoHistory } from '../session/undo-history.ts';
 import { withMethod } from '../session/with-method.ts';
 import type { Environment, Io } from '../terminal/io.ts';
+import type { SessionModels } from './session-models.ts';
 
 /** What the sessions in one directory have in common. */
 export interface ServedFolder {
   readonly permission: Permission;
   readonly settings: Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
   readonly tools: () => readonly Tool[];
+  readonly background: BackgroundCommands;
   /** Ends what the tools have started in a session that is deleted, and in all. */
   readonly forget: (sessionId: string) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -37,7 +41,8 @@ interface ServeFoldersOptions {
   readonly others: readonly string[];
   /** The file of the server's tokens, next to which the settings of sessions are. */
   readonly tokens: string;
-  readonly open: (folder: string) => Promise<ServedFolder>;
+  readonly open: (folder: string, undo: UndoHistory) => Promise<ServedFolder>;
+  readonly models: SessionModels;
   readonly env: Environment;
 }
 
@@ -49,11 +54,18 @@ export class ServeFolders implements SessionPlaces {
   readonly #opened = new Map<string, ServedFolder>();
   /** All that were opened, also those that were replaced: a run keeps what it started with. */
   readonly #all: ServedFolder[] = [];
+  /** What the runs of sessions have changed, by directory. */
+  readonly #undo = new Map<string, UndoHistory>();
+  readonly #planned: PlannedSessions = {
+    has: (sessionId) => this.plans(sessionId),
+    end: (sessionId) => this.plan(sessionId, false),
+  };
   #store: SessionStore | undefined;
 
   constructor(options: ServeFoldersOptions) {
     this.#options = options;
     this.#notes = new SessionNotes(join(dirname(options.tokens), 'sessions'));
+    options.models.keep = (sessionId, chosen) => this.#note(sessionId, { chosen });
   }
 
   /** Opens the default directory. */
@@ -64,7 +76,7 @@ export class ServeFolders implements SessionPlaces {
   /** Opens every directory again, for later runs. Rejects without a change if one cannot be opened. */
   async renew(): Promise<void> {
     const folders = [...this.#opened.keys()];
-    const opened = await Promise.all(folders.map((folder) => this.#options.open(folder)));
+    const opened = await Promise.all(folders.map((folder) => this.#open(folder)));
     this.#all.push(...opened);
     for (const [at, folder] of folders.entries()) this.#opened.set(folder, opened[at] as ServedFolder);
   }
@@ -77,15 +89,23 @@ export class ServeFolders implements SessionPlaces {
       const found = this.#notes.read(id) ?? (parent && this.#notes.read(parent.sessionId));
       const note = found ?? this.#opened.get(this.#options.first)?.note;
       if (note !== undefined) this.#notes.write(id, { ...note, by: 'server' });
+      if (parent !== undefined && found !== undefined) this.#undoIn(found.folder).copy(parent.sessionId, id);
       return store.claim(id, origin);
+    };
+    const append: Watched['append'] = (id, events, options) => {
+      const { runId } = events.at(-1) ?? {};
+      if (runId !== undefined) for (const undo of this.#undo.values()) undo.begin(id, runId);
+      return store.append(id, events, options);
     };
     const remove: Watched['delete'] = async (id: string) => {
       for (const { forget } of this.#all) await forget(id);
+      for (const undo of this.#undo.values()) undo.forget(id);
+      this.#options.models.forget(id);
       const isDeleted = await store.delete(id);
       this.#notes.delete(id);
       return isDeleted;
     };
-    return withMethod(withMethod(store, 'claim', claim), 'delete', remove);
+    return withMethod(withMethod(withMethod(store, 'claim', claim), 'append', append), 'delete', remove);
   }
 
   /** True if this server, or an earlier one, started the last run of a session. */
@@ -110,6 +130,8 @@ export class ServeFolders implements SessionPlaces {
     const folder = this.folderOf(sessionId) ?? this.#options.first;
     try {
       await this.#folder(folder);
+      const { chosen } = this.#notes.read(sessionId) ?? {};
+      if (chosen !== undefined) await this.#options.models.restore(sessionId, chosen);
       return undefined;
     } catch (error) {
       return `The directory of this session cannot be used. ${AgentError.from(error).message}`;
@@ -142,6 +164,23 @@ export class ServeFolders implements SessionPlaces {
     permission.allow(rule);
   }
 
+  placeOf(sessionId: string): SessionPlace | undefined {
+    const folder = this.folderOf(sessionId) ?? this.#options.first;
+    const opened = this.#opened.get(folder);
+    return opened && { undo: this.#undoIn(folder), commands: opened.background };
+  }
+
+  plans(sessionId: string): boolean {
+    return this.#notes.read(sessionId)?.plans === true;
+  }
+
+  plan(sessionId: string, isOn: boolean): void {
+    this.#note(sessionId, { plans: isOn });
+    if (this.plans(sessionId) === isOn) return;
+    const message = 'Plan mode was not changed, because a file of the session could not be written.';
+    throw new AgentError({ kind: 'agent', code: 'store', message });
+  }
+
   async close(): Promise<void> {
     for (const { close } of this.#all) await close();
   }
@@ -149,7 +188,7 @@ export class ServeFolders implements SessionPlaces {
   #folder(folder: string): Promise<ServedFolder> {
     const known = this.#opening.get(folder);
     if (known !== undefined) return known;
-    const opening = this.#options.open(folder).then((opened) => {
+    const opening = this.#open(folder).then((opened) => {
       this.#opened.set(folder, opened);
       this.#all.push(opened);
       return opened;
@@ -158,6 +197,24 @@ export class ServeFolders implements SessionPlaces {
     // The next session tries again.
     opening.catch(() => this.#opening.delete(folder));
     return opening;
+  }
+
+  async #open(folder: string): Promise<ServedFolder> {
+    const opened = await this.#options.open(folder, this.#undoIn(folder));
+    opened.permission.planned = this.#planned;
+    return opened;
+  }
+
+  #undoIn(folder: string): UndoHistory {
+    const known = this.#undo.get(folder);
+    if (known !== undefined) return known;
+    const undo = new UndoHistory(folder, join(dirname(this.#options.tokens), 'undo'));
+    this.#undo.set(folder, undo);
+    return undo;
+  }
+
+  #note(sessionId: string, change: Partial<SessionMetadata>): void {
+    this.#notes.write(sessionId, { ...(this.#notes.read(sessionId) ?? this.of(sessionId).note), ...change });
   }
 }
 

@@ -4,6 +4,7 @@ import type { ModelChange, ModelOption, NextModel, ServerModels } from '@cobbler
 import type { PricedAgent } from '../config/priced-agent.ts';
 import type { Effort } from '../config/run-flags.ts';
 import { efforts, readEffort } from '../config/run-flags.ts';
+import type { ChosenModel } from '../session/session-metadata.ts';
 
 /** A model of a session. */
 export interface SessionModel extends Pick<PricedAgent, 'agent' | 'pricing'> {
@@ -16,7 +17,12 @@ export type OpenModel = (choice: {
   readonly effort?: Effort;
 }) => Promise<SessionModel>;
 
-/** Maximum number of sessions whose choice is kept. */
+interface NamedModel extends SessionModel {
+  /** Absent: that of the command line. */
+  readonly name?: string | undefined;
+}
+
+/** Maximum number of sessions whose choice is kept in memory. */
 const maxChosen = 1_000;
 
 /** Where the models of sessions come from. */
@@ -27,10 +33,12 @@ export interface ModelSource {
   readonly open: OpenModel;
 }
 
-/** The models that users have chosen for their sessions. They last as long as the server. */
+/** The models that users have chosen for their sessions. */
 export class SessionModels implements ServerModels {
   source: ModelSource;
-  readonly #chosen = new Map<string, SessionModel & { readonly name?: string | undefined }>();
+  /** Stores what was chosen for a session. */
+  keep: (sessionId: string, chosen: ChosenModel) => void = () => undefined;
+  readonly #chosen = new Map<string, NamedModel>();
 
   constructor(source: ModelSource) {
     this.source = source;
@@ -42,7 +50,10 @@ export class SessionModels implements ServerModels {
 
   /** Returns the model that a session runs with. */
   modelOf(sessionId: string): SessionModel {
-    return this.#chosen.get(sessionId) ?? this.source.first;
+    const chosen = this.#chosen.get(sessionId);
+    // Those in use are the last to be forgotten.
+    if (chosen !== undefined) this.#put(sessionId, chosen);
+    return chosen ?? this.source.first;
   }
 
   of(sessionId: string): NextModel {
@@ -57,17 +68,30 @@ export class SessionModels implements ServerModels {
     const next =
       effort === undefined ? (before ?? this.source.first).effort : readEffort(effort ?? undefined);
     try {
-      const opened = await this.source.open(defined({ model: name, effort: next }));
-      this.#put(sessionId, { ...opened, name });
+      await this.#open(sessionId, name, next);
     } catch (thrown) {
       const { message } = AgentError.from(thrown);
       throw new AgentError({ kind: 'invalid', code: 'not_offered', message });
+    }
+    this.keep(sessionId, defined({ model: name, effort: next }));
+  }
+
+  /** Opens what was chosen for a session earlier. The model of the server applies if it does not offer that now. */
+  async restore(sessionId: string, { model, effort }: ChosenModel): Promise<void> {
+    const isOffered = model === undefined || this.list.some(({ name }) => name === model);
+    if (!isOffered || this.#chosen.has(sessionId)) return;
+    try {
+      await this.#open(sessionId, model, readEffort(effort));
+    } catch {
+      // For example, its key is missing.
     }
   }
 
   copy(from: string, to: string): void {
     const chosen = this.#chosen.get(from);
-    if (chosen !== undefined) this.#put(to, chosen);
+    if (chosen === undefined) return;
+    this.#put(to, chosen);
+    this.keep(to, defined({ model: chosen.name, effort: chosen.effort }));
   }
 
   /** Forgets a session that is deleted: another user can then use its id. */
@@ -75,7 +99,11 @@ export class SessionModels implements ServerModels {
     this.#chosen.delete(sessionId);
   }
 
-  #put(sessionId: string, model: SessionModel & { readonly name?: string | undefined }): void {
+  async #open(sessionId: string, name: string | undefined, effort: Effort | undefined): Promise<void> {
+    this.#put(sessionId, { ...(await this.source.open(defined({ model: name, effort }))), name });
+  }
+
+  #put(sessionId: string, model: NamedModel): void {
     this.#chosen.delete(sessionId);
     this.#chosen.set(sessionId, model);
     const [oldest = ''] = this.#chosen.keys();

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '@cobbler/agent/values';
 
 /** The settings that a session continues with by default: its directory and its model. */
 export interface SessionMetadata {
@@ -11,10 +12,20 @@ export interface SessionMetadata {
   readonly api?: string;
   /** The folder of the agent. It is never loaded from here: its user must name it again. */
   readonly agent?: string;
+  /** What its user has chosen on the page of a server. Runs in a terminal do not use it. */
+  readonly chosen?: ChosenModel;
+  /** True if it is in plan mode on a server. */
+  readonly plans?: boolean;
   /** Set if a server started the last run, which it then continues after a crash. */
   readonly by?: 'server';
   /** Present if the last run of the session was started in the background. */
   readonly job?: JobMark;
+}
+
+/** A model that a server offers, an effort, or both. */
+export interface ChosenModel {
+  readonly model?: string;
+  readonly effort?: string;
 }
 
 /** How a run in the background was started, so that it can continue without its user. */
@@ -34,11 +45,16 @@ export class SessionNotes {
     this.#folder = folder;
   }
 
-  /** Never throws: without metadata the session continues in the current directory. */
+  /**
+   * Keeps what the user has chosen on a page, unless the note changes it. Never throws: without metadata the session
+   * continues in the current directory.
+   */
   write(sessionId: string, note: SessionMetadata): void {
+    const { chosen, plans } = this.read(sessionId) ?? {};
+    const whole = { ...defined({ chosen, plans }), ...note };
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      writeFileSync(this.path(sessionId, 'json'), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+      writeFileSync(this.path(sessionId, 'json'), `${JSON.stringify(whole)}\n`, { mode: 0o600 });
     } catch {
       // The disk may be full; the store reports it.
     }
@@ -75,8 +91,9 @@ export class SessionNotes {
 }
 
 function noteOf(value: unknown): SessionMetadata | undefined {
-  const { folder, model, baseURL, api, agent, by, job } = fields(value) ?? {};
+  const { folder, model, baseURL, api, agent, by, job, chosen, plans } = fields(value) ?? {};
   const mark = fields(job);
+  const choice = fields(chosen);
   if (typeof folder !== 'string') return undefined;
   return {
     folder,
@@ -84,8 +101,17 @@ function noteOf(value: unknown): SessionMetadata | undefined {
     ...(typeof baseURL === 'string' && { baseURL }),
     ...(typeof api === 'string' && { api }),
     ...(typeof agent === 'string' && { agent }),
+    ...(choice !== undefined && { chosen: choiceOf(choice) }),
+    ...(plans === true && { plans }),
     ...(by === 'server' && { by }),
     ...(mark !== undefined && { job: markOf(mark) }),
+  };
+}
+
+function choiceOf({ model, effort }: Readonly<Record<string, unknown>>): ChosenModel {
+  return {
+    ...(typeof model === 'string' && { model }),
+    ...(typeof effort === 'string' && { effort }),
   };
 }
 

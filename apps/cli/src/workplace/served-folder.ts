@@ -9,6 +9,7 @@ import type { ServedFolder } from '../server/serve-folders.ts';
 import type { ModelSource, SessionModels } from '../server/session-models.ts';
 import type { Audit } from '../session/audit.ts';
 import { watchRules } from '../session/audit.ts';
+import type { UndoHistory } from '../session/undo-history.ts';
 import type { Io } from '../terminal/io.ts';
 import { modelsOf } from './local-conversations.ts';
 import { noteOf, onReachedOf } from './settings-parts.ts';
@@ -21,20 +22,21 @@ export interface ServedParts {
   readonly models: SessionModels;
   /** False if another process executes the calls. */
   readonly asks: boolean;
+  readonly undo: UndoHistory;
 }
 
 /** Opens a directory of a server. No request can set what it returns. The tools are those available when a session opens. */
 export async function openServedFolder(
   work: RunFlags,
   folder: string,
-  { models, ...parts }: ServedParts,
+  { models, undo, ...parts }: ServedParts,
   io: Io,
 ): Promise<ServedFolder> {
   const settings = await readSettings(io.env, work);
   const model = (session: string) => models.modelOf(session);
   const { agent, pricing } = model('');
   const workplace = await openWorkplace(work, folder, settings, { ...parts, model }, io);
-  const { tools, context, system, limits, permission, hooks, sandbox, forget, close } = workplace;
+  const { context, system, limits, permission, hooks, sandbox, background, forget, close } = workplace;
   parts.audit.note({ kind: 'sandbox', sandbox });
   watchRules(parts.audit, permission);
   const common = {
@@ -48,7 +50,13 @@ export async function openServedFolder(
     // Users can always decide later through the API.
     ...{ gate: permission.gate, hooks },
   };
-  return { settings: common, tools, permission, forget, close, note: noteOf(work, folder, settings) };
+  const tools = () => {
+    const watched = undo.watchTools(workplace.tools());
+    // Changes of sub-agents can be undone too.
+    return workplace.agents?.over(watched) ?? watched;
+  };
+  const note = noteOf(work, folder, settings);
+  return { settings: common, tools, permission, background, forget, close, note };
 }
 
 /** Returns the models that users can choose. Those of another service are unknown: then it is only the one that was named. */

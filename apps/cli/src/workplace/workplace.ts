@@ -76,7 +76,10 @@ export async function openWorkplace(
   const background = new BackgroundCommands();
   const workspace = workspaceOf(folder, flags, context, sandbox, background, io);
   const web = webAccess(await allowedHosts(flags, io.env), permission);
-  const all = [...ownTools(workspace, web, agents?.tool([])), planTool(() => plan.permission.endPlan())];
+  const all = [
+    ...ownTools(workspace, web, agents?.tool([])),
+    planTool((session) => plan.permission.endPlan(session)),
+  ];
   const own = [...toolsBeside(flags.agentFolder, all), ...found.tools];
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);

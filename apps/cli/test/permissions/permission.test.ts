@@ -26,6 +26,23 @@ describe('the permission gate', () => {
     expect(verdicts.map((verdict) => verdict.type)).toEqual([ofRead, ofEdit, ofCommand]);
   });
 
+  test('applies plan mode to one of several sessions until its plan is approved [P21]', async () => {
+    const permission = new Permission('yes', ['edit_file(a.txt)'], true);
+    const ended: string[] = [];
+    permission.planned = { has: (id) => id === 's', end: (id) => void ended.push(id) };
+    const verdict = async (one: GateCall, session: string) =>
+      (await permission.gate(one, { ...context, session })).type;
+    for (const one of [edit, command]) {
+      expect(await verdict(one, 's')).toBe('deny');
+      expect(await verdict(one, 'other')).toBe('allow');
+    }
+    expect(await verdict(read, 's')).toBe('allow');
+    const plan = { ...call('present_plan', '', 'read'), mustAsk: 'Do you approve this plan?' };
+    expect(await verdict(plan, 's')).toBe('ask');
+    permission.endPlan('s');
+    expect([ended, permission.mode]).toEqual([['s'], 'yes']);
+  });
+
   test('applies a deny rule in every mode [P21]', async () => {
     for (const mode of ['ask', 'edits', 'yes', 'read-only', 'plan'] as const) {
       const { gate } = new Permission(mode, [], true, { deny: ['read_file(secret*)'] });

@@ -2,6 +2,7 @@ import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import type { OpenModel } from '../../src/server/session-models.ts';
 import { SessionModels } from '../../src/server/session-models.ts';
+import type { ChosenModel } from '../../src/session/session-metadata.ts';
 
 const agent = scriptedAgent([]);
 const reasoning = { ...agent, capabilities: { ...agent.capabilities, reasoning: true } };
@@ -45,6 +46,29 @@ describe('the models of the sessions of a server', () => {
     expect(['s', 'copy', 'second'].map((id) => all.of(id).model)).toEqual(['first', 'best', 'first']);
     for (let at = 0; at < 1_000; at += 1) all.copy(at === 0 ? 'copy' : '0', String(at));
     expect(['copy', '0', '999'].map((id) => all.of(id).model)).toEqual(['first', 'best', 'best']);
+  });
+
+  test('are kept by name and opened again after a restart, if the server still offers them', async () => {
+    const { models: before } = models();
+    const kept = new Map<string, ChosenModel>();
+    before.keep = (id, chosen) => void kept.set(id, chosen);
+    await before.choose('s', { model: 'best', effort: 'high' });
+    await before.choose('t', { effort: 'max' });
+    before.copy('s', 'copy');
+    expect([...kept]).toEqual([
+      ['s', { model: 'best', effort: 'high' }],
+      ['t', { effort: 'max' }],
+      ['copy', { model: 'best', effort: 'high' }],
+    ]);
+    const { models: after } = models();
+    for (const [id, chosen] of kept) await after.restore(id, chosen);
+    expect(after.of('s')).toMatchObject({ model: 'best', effort: 'high' });
+    expect(after.of('t')).toMatchObject({ effort: 'max' });
+    // What was chosen since stays.
+    await after.restore('s', { effort: 'low' });
+    expect(after.of('s')).toMatchObject({ model: 'best', effort: 'high' });
+    for (const chosen of [{ model: 'gone' }, { effort: 'absurd' }]) await after.restore('u', chosen);
+    expect(after.of('u')).toMatchObject({ model: 'first', effort: 'low' });
   });
 
   test('keep the model if another one cannot be opened, and say why', async () => {

@@ -62,6 +62,12 @@ export function problemOf(error: AgentError | undefined, extra: Record<string, u
   return new Problem(status, code, detail, { ...retry, extra });
 }
 
+/** The problem that a session is running, or that something else happens in it. */
+export function busyProblem(runId: string | undefined): Problem {
+  const detail = 'This session is running. Send a message to its run, cancel it, or wait for its end.';
+  return new Problem(409, 'busy', detail, { extra: runId === undefined ? {} : { runId } });
+}
+
 /** Converts anything thrown to a problem. Unexpected errors reveal no details. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;

@@ -57,6 +57,7 @@ export interface WantedShare {
 export interface SessionChange extends ModelChange {
   readonly title?: string | undefined;
   readonly share?: WantedShare | undefined;
+  readonly plan?: boolean | undefined;
 }
 
 export const sessionChange: z.ZodType<SessionChange> = z
@@ -68,9 +69,13 @@ export const sessionChange: z.ZodType<SessionChange> = z
       .optional(),
     model: z.string().max(200).optional(),
     effort: z.string().max(20).nullable().optional().meta({ description: 'Null: the default.' }),
+    plan: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Turns plan mode on or off: nothing may change until a user approves a plan.' }),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    error: 'title, share, model or effort is required',
+    error: 'title, share, model, effort or plan is required',
   })
   .meta({ id: 'SessionChange' });
 
@@ -84,6 +89,10 @@ export const setup: z.ZodType = z
     permission: z.string().optional(),
     models: z.array(z.object({ name: z.string(), text: z.string().optional() })),
     next: nextModel.optional(),
+    local: z.boolean().meta({
+      description:
+        'True if users can undo changes to files, use plan mode and see commands in the background.',
+    }),
   })
   .meta({ id: 'Setup' });
 
@@ -133,6 +142,7 @@ export const session: z.ZodType = z
     next: nextModel
       .optional()
       .meta({ description: 'Absent in lists, and if users cannot choose the model.' }),
+    plan: z.boolean().optional().meta({ description: 'True in plan mode. Absent in lists.' }),
   })
   .meta({ id: 'Session', description: 'A session. Its log contains `events` events, numbered from 1.' });
 
@@ -159,6 +169,47 @@ export const foundMessages: z.ZodType = z
     isComplete: z.boolean(),
   })
   .meta({ id: 'FoundMessages' });
+
+const step = {
+  hash: z.string(),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      change: z.enum(['restore', 'delete']),
+      isChanged: z.boolean().meta({
+        description: 'True if another program has changed the file since. Its change will be lost too.',
+      }),
+    }),
+  ),
+};
+
+export const undoOffer: z.ZodType = z
+  .object({
+    undo: z.object({ seq: z.int().meta({ description: 'The message.' }), ...step }).optional(),
+    redo: z
+      .object({ sessionId: id.meta({ description: 'The session before the undo.' }), ...step })
+      .optional(),
+  })
+  .meta({ id: 'UndoOffer' });
+
+export const undoBody: z.ZodType<{ hash: string }> = z
+  .strictObject({ hash: z.string().meta({ description: 'The hash of the step that the user has seen.' }) })
+  .meta({ id: 'UndoBody' });
+
+export const command: z.ZodType = z
+  .object({
+    id: z.string(),
+    command: z.string(),
+    status: z.string().meta({ description: '`running`, or how it ended.' }),
+    durationMs: z.int(),
+    output: z
+      .string()
+      .optional()
+      .meta({ description: 'Its output so far, without colors. Absent in lists.' }),
+  })
+  .meta({ id: 'Command' });
+
+export const commandList: z.ZodType = z.object({ items: z.array(command) }).meta({ id: 'CommandList' });
 
 const reachedLimit = z
   .object({

@@ -1,12 +1,12 @@
 import type { SessionInfo } from '@cobbler/agent';
-import { openSession, systemRuntime } from '@cobbler/agent';
+import { AgentError, openSession, systemRuntime } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import { owns, seesAll, shareOf } from '../auth/access.ts';
 import type { TokenInfo } from '../auth/token-store.ts';
 import type { ResponseText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
-import { Problem } from '../requests/problem.ts';
+import { Problem, problemOf } from '../requests/problem.ts';
 import { logPages } from '../sessions/log-pages.ts';
 import { searchMessages } from '../sessions/search-messages.ts';
 import { listSessions, sessionJson } from '../sessions/session-index.ts';
@@ -112,9 +112,8 @@ export function sessionRoutes(services: Services): Route[] {
   ];
 }
 
-/** Returns the routes that change a session, except for prompts. */
 /** Returns the route that says what new sessions work with. */
-function setupRoute({ models, place }: Services): Route {
+function setupRoute({ models, place, places }: Services): Route {
   return route({
     method: 'GET',
     path: '/v1/setup',
@@ -124,11 +123,17 @@ function setupRoute({ models, place }: Services): Route {
     answers: { 200: { text: 'The setup for new sessions.', schema: setup } },
     handle: () => ({
       status: 200,
-      json: { ...place?.(), models: models?.list ?? [], ...defined({ next: models?.of('') }) },
+      json: {
+        ...place?.(),
+        models: models?.list ?? [],
+        ...defined({ next: models?.of('') }),
+        local: places !== undefined,
+      },
     }),
   });
 }
 
+/** Returns the routes that change a session, except for prompts. */
 function changingRoutes(services: Services): Route[] {
   const { sessionService, store, approvals, models } = services;
   return [
@@ -137,12 +142,12 @@ function changingRoutes(services: Services): Route[] {
       path: '/v1/sessions/{sessionId}',
       name: 'renameSession',
       summary:
-        'Renames a session, shares it with another user, or chooses the model of its next run. An empty title resets it to the start of the first prompt.',
+        'Renames a session, shares it with another user, chooses the model of its next run, or turns plan mode on or off. An empty title resets it to the start of the first prompt.',
       scope: 'prompt',
       body: sessionChange,
       answers: {
         200: { text: 'The session.', schema: session },
-        400: { text: 'The server does not offer this model or effort (`not_offered`).' },
+        400: { text: 'The server does not offer this model or effort, or plan mode (`not_offered`).' },
         403: {
           text: "The token is not the owner's, or does not have the scopes that it would share.",
         },
@@ -152,7 +157,7 @@ function changingRoutes(services: Services): Route[] {
         },
       },
       handle: async ({ params: { sessionId = '' }, body, token }) => {
-        const { title, share, ...change } = body;
+        const { title, share, plan, ...change } = body;
         if (share !== undefined) await shareSession(services, sessionId, token, share);
         if (title !== undefined) {
           await sessionService.session(sessionId, token, 'prompt');
@@ -160,6 +165,7 @@ function changingRoutes(services: Services): Route[] {
         }
         if (change.model !== undefined || change.effort !== undefined)
           await sessionService.chooseModel(sessionId, token, change);
+        if (plan !== undefined) await setPlan(services, sessionId, token, plan);
         return { status: 200, json: await readSessionJson(services, sessionId, token) };
       },
     }),
@@ -200,6 +206,22 @@ function changingRoutes(services: Services): Route[] {
       },
     }),
   ];
+}
+
+/** Turns plan mode of a session on or off. @throws Problem 400 if the server has none, 503 if it cannot be stored. */
+async function setPlan(
+  { sessionService, places }: Services,
+  id: string,
+  token: TokenInfo | undefined,
+  isOn: boolean,
+): Promise<void> {
+  await sessionService.ownSession(id, token);
+  if (places === undefined) throw new Problem(400, 'not_offered', 'This server has no plan mode.');
+  try {
+    places.plan(id, isOn);
+  } catch (error) {
+    throw problemOf(AgentError.from(error));
+  }
 }
 
 /** Returns the routes that read a session. */
@@ -284,7 +306,8 @@ async function readSessionJson(
   token: TokenInfo | undefined,
 ): Promise<Record<string, unknown>> {
   const json = sessionJsonOf(services, id, await services.store.info(id), token);
-  return { ...json, ...defined({ next: services.models?.of(id) }) };
+  const plan = services.places?.plans(id) === true || undefined;
+  return { ...json, ...defined({ next: services.models?.of(id), plan }) };
 }
 
 function sessionJsonOf(

@@ -6,7 +6,7 @@ import { defined } from '@cobbler/agent/values';
 import type { OwnedSession } from '../auth/access.ts';
 import { mayAccess, userOf } from '../auth/access.ts';
 import type { TokenInfo, TokenStore } from '../auth/token-store.ts';
-import { Problem, problemOf } from '../requests/problem.ts';
+import { busyProblem, Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { KnownRun } from './known-runs.ts';
 import { digestOf, KnownRuns } from './known-runs.ts';
@@ -51,6 +51,8 @@ export class LiveSession {
   readonly #startsFor: (string | undefined)[] = [];
   /** The user for whom the run that this server started last is. */
   #runUser: string | undefined;
+  /** True while something that no run may see half done is in progress. */
+  #isHeld = false;
   #showing: Promise<unknown> = Promise.resolve();
   /** Events of a run here that wait until earlier events of other processes have been published. */
   #held: RunEvent[] | undefined;
@@ -172,6 +174,16 @@ export class LiveSession {
     });
   }
 
+  /** Does something while no run of this session works or starts. @throws Problem 409 `busy` during a run. */
+  async whileIdle<Done>(work: () => Promise<Done>): Promise<Done> {
+    if (this.#run !== undefined || this.#startsFor.length > 0 || this.#isHeld)
+      throw busyProblem(this.#run?.id);
+    this.#isHeld = true;
+    return await work().finally(() => {
+      this.#isHeld = false;
+    });
+  }
+
   /** True if a run for this user is active or about to start. */
   runsFor(user: string): boolean {
     return this.#startsFor.includes(user) || (this.#run !== undefined && this.#runUser === user);
@@ -186,10 +198,7 @@ export class LiveSession {
     if (this.#refusal !== undefined) throw new Problem(409, 'unusable_folder', this.#refusal);
     // The log may already contain its end.
     if (this.#followed !== undefined) await this.publishOthers();
-    if (this.#followed !== undefined) {
-      const detail = 'Another process runs this session. Send a message to its run, or cancel it.';
-      throw new Problem(409, 'busy', detail, { extra: { runId: this.#followed.run.id } });
-    }
+    if (this.#followed !== undefined || this.#isHeld) throw busyProblem(this.#followed?.run.id);
     // While a run is active, this one is refused or only passes on decisions.
     const isNew = this.#run === undefined;
     if (isNew) {

@@ -212,15 +212,13 @@ export class SessionService {
   /** @throws Problem 409 `busy` if the session is running. */
   async delete(id: string, token: TokenInfo | undefined): Promise<void> {
     const session = await this.ownSession(id, token);
-    if (session.run !== undefined) {
-      const extra = { runId: session.run.id };
-      throw new Problem(409, 'busy', 'The session is running. Cancel it first.', { extra });
-    }
-    await session.close();
-    session.broadcast.end();
-    this.#live.delete(id);
-    this.#created.delete(id);
-    await this.#options.store.delete(id);
+    await session.whileIdle(async () => {
+      await session.close();
+      session.broadcast.end();
+      this.#live.delete(id);
+      this.#created.delete(id);
+      await this.#options.store.delete(id);
+    });
   }
 
   /** Continues the interrupted sessions for which `isOwn` returns true. Resolves with those that could continue. */

@@ -22,7 +22,10 @@ describe('a session of another user [P15]', () => {
     expect(routes.length).toBeGreaterThan(14);
     for (const { name, method, path } of routes) {
       const answerTo = async (id: string) => {
-        const url = path.replace('{sessionId}', id).replace('{approvalId}', String(approvalId));
+        const url = path
+          .replace('{sessionId}', id)
+          .replace('{approvalId}', String(approvalId))
+          .replace('{commandId}', 'bg1');
         return visible(await eve.ask(method, url, sessionBodies[name]), id);
       };
       const answer = await answerTo('known-1');

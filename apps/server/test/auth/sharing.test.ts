@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Scope, ShareChange } from '../../src/index.ts';
 import type { Guest } from '../support/guest.ts';
 import { guest, idsIn, startSession } from '../support/guest.ts';
+import { testPlaces } from '../support/places.ts';
 import type { Rig } from '../support/rig.ts';
 import { moment, rig } from '../support/rig.ts';
 import { sessionBodies, sessionRoutesOf } from '../support/session-routes.ts';
@@ -44,13 +45,20 @@ describe('a shared session [P15]', () => {
     ['use', ['read', 'prompt', 'approve']],
   ])('is open to its user for %s only, by every route and method', async (may, scopes) => {
     for (const { name, method, path, scope } of await sessionRoutesOf(await rig())) {
-      const one = await rig();
+      const places = testPlaces();
+      const command = { id: 'bg1', command: 'npm run dev', status: 'running', durationMs: 1, output: '' };
+      places.commands.set('s', [command]);
+      const one = await rig({ places });
       const { ann, eve } = await shared(one, may);
       const [approvalId] = idsIn(await ann.ask('GET', '/v1/approvals'), 'approvalId');
       const before = await one.store.read('s');
-      const url = path.replace('{sessionId}', 's').replace('{approvalId}', String(approvalId));
+      const url = path
+        .replace('{sessionId}', 's')
+        .replace('{approvalId}', String(approvalId))
+        .replace('{commandId}', 'bg1');
       const status = await statusOf(one, eve, method, url, sessionBodies[name]);
-      const isOpen = scopes.includes(scope as Scope) && method !== 'DELETE';
+      const isOwners = method === 'DELETE' || /\/(undo|redo)$/.test(path);
+      const isOpen = scopes.includes(scope as Scope) && !isOwners;
       expect([name, status]).toEqual([name, isOpen ? expect.toBeOneOf([200, 201, 202, 409]) : 403]);
       if (!isOpen) expect(await one.store.read('s')).toEqual(before);
       expect([name, await statusOf(one, guest(one, 'bob'), method, url, sessionBodies[name])]).toEqual([

@@ -7,9 +7,9 @@ import { createHarness, receiveRequests } from '@cobbler/agent/harness';
 import { sqliteStore } from '@cobbler/agent/node';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SessionPlaces } from '../../src/index.ts';
 import { StoreWatch } from '../../src/sessions/store-watch.ts';
 import { guest, startSession } from '../support/guest.ts';
+import { testPlaces } from '../support/places.ts';
 import type { Rig } from '../support/rig.ts';
 import { moment, rig } from '../support/rig.ts';
 
@@ -184,19 +184,8 @@ test('the store is looked at only for a client, and a client waits for a limited
 });
 
 describe('directories and rules', () => {
-  function places(kept: string[], folder = new Map<string, string>()): SessionPlaces {
-    return {
-      open: async (id) => (folder.get(id) === '/gone' ? 'The directory is gone.' : undefined),
-      folderOf: (id) => folder.get(id) ?? '/first',
-      folders: async () => ['/first', '/second', '/gone'],
-      choose: (id, path) => void folder.set(id, path),
-      rulesFor: (_, { toolName }) => [`${toolName}(x)`, toolName],
-      keepRule: async (id, rule) => void kept.push(`${id} ${rule}`),
-    };
-  }
-
   test('the owner starts sessions in the directories of the server, and others only in the default one', async () => {
-    const one = await rig({ places: places([]) });
+    const one = await rig({ places: testPlaces([]) });
     const ann = guest(one, 'ann');
     expect((await one.ask('GET', '/v1/folders')).json['items']).toEqual(['/first', '/second', '/gone']);
     expect((await ann.ask('GET', '/v1/folders')).json['items']).toEqual([]);
@@ -225,7 +214,7 @@ describe('directories and rules', () => {
 
   test('the owner saves one of the offered rules with a decision, and no other rule can be saved', async () => {
     const kept: string[] = [];
-    const one = await rig({ places: places(kept) });
+    const one = await rig({ places: testPlaces(kept) });
     const ann = guest(one, 'ann');
     await startSession(one, ann, 's', 'use write');
     const { approvalId, hash } = await approvalIn(one);
@@ -248,7 +237,7 @@ describe('directories and rules', () => {
   test('no rule is offered for a run of another process, which would not learn of it', async () => {
     const [here, there] = stores();
     const { run } = await terminal(there);
-    const one = await rig({ store: here, places: places([]) });
+    const one = await rig({ store: here, places: testPlaces([]) });
     const { approvalId, hash } = await approvalIn(one);
     const path = `/v1/sessions/s/approvals/${approvalId}`;
     expect((await one.ask('GET', path)).json['rules']).toBeUndefined();

@@ -33,7 +33,7 @@ describe('the model of a session', () => {
     });
     const next = { model: 'one', efforts: ['low', 'high'] };
     expect((await ask('GET', '/v1/setup')).json).toEqual({
-      ...{ folder: 'shoes', permission: 'read-only', next },
+      ...{ folder: 'shoes', permission: 'read-only', next, local: false },
       models: [{ name: 'one' }, { name: 'two', text: '$1 in $2 out' }],
     });
     await ask('POST', '/v1/sessions', { id: 's' });
@@ -74,7 +74,7 @@ describe('the model of a session', () => {
   test('cannot be chosen without models', async () => {
     const { ask } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
-    expect((await ask('GET', '/v1/setup')).json).toEqual({ models: [] });
+    expect((await ask('GET', '/v1/setup')).json).toEqual({ models: [], local: false });
     expect((await ask('PATCH', '/v1/sessions/s', { model: 'one' })).json).toMatchObject({
       code: 'not_offered',
     });

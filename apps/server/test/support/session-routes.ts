@@ -5,6 +5,8 @@ export const sessionBodies: Readonly<Record<string, unknown>> = {
   'PATCH /v1/sessions/{sessionId}': { title: 'Mine' },
   'POST /v1/sessions/{sessionId}/prompt': { content: 'say Hi.' },
   'POST /v1/sessions/{sessionId}/steer': { content: 'Stop.' },
+  'POST /v1/sessions/{sessionId}/undo': { hash: 'x' },
+  'POST /v1/sessions/{sessionId}/redo': { hash: 'x' },
   'POST /v1/sessions/{sessionId}/chat': {
     messages: [{ id: 'a', role: 'user', parts: [{ type: 'text', text: 'say Hi.' }] }],
   },

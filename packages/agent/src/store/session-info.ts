@@ -3,7 +3,6 @@ import { ignore } from '../events/event-groups.ts';
 import { addUsd, spendingOf } from '../events/spending.ts';
 import { defined } from '../values/defined.ts';
 import { argumentError, withArgumentErrors } from '../values/errors.ts';
-import { textIn } from '../values/message.ts';
 import { isoTime } from '../values/runtime.ts';
 
 /**
@@ -109,10 +108,10 @@ export function addToStats(stats: SessionStats, event: Event): void {
     switch (event.type) {
       case 'user':
         stats.prompts += 1;
-        if (stats.opening === '') stats.opening = titleOf(textIn(event.content));
+        if (stats.opening === '') stats.opening = openingOf(event.content);
         return;
       case 'history':
-        stats.opening = titleOf(textIn(event.messages.find(({ role }) => role === 'user')?.content ?? []));
+        stats.opening = openingOf(event.messages.find(({ role }) => role === 'user')?.content ?? []);
         return;
       case 'assistant':
         stats.answers += 1;
@@ -130,6 +129,11 @@ export function addToStats(stats: SessionStats, event: Event): void {
   } catch (thrown) {
     throw argumentError('addToStats', thrown);
   }
+}
+
+/** Returns the title that a message gives: the start of its first text, because attachments follow it. */
+function openingOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
+  return titleOf(content.find(({ type }) => type === 'text')?.text ?? '');
 }
 
 const maxTitleLength = 80;

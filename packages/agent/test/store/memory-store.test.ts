@@ -32,6 +32,14 @@ describe('a memory store with keepLast', () => {
   });
 });
 
+it('a title is the start of the first text, without the notes that follow it', async () => {
+  const store = memoryStore();
+  const text = (words: string) => ({ type: 'text' as const, text: words });
+  const content = [text('Fix it.'), text('<attachment name="plan mode">Only read.</attachment>')];
+  await new Executor({ agent: says(), store, runtime: fakeRuntime() }).run(content, { sessionId: 'one' });
+  expect((await store.info('one'))?.title).toBe('Fix it.');
+});
+
 describe('isoTime', () => {
   it.each([0, 1, 59_999, 60_000, 1_795_281_661_007, -1, -60_001, 253_402_300_800_000])(
     'returns the same text as Date.toISOString for %d',

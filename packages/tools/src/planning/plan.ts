@@ -15,10 +15,10 @@ export interface PresentPlanArgs {
  * Creates present_plan, with which the model asks the user to approve a plan. The user sees all of it, and no rule can
  * answer for the user.
  * @param onApproved called when the user has approved a plan, before the model receives the approval. End the mode in which
- * nothing may change here.
+ * nothing may change here. Receives the id of the session, which is empty outside of a run.
  */
-export function planTool(onApproved: () => void): Tool {
-  const approved = read<() => void>(onApproved, callable, 'onApproved');
+export function planTool(onApproved: (sessionId: string) => void): Tool {
+  const approved = read<typeof onApproved>(onApproved, callable, 'onApproved');
   return defineTool<PresentPlanArgs>({
     name: planToolName,
     description:
@@ -40,8 +40,8 @@ export function planTool(onApproved: () => void): Tool {
     },
     effect: 'read',
     mustAsk: () => 'Do you approve this plan?',
-    execute: () => {
-      approved();
+    execute: (_, { sessionId = '' }) => {
+      approved(sessionId);
       return toolOutput({ content: 'The user approved the plan. Carry it out now.', summary: 'approved' });
     },
   });

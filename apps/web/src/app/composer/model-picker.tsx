@@ -1,11 +1,11 @@
 import { visibleText } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
-import type { ModelChange, ModelOption, NextModel } from '../session/api.ts';
+import type { ModelOption, NextModel, RunChoice } from '../session/api.ts';
 
 interface PickerProps {
   readonly models: readonly ModelOption[];
   readonly next: NextModel;
-  readonly choose: (change: ModelChange) => void;
+  readonly choose: (change: RunChoice) => void;
 }
 
 /** The model and the effort of the next run. */

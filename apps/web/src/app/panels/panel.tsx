@@ -4,15 +4,15 @@ import { counted } from '../parts/format.ts';
 import { useFocusReturn } from '../parts/hooks.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { changesIn } from '../session/changes.ts';
+import type { Commands } from '../session/commands.ts';
 import type { SessionModel } from '../session/session-model.ts';
 import { DiffCount, DiffView } from '../transcript/diff-view.tsx';
+import { CommandsPanel } from './commands-panel.tsx';
 import { EventsPanel } from './events-panel.tsx';
 import { UsagePanel } from './usage-panel.tsx';
 
 /** The views of the panel. */
-export type PanelName = 'changes' | 'usage' | 'events';
-
-export const panels: readonly PanelName[] = ['changes', 'usage', 'events'];
+export type PanelName = 'changes' | 'usage' | 'events' | 'commands';
 
 interface PanelProps {
   readonly model: SessionModel;
@@ -20,10 +20,14 @@ interface PanelProps {
   readonly setPanel: (name: PanelName | undefined) => void;
   readonly show: (seq: number) => void;
   readonly fork: (seq: number) => void;
+  /** Absent if the server has no commands in the background. */
+  readonly commands?: Commands | undefined;
+  readonly stopCommand: (id: string) => Promise<void>;
 }
 
 /** The other views of a session, next to the conversation. */
-export function Panel({ model, name, setPanel, show, fork }: PanelProps): VNode {
+export function Panel({ model, name, setPanel, show, fork, commands, stopCommand }: PanelProps): VNode {
+  const panels = ['changes', 'usage', 'events', ...(commands ? (['commands'] as const) : [])] as const;
   const panel = useFocusReturn<HTMLElement>('.panel-toggle');
   return (
     <aside class="panel" aria-label="Details" ref={panel}>
@@ -50,6 +54,9 @@ export function Panel({ model, name, setPanel, show, fork }: PanelProps): VNode 
       <div class="panel-body" id="panel-body" role="tabpanel" aria-labelledby={`tab-${name}`}>
         {name === 'changes' && <ChangesPanel model={model} show={show} />}
         {name === 'usage' && <UsagePanel model={model} show={show} />}
+        {name === 'commands' && commands !== undefined && (
+          <CommandsPanel sessionId={model.id} commands={commands} stop={stopCommand} />
+        )}
         {name === 'events' && <EventsPanel model={model} show={show} fork={fork} />}
       </div>
     </aside>

@@ -10,6 +10,8 @@ export interface SessionEntry extends Omit<SessionInfo, 'status' | 'createdAt' |
   readonly runId?: string;
   readonly folder?: string;
   readonly next?: NextModel;
+  /** True in plan mode. */
+  readonly plan?: boolean;
 }
 
 /** The model of a session's next run. */
@@ -20,11 +22,38 @@ export interface NextModel {
   readonly efforts: readonly string[];
 }
 
-/** Another model, another effort, or both; null is the default effort. */
-export interface ModelChange {
+/** What a user chooses for the next run: a model, an effort, where null is the default one, or plan mode. */
+export interface RunChoice {
   readonly model?: string;
   readonly effort?: string | null;
+  readonly plan?: boolean;
 }
+
+/** A command that was started in the background. */
+export interface BackgroundCommand {
+  readonly id: string;
+  readonly command: string;
+  /** `running`, or how it ended. */
+  readonly status: string;
+  readonly durationMs: number;
+  /** Absent in lists. */
+  readonly output?: string;
+}
+
+/** An undo or a redo that is possible. */
+export interface UndoStep {
+  /** The message that an undo removes. */
+  readonly seq?: number;
+  readonly hash: string;
+  readonly files: readonly {
+    readonly path: string;
+    readonly change: 'restore' | 'delete';
+    /** True if another program has changed the file since. */
+    readonly isChanged: boolean;
+  }[];
+}
+
+export type UndoKind = 'undo' | 'redo';
 
 /** A model that users can choose. */
 export interface ModelOption {
@@ -41,6 +70,8 @@ export interface Setup {
   readonly models: readonly ModelOption[];
   /** Absent if users cannot choose the model. */
   readonly next?: NextModel;
+  /** True if there are undo, plan mode and commands in the background. */
+  readonly local?: boolean;
 }
 
 /** A message that a search has found. */
@@ -149,7 +180,7 @@ export const api = {
     (await ask<{ rules?: readonly string[] }>('GET', `${of(id)}/approvals/${encodeURIComponent(approvalId)}`))
       .rules ?? [],
   setup: (): Promise<Setup> => ask('GET', '/v1/setup'),
-  choose: (id: string, change: ModelChange): Promise<SessionEntry> => ask('PATCH', of(id), change),
+  choose: (id: string, change: RunChoice): Promise<SessionEntry> => ask('PATCH', of(id), change),
   session: (id: string): Promise<SessionEntry> => ask('GET', of(id)),
   create: (id: string, folder?: string): Promise<SessionEntry> =>
     ask('POST', '/v1/sessions', { id, ...defined({ folder }) }),
@@ -162,6 +193,15 @@ export const api = {
   cancel: (id: string): Promise<unknown> => ask('POST', `${of(id)}/cancel`, {}),
   resume: (id: string): Promise<unknown> => ask('POST', `${of(id)}/resume`, {}),
   fork: (id: string, upToSeq: number): Promise<SessionEntry> => ask('POST', `${of(id)}/fork`, { upToSeq }),
+  undoSteps: (id: string): Promise<Partial<Record<UndoKind, UndoStep>>> => ask('GET', `${of(id)}/undo`),
+  undo: (id: string, kind: UndoKind, hash: string): Promise<{ readonly id: string }> =>
+    ask('POST', `${of(id)}/${kind}`, { hash }),
+  commands: (id: string): Promise<{ readonly items: readonly BackgroundCommand[] }> =>
+    ask('GET', `${of(id)}/commands`),
+  command: (id: string, commandId: string): Promise<BackgroundCommand> =>
+    ask('GET', `${of(id)}/commands/${encodeURIComponent(commandId)}`),
+  stopCommand: (id: string, commandId: string): Promise<unknown> =>
+    ask('POST', `${of(id)}/commands/${encodeURIComponent(commandId)}/stop`, {}),
   answer: (id: string, approvalId: string, answer: AnswerBody): Promise<unknown> =>
     ask('POST', `${of(id)}/approvals/${encodeURIComponent(approvalId)}`, answer),
 };

@@ -3,9 +3,10 @@ import type { CallItem, ConversationItems, LiveResponse, UnstoredEnd } from '@co
 import { emptyItems, foldItems, joinedResponse, noLiveResponse, pendingCalls } from '@cobbler/agent/events';
 import { backoff, defined } from '@cobbler/agent/values';
 import { Observable } from '../parts/observable.ts';
-import type { ApiError, MessageContent, NextModel } from './api.ts';
+import type { ApiError, MessageContent, NextModel, SessionEntry } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
 import { EventConnection } from './event-line.ts';
+import { withPlanNote } from './plan-mode.ts';
 import type { Todo } from './todos.ts';
 import { todosNote } from './todos.ts';
 
@@ -38,6 +39,8 @@ export class SessionModel extends Observable {
   outgoing: OutgoingMessage | undefined;
   /** The model of the next run, once it is known and if users can choose it. */
   next: NextModel | undefined;
+  /** True in plan mode. */
+  plans: boolean = false;
   /** The to-do list that the user has changed and not sent yet. */
   todos: readonly Todo[] | undefined;
   /** Increases with every change, so that components can detect whether they are outdated. */
@@ -116,7 +119,8 @@ export class SessionModel extends Observable {
   async say(content: readonly UserPart[]): Promise<void> {
     const steer = this.isRunning && this.pending.length === 0;
     const { todos } = this;
-    const whole = todos === undefined ? content : [todosNote(todos), ...content];
+    const noted = withPlanNote(content, this.view.items, this.plans);
+    const whole = todos === undefined ? noted : [todosNote(todos), ...noted];
     const outgoing: OutgoingMessage = { key: crypto.randomUUID(), content: whole, steer };
     this.todos = undefined;
     this.outgoing = outgoing;
@@ -139,9 +143,10 @@ export class SessionModel extends Observable {
     this.#touched();
   }
 
-  /** Sets the model of the next run. */
-  showNext(next: NextModel | undefined): void {
+  /** Sets the model and the mode of the next run. */
+  showNext({ next, plan = false }: Pick<SessionEntry, 'next' | 'plan'>): void {
     this.next = next;
+    this.plans = plan;
     this.#touched();
   }
 

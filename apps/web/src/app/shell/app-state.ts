@@ -1,8 +1,9 @@
 import type { Event, UserPart } from '@cobbler/agent';
 import type { PanelName } from '../panels/panel.tsx';
 import type { Announcer } from '../parts/announcer.tsx';
+import { counted } from '../parts/format.ts';
 import { Observable } from '../parts/observable.ts';
-import type { ModelChange, NextModel, Setup } from '../session/api.ts';
+import type { NextModel, RunChoice, SessionEntry, Setup, UndoKind, UndoStep } from '../session/api.ts';
 import { ApiError, api } from '../session/api.ts';
 import type { PageRoute } from '../session/route.ts';
 import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
@@ -13,6 +14,12 @@ interface Warning {
   readonly id: number;
   readonly text: string;
   readonly tone: 'bad' | 'plain';
+}
+
+/** An undo or a redo that the user is asked about. */
+export interface WantedUndo {
+  readonly kind: UndoKind;
+  readonly step: UndoStep;
 }
 
 /** Time after which a hidden page closes its connection, so that the browser does not run out of them, in milliseconds. */
@@ -30,8 +37,11 @@ export class AppState extends Observable {
   isFinding: boolean = false;
   /** What new sessions work with, once it is known. */
   setup: Setup | undefined;
-  /** The model that the user has chosen for the next new session. */
-  #chosen: ModelChange = {};
+  undo: WantedUndo | undefined;
+  /** The sessions that began with an undo here, and their last events then. */
+  readonly undone: Map<string, number> = new Map();
+  /** What the user has chosen for the next new session. */
+  #chosen: RunChoice = {};
   /** The session last created here. */
   createdId: string | undefined;
   readonly #announcer: Announcer;
@@ -63,23 +73,28 @@ export class AppState extends Observable {
     return next && { ...next, model, ...(effort === null ? { effort: '' } : { effort }) };
   }
 
-  /** Chooses the model of the next run, in the open session or in the next new one. */
-  async choose(change: ModelChange): Promise<void> {
+  /** True if the next run is in plan mode. */
+  get plans(): boolean {
+    return this.model?.plans ?? this.#chosen.plan === true;
+  }
+
+  /** Chooses the model or the mode of the next run, in the open session or in the next new one. */
+  async choose(change: RunChoice): Promise<void> {
     const { model } = this;
     if (model !== undefined)
-      return await this.attempt(async () => model.showNext((await api.choose(model.id, change)).next));
+      return await this.attempt(async () => model.showNext(await api.choose(model.id, change)));
     this.#chosen = { ...this.#chosen, ...change };
     this.notify();
   }
 
-  /** Creates a session with the chosen model. Returns its id. */
+  /** Creates a session with what was chosen. */
   async create(
-    chosen: ModelChange = this.#chosen,
+    chosen: RunChoice = this.#chosen,
     folder: string | undefined = this.list.folder,
-  ): Promise<string> {
-    const { id } = await api.create(crypto.randomUUID(), folder);
-    if (Object.keys(chosen).length > 0) await api.choose(id, chosen);
-    return id;
+  ): Promise<SessionEntry> {
+    const created = await api.create(crypto.randomUUID(), folder);
+    this.#chosen = { ...this.#chosen, plan: false };
+    return Object.keys(chosen).length === 0 ? created : await api.choose(created.id, chosen);
   }
 
   /** Reconnects after a new sign-in. */
@@ -98,9 +113,10 @@ export class AppState extends Observable {
   }
 
   /** Opens a new session, to send its first message. */
-  begin(sessionId: string): void {
-    this.createdId = sessionId;
-    this.go({ sessionId });
+  begin(entry: SessionEntry): void {
+    this.createdId = entry.id;
+    this.go({ sessionId: entry.id });
+    this.model?.showNext(entry);
   }
 
   setPanel(panel: PanelName | undefined): void {
@@ -133,7 +149,7 @@ export class AppState extends Observable {
     const { model } = this;
     if (model === undefined) return;
     await this.attempt(async () => {
-      this.begin(seq > 1 ? (await api.fork(model.id, seq - 1)).id : await this.#createLike(model));
+      this.begin(seq > 1 ? await api.fork(model.id, seq - 1) : await this.#createLike(model));
       await this.model?.say(content);
       await this.list.refresh();
       this.warn(
@@ -143,14 +159,48 @@ export class AppState extends Observable {
     });
   }
 
-  /** Creates a session with the directory and the model of another one. Returns its id. */
-  async #createLike({ id, next }: SessionModel): Promise<string> {
+  /** Creates a session with the directory, the model and the mode of another one. */
+  async #createLike({ id, next, plans }: SessionModel): Promise<SessionEntry> {
     const { folder } = await api.session(id);
     const first = this.setup?.next;
     // The default model may have a name that users cannot choose.
     const isDefault = next?.model === first?.model && next?.effort === first?.effort;
     const chosen = next === undefined || isDefault ? {} : { model: next.model, effort: next.effort ?? null };
-    return await this.create(chosen, folder);
+    return await this.create({ ...chosen, ...(plans && { plan: true }) }, folder);
+  }
+
+  /** Asks the user about what undo or redo would do now. */
+  async askUndo(kind: UndoKind): Promise<void> {
+    const { model } = this;
+    if (model === undefined) return;
+    if (model.isRunning) return this.warn('Stop the run first.');
+    await this.attempt(async () => {
+      const { [kind]: step } = await api.undoSteps(model.id);
+      if (step === undefined) return this.warn(`There is nothing to ${kind}.`, 'plain');
+      this.undo = { kind, step };
+      this.notify();
+    });
+  }
+
+  /** Does what the user was asked about. */
+  async performUndo(): Promise<void> {
+    const { model, undo } = this;
+    if (model === undefined || undo === undefined) return;
+    this.endUndo();
+    const { kind, step } = undo;
+    await this.attempt(async () => {
+      const { id } = await api.undo(model.id, kind, step.hash);
+      if (step.seq !== undefined) this.undone.set(id, step.seq - 1);
+      this.go({ sessionId: id });
+      await this.list.refresh();
+      const files = step.files.length === 0 ? '' : ` ${counted(step.files.length, 'file')} restored.`;
+      this.warn(`${kind === 'undo' ? 'Undone.' : 'Redone.'}${files}`, 'plain');
+    });
+  }
+
+  endUndo(): void {
+    this.undo = undefined;
+    this.notify();
   }
 
   /** Renames the open session; if the title is empty, it is reset to the start of the first prompt. */
@@ -216,20 +266,27 @@ export class AppState extends Observable {
       this.isFinding = false;
       this.model =
         sessionId === undefined ? undefined : new SessionModel(sessionId, (event) => this.#handle(event));
-      const { model } = this;
-      if (model !== undefined)
-        void api.session(model.id).then(
-          ({ next }) => model.showNext(next),
-          () => undefined,
-        );
+      this.undo = undefined;
+      this.#loadNext();
     }
     this.notify();
+  }
+
+  #loadNext(): void {
+    const { model } = this;
+    if (model === undefined) return;
+    void api.session(model.id).then(
+      (entry) => model.showNext(entry),
+      () => undefined,
+    );
   }
 
   #handle(event: Event): void {
     this.#announcer.handle(event);
     const { type } = event;
     if (type === 'user' || type === 'finished' || type === 'approval_requested') void this.list.refresh();
+    // An approved plan ends plan mode.
+    if (type === 'tool_result' && event.toolName === 'present_plan') this.#loadNext();
     if (type !== 'approval_decided' || this.model?.given.has(event.approvalId) === true) return;
     const words = {
       allow: 'allowed',

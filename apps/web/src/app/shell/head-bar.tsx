@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { PanelName } from '../panels/panel.tsx';
 import { money, tokens } from '../parts/format.ts';
 import { Icon } from '../parts/icons.tsx';
-import type { SessionEntry } from '../session/api.ts';
+import type { SessionEntry, UndoKind } from '../session/api.ts';
 import type { SessionModel } from '../session/session-model.ts';
 import { totalsOf } from '../session/turns.ts';
 import { Ticking } from '../transcript/call-card.tsx';
@@ -19,11 +19,13 @@ interface HeadProps {
   readonly rename: (title: string) => void;
   readonly copyAll: () => void;
   readonly remove: () => void;
+  /** Absent if the server cannot undo. */
+  readonly undo?: ((kind: UndoKind) => void) | undefined;
 }
 
 /** The title, status and cost of the session. */
 export function HeadBar(props: HeadProps): VNode {
-  const { model, title, panel, setPanel, openSidebar, find, rename, copyAll, remove } = props;
+  const { model, title, panel, setPanel, openSidebar, find, rename, ...menu } = props;
   const [isNaming, setNaming] = useState(false);
   return (
     <header class="head">
@@ -71,7 +73,7 @@ export function HeadBar(props: HeadProps): VNode {
           >
             <Icon name="panel" /> Details
           </button>
-          <HeadMenu rename={() => setNaming(true)} copyAll={copyAll} remove={remove} />
+          <HeadMenu {...menu} rename={() => setNaming(true)} />
         </>
       )}
     </header>
@@ -168,14 +170,12 @@ function TitleForm({ title, end }: TitleProps): VNode {
   );
 }
 
-interface MenuProps {
+interface MenuProps extends Pick<HeadProps, 'copyAll' | 'remove' | 'undo'> {
   readonly rename: () => void;
-  readonly copyAll: () => void;
-  readonly remove: () => void;
 }
 
 /** Less common actions of a session. The menu closes after a choice, with Esc and on a click elsewhere. */
-function HeadMenu({ rename, copyAll, remove }: MenuProps): VNode {
+function HeadMenu({ rename, copyAll, remove, undo }: MenuProps): VNode {
   const menu = useRef<HTMLDetailsElement>(null);
   useClosing(menu);
   const item = (act: () => void) => () => {
@@ -188,6 +188,16 @@ function HeadMenu({ rename, copyAll, remove }: MenuProps): VNode {
         <Icon name="more" />
       </summary>
       <div class="menu-list">
+        {undo !== undefined && (
+          <>
+            <button type="button" onClick={item(() => undo('undo'))}>
+              Undo the last message…
+            </button>
+            <button type="button" onClick={item(() => undo('redo'))}>
+              Redo…
+            </button>
+          </>
+        )}
         <button type="button" onClick={item(rename)}>
           Rename…
         </button>

@@ -6,13 +6,17 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { GivenMessage } from '../composer/composer.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { ModelPicker } from '../composer/model-picker.tsx';
+import { PlanToggle } from '../composer/plan-toggle.tsx';
 import { TodoPanel } from '../composer/todo-panel.tsx';
 import { Panel } from '../panels/panel.tsx';
 import { messageOf } from '../parts/attachments.tsx';
 import { copyText } from '../parts/copy-button.tsx';
+import { counted } from '../parts/format.ts';
 import { useChanged } from '../parts/hooks.tsx';
-import type { SessionEntry, Setup } from '../session/api.ts';
+import type { RunChoice, SessionEntry, UndoKind } from '../session/api.ts';
 import { api } from '../session/api.ts';
+import type { Commands } from '../session/commands.ts';
+import { useCommands } from '../session/commands.ts';
 import { addressOf } from '../session/route.ts';
 import type { SessionModel } from '../session/session-model.ts';
 import { transcriptOf } from '../session/transcript-text.ts';
@@ -21,6 +25,7 @@ import { Conversation } from '../transcript/conversation.tsx';
 import type { ItemActions } from '../transcript/item-view.tsx';
 import type { AppState } from './app-state.ts';
 import { HeadBar, stateOf } from './head-bar.tsx';
+import { UndoDialog } from './undo-dialog.tsx';
 
 interface SessionProps {
   readonly app: AppState;
@@ -34,7 +39,10 @@ export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
   const { model, list, panel } = app;
   useChanged(app, model, list);
   const [given, setGiven] = useState<GivenMessage>();
-  const actions = useItemActions(app, model, setGiven);
+  const isLocal = app.setup?.local === true;
+  const actions = useItemActions(app, model, isLocal, setGiven);
+  const commands = useCommands(model, isLocal);
+  const undo = (kind: UndoKind) => void app.askUndo(kind).catch(() => undefined);
   const title = titleOf(app);
   useEffect(() => {
     const elsewhere = list.items.filter(({ id, status }) => status === 'waiting' && id !== model?.id).length;
@@ -63,15 +71,20 @@ export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
         rename={(next) => void app.rename(next).catch(() => undefined)}
         copyAll={() => model && void copyText(transcriptOf(title, model.view.items))}
         remove={remove}
+        undo={isLocal ? undo : undefined}
       />
       {model !== undefined && <PhoneTabs app={app} />}
       <div class="talk">
         {model === undefined ? (
-          <EmptyState setup={app.setup} folder={list.folder} choose={(text) => setGiven({ text })} />
+          <EmptyState app={app} choose={(text) => setGiven({ text })} />
         ) : (
           <SessionConversation app={app} model={model} actions={actions} />
         )}
-        <Dock app={app} model={model} start={start} given={given} endEdit={() => setGiven(undefined)} />
+        <Dock
+          {...{ app, model, start, given, commands }}
+          redo={() => undo('redo')}
+          endEdit={() => setGiven(undefined)}
+        />
       </div>
       {panel !== undefined && model !== undefined && (
         <Panel
@@ -83,8 +96,11 @@ export function SessionView({ app, start, openSidebar }: SessionProps): VNode {
             app.go({ sessionId: model.id, seq });
           }}
           fork={actions.fork}
+          commands={isLocal ? commands : undefined}
+          stopCommand={(id) => app.attempt(() => api.stopCommand(model.id, id))}
         />
       )}
+      {app.undo !== undefined && <UndoDialog app={app} wanted={app.undo} />}
     </main>
   );
 }
@@ -101,6 +117,7 @@ function titleOf({ model, list, place }: AppState): string {
 function useItemActions(
   app: AppState,
   model: SessionModel | undefined,
+  isLocal: boolean,
   edit: (message: GivenMessage) => void,
 ): ItemActions {
   return useMemo(
@@ -117,8 +134,9 @@ function useItemActions(
       link: (seq) => addressOf({ ...defined({ sessionId: model?.id }), seq }),
       resume: () => model && void app.attempt(() => api.resume(model.id)).catch(() => undefined),
       opened: new Map(),
+      ...(isLocal && { undo: () => void app.askUndo('undo').catch(() => undefined) }),
     }),
-    [app, model],
+    [app, model, isLocal],
   );
 }
 
@@ -173,10 +191,12 @@ interface DockProps {
   readonly start: SessionProps['start'];
   readonly given: GivenMessage | undefined;
   readonly endEdit: () => void;
+  readonly commands: Commands;
+  readonly redo: () => void;
 }
 
 /** The area below the conversation: open questions and the message field. */
-function Dock({ app, model, start, given, endEdit }: DockProps): VNode {
+function Dock({ app, model, start, given, endEdit, commands, redo }: DockProps): VNode {
   const [isStopping, setStopping] = useState(false);
   const [first, ...others] = model?.pending ?? [];
   const isRunning = model?.isRunning ?? false;
@@ -209,17 +229,21 @@ function Dock({ app, model, start, given, endEdit }: DockProps): VNode {
         />
       )}
       {model !== undefined && first === undefined && <TodoPanel model={model} />}
+      {model !== undefined && app.undone.get(model.id) === model.view.state.seq && model.isLoaded && (
+        <p class="strip">
+          <span>Your last message is undone.</span>
+          <button type="button" class="quiet" onClick={redo}>
+            Redo…
+          </button>
+        </p>
+      )}
+      {commands.running > 0 && (
+        <button type="button" class="strip" onClick={() => app.setPanel('commands')}>
+          <span class="running">●</span> {counted(commands.running, 'command')} in the background
+        </button>
+      )}
       <Composer
-        picker={
-          app.setup !== undefined &&
-          app.next !== undefined && (
-            <ModelPicker
-              models={app.setup.models}
-              next={app.next}
-              choose={(change) => void app.choose(change).catch(() => undefined)}
-            />
-          )
-        }
+        picker={<Picker app={app} />}
         name={model?.id ?? 'new'}
         isNew={model === undefined || model.id === app.createdId}
         isRunning={isRunning}
@@ -232,6 +256,20 @@ function Dock({ app, model, start, given, endEdit }: DockProps): VNode {
         {...(given !== undefined && { given })}
       />
     </div>
+  );
+}
+
+/** What the user can choose for the next run. */
+function Picker({ app }: { readonly app: AppState }): VNode {
+  const { setup, next } = app;
+  const choose = (change: RunChoice) => void app.choose(change).catch(() => undefined);
+  return (
+    <>
+      {setup !== undefined && next !== undefined && (
+        <ModelPicker models={setup.models} next={next} choose={choose} />
+      )}
+      {setup?.local === true && <PlanToggle isOn={app.plans} set={(plan) => choose({ plan })} />}
+    </>
   );
 }
 
@@ -274,16 +312,14 @@ const examples: readonly (readonly [string, (folder: string) => string])[] = [
 ];
 
 interface EmptyProps {
-  readonly setup: Setup | undefined;
-  /** The chosen directory. */
-  readonly folder: string | undefined;
+  readonly app: AppState;
   readonly choose: (text: string) => void;
 }
 
 /** The start of a new session. */
-function EmptyState({ setup, folder: chosen, choose }: EmptyProps): VNode {
-  const folder = chosen?.split('/').at(-1) ?? setup?.folder;
-  const { permission } = setup ?? {};
+function EmptyState({ app: { setup, list, plans }, choose }: EmptyProps): VNode {
+  const folder = list.folder?.split('/').at(-1) ?? setup?.folder;
+  const permission = plans ? 'changes nothing until you approve a plan' : setup?.permission;
   const place = folder === undefined ? 'this project' : visibleText(folder, 'name');
   return (
     <div class="empty">

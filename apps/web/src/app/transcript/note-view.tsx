@@ -10,6 +10,8 @@ export interface NoteActions {
   readonly resume: () => void;
   /** Sends the last message again. */
   readonly regenerate: () => void;
+  /** Undoes the last message and its changes to files. Absent if the server cannot. */
+  readonly undo?: () => void;
 }
 
 interface NoteProps {
@@ -56,7 +58,7 @@ interface EndProps extends Omit<NoteProps, 'item'> {
   readonly event: StoredEvent<'finished'>;
 }
 
-function EndLine({ event, isLast, actions: { resume, regenerate } }: EndProps): VNode | null {
+function EndLine({ event, isLast, actions: { resume, regenerate, undo } }: EndProps): VNode | null {
   const { status, metrics, error } = event;
   if (status === 'waiting') return null;
   const { mark, word, tone } = endings[status];
@@ -80,6 +82,16 @@ function EndLine({ event, isLast, actions: { resume, regenerate } }: EndProps): 
             onClick={regenerate}
           >
             Regenerate
+          </button>
+        )}
+        {isLast && undo !== undefined && (
+          <button
+            type="button"
+            class="quiet"
+            title="Undo your last message and its changes to files"
+            onClick={undo}
+          >
+            Undo…
           </button>
         )}
       </div>

@@ -1,11 +1,11 @@
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tool, ToolContext } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import { UndoHistory } from '../../src/chat/undo-history.ts';
+import { UndoHistory } from '../../src/session/undo-history.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const context = {} as ToolContext;
+const context = { sessionId: 's' } as ToolContext;
 
 /** Creates a tool that writes a file and then may fail. */
 function writer(folder: string, name = 'write_file'): Tool {
@@ -37,7 +37,7 @@ const run = new Set(['r']);
 test('undoes the edit of a failed call', async () => {
   const { undo, write, read } = book();
   await expect(write('a.txt', 'half', true)).rejects.toThrow('cut off');
-  await undo.restore(await undo.restorations('s', run));
+  await undo.undo(await undo.restorations('s', run), 's', 's', 1);
   expect(read('a.txt')).toBe('one');
 });
 
@@ -52,9 +52,55 @@ test('restores an edited or deleted file and removes a new file', async () => {
     ['a.txt', true],
     ['new.txt', false],
   ]);
-  await undo.restore(restorations);
+  await undo.undo(restorations, 's', 'before', 4);
   expect(read('a.txt')).toBe('one');
   expect(() => read('new.txt')).toThrow('ENOENT');
+});
+
+test('an undo can be taken back once, by another process too, and tells what has changed since', async () => {
+  const { folder, kept, undo, write, read } = book();
+  await write('a.txt', 'two');
+  await write('new.txt', 'new');
+  undo.copy('s', 'before');
+  await undo.undo(await undo.restorations('s', run), 's', 'before', 4);
+  const later = new UndoHistory(folder, kept);
+  expect(later.undone('s')).toBeUndefined();
+  const undone = later.undone('before');
+  if (undone === undefined) throw new Error('There is no undo.');
+  expect(undone).toMatchObject({ from: 's', seq: 4 });
+  writeFileSync(join(folder, 'new.txt'), 'theirs');
+  const files = await later.restorations('before', new Set([undone.runId]));
+  expect(files.map(({ path, isChanged }) => [path, isChanged])).toEqual([
+    ['a.txt', false],
+    ['new.txt', true],
+  ]);
+  await later.redo('before', undone, files);
+  expect([read('a.txt'), read('new.txt')]).toEqual(['two', 'new']);
+  expect([later.undone('before'), undo.undone('before')]).toEqual([undefined, undefined]);
+  // The run can be undone again.
+  expect(await undo.restorations('s', run)).toHaveLength(2);
+});
+
+test('sessions that work at the same time keep their edits apart, and a deleted one leaves none', async () => {
+  const { kept, undo, write, folder } = book();
+  undo.begin('t', 'other');
+  await write('a.txt', 'two');
+  const [tool] = undo.watchTools([writer(folder)]);
+  await tool?.execute({ path: 'b.txt', text: 'b' }, { ...context, sessionId: 't' });
+  const pathsOf = async (id: string, runId: string) =>
+    (await undo.restorations(id, new Set([runId]))).map(({ path }) => path);
+  expect([await pathsOf('s', 'r'), await pathsOf('t', 'other')]).toEqual([['a.txt'], ['b.txt']]);
+  undo.forget('s');
+  expect([await pathsOf('s', 'r'), await pathsOf('t', 'other')]).toEqual([[], ['b.txt']]);
+  expect(readdirSync(kept)).toEqual(['t.jsonl']);
+});
+
+test('a line that was cut off hides no other line', async () => {
+  const { kept, undo, write } = book();
+  await write('a.txt', 'two');
+  appendFileSync(join(kept, 's.jsonl'), '{"runId":"r","pa');
+  await write('b.txt', 'b');
+  expect((await undo.restorations('s', run)).map(({ path }) => path)).toEqual(['a.txt', 'b.txt']);
 });
 
 test('undoes edits from another process, and for a copy of the session', async () => {
