@@ -38,6 +38,7 @@ import { streamCases } from './responses/streams.ts';
 import { usageCases } from './responses/usage.ts';
 import { wholeCases } from './responses/wholes.ts';
 import { advised } from './setup/advice.ts';
+import { isBinary } from './setup/frame-text.ts';
 import type { CaseDefinition, ContractSubject } from './setup/subject.ts';
 
 /** Options of {@link agentContract}. */
@@ -98,11 +99,12 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
 }
 
 function bound(definition: CaseDefinition, subject: ContractSubject): ContractCase {
-  const { group, name, needs, sockets, run } = definition;
+  const { group, name, needs, sockets, lines, run } = definition;
   const { network, testing } = subject;
   const reason =
     needs.map((need) => testing.lacks[need]).find((lack) => lack !== undefined) ??
     (sockets && network?.noSockets) ??
+    (lines && isBinary(testing) ? 'the frames are binary, so nothing surrounds their text' : undefined) ??
     network?.impossible?.[`${group}: ${name}`];
   return {
     group,

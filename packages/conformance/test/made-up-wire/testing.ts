@@ -19,6 +19,7 @@ function found([kind, first = '', second = '', third]: readonly string[]): Found
 export const lanternTesting: ProviderTesting = mockWire<Body>({
   provider: 'lantern',
   framing: 'ndjson',
+  request: { path: '/v0/converse', key: { header: 'x-lantern-pass' } },
   lacks: {
     'native-output': 'The service has no output schemas.',
     'whole-content': 'The host says each word once.',

@@ -1,5 +1,6 @@
 import type { StopReason } from '../../interfaces/agent.ts';
 import type { Usage } from '../../values/usage.ts';
+import type { RequestRules } from './request-rules.ts';
 
 /** A block of a scripted response. */
 export type ScriptBlock =
@@ -40,6 +41,9 @@ export interface WireError {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+/** A payload as it is sent: text, or the bytes of a binary frame. */
+export type Frame = string | Uint8Array;
 
 /** A part of a parsed request, in a provider-independent form. */
 export type ReadPart =
@@ -107,6 +111,8 @@ export interface ProviderTesting {
     readonly requestId?: string;
     readonly rateLimits?: Readonly<Record<string, string>>;
   };
+  /** What the service requires of a request besides its body. */
+  readonly request: RequestRules;
   /** Features that this wire does not support, each with the reason in one sentence. */
   readonly lacks: Partial<Readonly<Record<UnsupportedFeature, string>>>;
   /** Returns the payloads that start a response. */
@@ -124,8 +130,8 @@ export interface ProviderTesting {
   once?(payload: unknown): boolean;
   /** Returns the payloads of a whole response with the numbers of the service, if it numbers them. */
   number?(payloads: readonly unknown[]): readonly unknown[];
-  /** Returns a framed payload. A string payload is not JSON-encoded. */
-  frame(payload: unknown): string;
+  /** Returns a framed payload, always as text or always as bytes. A string payload is not JSON-encoded. */
+  frame(payload: unknown): Frame;
   /** Returns a failure as an HTTP response; `secret` is the key of the request, which `auth` repeats. */
   error(fault: ScriptFault, secret: string): WireError;
   /** Returns a failure as payloads inside a stream that started normally. */

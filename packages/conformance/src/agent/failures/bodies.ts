@@ -5,6 +5,7 @@ import {
   expectEqual,
   expectOneOf,
   framesOf,
+  joinFrames,
   replies,
   scriptResponse,
 } from '@cobbler/agent/testing';
@@ -163,10 +164,10 @@ export const bodyCases: readonly CaseDefinition[] = [
     expectOneOf(errorOf(outcome).kind, ['agent', 'network'], 'the kind of the error');
   }),
   onWire('a response without a content type is parsed normally', (subject) => {
-    const body = framesOf(replies(answer), subject.testing).join('');
+    const body = joinFrames(framesOf(replies(answer), subject.testing));
     return onSocket(
       subject,
-      [{ bytes: [`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`] }],
+      [{ bytes: [joinFrames([`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`, body])] }],
       async ({ ask }) => expectEqual(responseOf(await ask()).content, 'Words of an answer.', 'the text'),
     );
   }),

@@ -81,7 +81,7 @@ export async function withSetup(
   link: Partial<AgentLink> = {},
   limitMs: number = watchdogMs,
 ): Promise<void> {
-  const server = wireServer(subject.testing, script, { secret: contractKey });
+  const server = wireServer(subject.testing, script, { secret: contractKey, basePath: '' });
   const { network = loopback } = subject;
   const service = await network.serve(server.handler);
   const runtime = fakeRuntime();

@@ -50,6 +50,8 @@ export interface CaseDefinition {
   readonly needs: readonly UnsupportedFeature[];
   /** True if the case writes raw bytes to a socket or uses other addresses. */
   readonly sockets?: true;
+  /** True if the case changes what surrounds the text of a frame, such as line breaks. */
+  readonly lines?: true;
   run(subject: ContractSubject): Promise<void>;
 }
 
@@ -63,6 +65,12 @@ export type DefineCase = (
 /** Returns a function that defines the cases of one group. */
 export function group(name: string): DefineCase {
   return (what, run, ...needs) => ({ group: name, name: what, needs, run });
+}
+
+/** Returns a function that defines cases that change what surrounds the text of a frame. */
+export function lineGroup(name: string): DefineCase {
+  const define = group(name);
+  return (...given) => ({ ...define(...given), lines: true });
 }
 
 /** Returns a function that defines cases that write raw bytes to a socket or use other addresses. */

@@ -1,0 +1,109 @@
+import type { ScriptFault } from './provider-testing.ts';
+
+/** A request as it arrived. */
+export interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** What a service requires of a request besides its body. */
+export interface RequestRules {
+  /** The path after the base URL, such as `/v1/messages`. In `/models/{model}/chat`, the model is not in the body. */
+  readonly path: string;
+  /** All query parameters. Default: none. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Required headers, such as the version of the API. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The header with the key, and the text before the key, such as `Bearer `. Undefined if requests contain no key. */
+  readonly key?: { readonly header: string; readonly prefix?: string };
+  /** Returns whether a signature is valid, for a service that clients prove their key to without sending it. */
+  readonly isSigned?: (request: SentRequest, key: string) => boolean;
+  /** Default: `application/json`. */
+  readonly contentType?: string;
+}
+
+/** A request that breaks the rules, as the service reports it. */
+export interface Breach {
+  readonly fault: ScriptFault;
+  readonly status?: number;
+  /** The rejected key. */
+  readonly key?: string;
+  /** True if the key was valid before. */
+  readonly isExpired?: boolean;
+}
+
+/**
+ * Returns how a request breaks the rules; undefined if it does not.
+ *
+ * @param keys the last key is valid, and the ones before it have expired. Without keys, any is valid.
+ */
+export function breachOf(
+  rules: RequestRules,
+  request: SentRequest,
+  { keys, basePath }: { readonly keys: readonly string[]; readonly basePath: string | undefined },
+): Breach | undefined {
+  const { method, url, headers } = request;
+  const { pathname, searchParams } = new URL(url);
+  const invalid = (message: string, status?: number): Breach => ({
+    fault: { kind: 'invalid', message },
+    ...(status !== undefined && { status }),
+  });
+  if (modelIn(rules.path, pathname, basePath) === undefined)
+    return {
+      fault: { kind: 'not_found', message: `The path is ${pathname} instead of ${rules.path}.` },
+      status: 404,
+    };
+  if (method !== 'POST') return invalid(`The method is ${method} instead of POST.`, 405);
+  const unauthorized = unauthorizedIn(rules, request, keys);
+  if (unauthorized !== undefined) return unauthorized;
+  const { contentType = 'application/json', query = {} } = rules;
+  const type = headers.get('content-type');
+  if (type?.split(';')[0]?.trim().toLowerCase() !== contentType)
+    return invalid(`The content type is ${type} instead of ${contentType}.`, 415);
+  for (const [name, value] of Object.entries(rules.headers ?? {})) {
+    const found = headers.get(name);
+    if (found !== value) return invalid(`The header ${name} is ${found} instead of ${value}.`);
+  }
+  for (const name of new Set([...Object.keys(query), ...searchParams.keys()])) {
+    const found = searchParams.get(name);
+    if (found !== (query[name] ?? null))
+      return invalid(`The query parameter ${name} is ${found} instead of ${query[name] ?? null}.`);
+  }
+  return undefined;
+}
+
+/** Returns the model in a path, `''` if it contains none, and undefined if it is another path. */
+export function modelIn(path: string, pathname: string, basePath?: string): string | undefined {
+  const [before = '', after] = path.split('{model}');
+  if (!pathname.endsWith(after ?? '')) return undefined;
+  const rest = pathname.slice(0, pathname.length - (after?.length ?? 0));
+  const start = basePath === undefined ? rest.lastIndexOf(before) : rest.indexOf(basePath + before);
+  const model = rest.slice(start + (basePath?.length ?? 0) + before.length);
+  const isThere = start === 0 || (start > 0 && basePath === undefined);
+  const isNamed = model !== '' && !model.includes('/');
+  return isThere && isNamed === (after !== undefined) ? decodeURIComponent(model) : undefined;
+}
+
+function unauthorizedIn(
+  { key, isSigned }: RequestRules,
+  request: SentRequest,
+  keys: readonly string[],
+): Breach | undefined {
+  const reject = (message: string, sent = '', isExpired = false): Breach => {
+    return { fault: { kind: 'auth', message }, status: 401, key: sent, isExpired };
+  };
+  if (key !== undefined) {
+    const { header, prefix = '' } = key;
+    const value = request.headers.get(header);
+    if (value === null) return reject(`The header ${header} with the key is missing`);
+    if (!value.startsWith(prefix)) return reject(`The header ${header} does not start with "${prefix}"`);
+    const sent = value.slice(prefix.length);
+    const at = keys.lastIndexOf(sent);
+    if (at < keys.length - 1) return reject(`The key in ${header} is not valid`, sent, at !== -1);
+  }
+  if (isSigned === undefined || keys.length === 0) return undefined;
+  const at = keys.findLastIndex((one) => isSigned(request, one));
+  return at < keys.length - 1 ? reject('The signature is not valid', '', at !== -1) : undefined;
+}
