@@ -21,6 +21,7 @@ import type { Seeds } from './laws/laws.ts';
 import { lawCases } from './laws/laws.ts';
 import { lifeCases } from './laws/lives.ts';
 import { lossCases } from './laws/losses.ts';
+import { credentialCases } from './requests/credentials.ts';
 import { echoCases } from './requests/echoes.ts';
 import { historyCases } from './requests/history.ts';
 import { mediaCases } from './requests/media.ts';
@@ -38,7 +39,6 @@ import { streamCases } from './responses/streams.ts';
 import { usageCases } from './responses/usage.ts';
 import { wholeCases } from './responses/wholes.ts';
 import { advised } from './setup/advice.ts';
-import { isBinary } from './setup/frame-text.ts';
 import type { CaseDefinition, ContractSubject } from './setup/subject.ts';
 
 /** Options of {@link agentContract}. */
@@ -65,6 +65,7 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
     ...usageCases,
     ...callCases,
     ...requestCases,
+    ...(subject.rotates === true ? credentialCases : []),
     ...historyCases,
     ...repeatCases,
     ...sealCases,
@@ -99,12 +100,12 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
 }
 
 function bound(definition: CaseDefinition, subject: ContractSubject): ContractCase {
-  const { group, name, needs, sockets, lines, run } = definition;
+  const { group, name, needs, sockets, off, run } = definition;
   const { network, testing } = subject;
   const reason =
     needs.map((need) => testing.lacks[need]).find((lack) => lack !== undefined) ??
     (sockets && network?.noSockets) ??
-    (lines && isBinary(testing) ? 'the frames are binary, so nothing surrounds their text' : undefined) ??
+    off?.(subject) ??
     network?.impossible?.[`${group}: ${name}`];
   return {
     group,

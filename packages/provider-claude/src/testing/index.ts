@@ -34,7 +34,7 @@ export const claudeTesting: ProviderTesting = {
   },
   request: {
     path: '/v1/messages',
-    headers: { 'anthropic-version': '2023-06-01' },
+    headers: { 'anthropic-version': '2026-10-21' },
     key: { header: 'x-api-key' },
   },
   lacks: {

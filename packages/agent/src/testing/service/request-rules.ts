@@ -12,7 +12,7 @@ export interface SentRequest {
 export interface RequestRules {
   /** The path after the base URL, such as `/v1/messages`. In `/models/{model}/chat`, the model is not in the body. */
   readonly path: string;
-  /** All query parameters. Default: none. */
+  /** Required query parameters. */
   readonly query?: Readonly<Record<string, string>>;
   /** Required headers, such as the version of the API. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ export interface Breach {
 export function breachOf(
   rules: RequestRules,
   request: SentRequest,
-  { keys, basePath }: { readonly keys: readonly string[]; readonly basePath: string | undefined },
+  keys: readonly string[],
 ): Breach | undefined {
   const { method, url, headers } = request;
   const { pathname, searchParams } = new URL(url);
@@ -50,7 +50,7 @@ export function breachOf(
     fault: { kind: 'invalid', message },
     ...(status !== undefined && { status }),
   });
-  if (modelIn(rules.path, pathname, basePath) === undefined)
+  if (modelIn(rules.path, pathname) === undefined)
     return {
       fault: { kind: 'not_found', message: `The path is ${pathname} instead of ${rules.path}.` },
       status: 404,
@@ -66,24 +66,21 @@ export function breachOf(
     const found = headers.get(name);
     if (found !== value) return invalid(`The header ${name} is ${found} instead of ${value}.`);
   }
-  for (const name of new Set([...Object.keys(query), ...searchParams.keys()])) {
+  for (const [name, value] of Object.entries(query)) {
     const found = searchParams.get(name);
-    if (found !== (query[name] ?? null))
-      return invalid(`The query parameter ${name} is ${found} instead of ${query[name] ?? null}.`);
+    if (found !== value) return invalid(`The query parameter ${name} is ${found} instead of ${value}.`);
   }
   return undefined;
 }
 
-/** Returns the model in a path, `''` if it contains none, and undefined if it is another path. */
-export function modelIn(path: string, pathname: string, basePath?: string): string | undefined {
+/** Returns the model in the path of a URL, `''` if the path contains none, and undefined for another path. */
+export function modelIn(path: string, pathname: string): string | undefined {
   const [before = '', after] = path.split('{model}');
-  if (!pathname.endsWith(after ?? '')) return undefined;
-  const rest = pathname.slice(0, pathname.length - (after?.length ?? 0));
-  const start = basePath === undefined ? rest.lastIndexOf(before) : rest.indexOf(basePath + before);
-  const model = rest.slice(start + (basePath?.length ?? 0) + before.length);
-  const isThere = start === 0 || (start > 0 && basePath === undefined);
-  const isNamed = model !== '' && !model.includes('/');
-  return isThere && isNamed === (after !== undefined) ? decodeURIComponent(model) : undefined;
+  if (after === undefined) return pathname.endsWith(path) ? '' : undefined;
+  if (!pathname.endsWith(after)) return undefined;
+  const start = pathname.lastIndexOf(before);
+  const model = pathname.slice(start + before.length, pathname.length - after.length);
+  return start === -1 || model === '' || model.includes('/') ? undefined : decodeURIComponent(model);
 }
 
 function unauthorizedIn(

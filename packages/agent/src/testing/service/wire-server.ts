@@ -46,8 +46,6 @@ export interface WireServerOptions {
    * and the ones before it have expired. Default: any key.
    */
   readonly secret?: string | readonly string[];
-  /** The path of the base URL. Default: any. */
-  readonly basePath?: string;
 }
 
 /**
@@ -57,7 +55,7 @@ export interface WireServerOptions {
 export function wireServer(
   testing: ProviderTesting,
   script: WireScript,
-  { secret = [], basePath }: WireServerOptions = {},
+  { secret = [] }: WireServerOptions = {},
 ): WireServer {
   const exchanges: Exchange[] = [];
   const waiting = new Map<number, PromiseWithResolvers<Exchange>>();
@@ -74,7 +72,7 @@ export function wireServer(
     const { url, method, headers } = request;
     const sent = { url, method, headers, body: text };
     const keys = typeof secret === 'string' ? [secret] : secret;
-    const { read, refusal, complaint } = examine(testing, sent, { keys, basePath });
+    const { read, refusal, complaint } = examine(testing, sent, keys);
     const exchange: Exchange = {
       ...{ url, method, headers, text },
       ...defined({ request: read, complaint }),
@@ -112,12 +110,8 @@ interface ExaminedRequest {
   readonly complaint?: string;
 }
 
-function examine(
-  testing: ProviderTesting,
-  sent: SentRequest,
-  accepted: Parameters<typeof breachOf>[2],
-): ExaminedRequest {
-  const breach = breachOf(testing.request, sent, accepted);
+function examine(testing: ProviderTesting, sent: SentRequest, keys: readonly string[]): ExaminedRequest {
+  const breach = breachOf(testing.request, sent, keys);
   if (breach !== undefined) {
     const { fault, status, key = '', isExpired } = breach;
     const error = testing.error(fault, key);

@@ -13,7 +13,7 @@ import { expectResponse } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { onSocket } from '../setup/raw-responses.ts';
 import { continueConversation, user } from '../setup/request-parts.ts';
-import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, repliesTo, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -59,8 +59,8 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
 function oddly(status: number, kind: string, types: readonly string[]): CaseDefinition {
   return the(`status ${status} is ${kind} with any body [P12]`, async (subject) => {
     const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
-    const script = combinations.map(
-      ([type, , body]): MockReply => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
+    const script = combinations.flatMap(([type, , body]) =>
+      repliesTo(subject, { type: 'raw', status, headers: { 'content-type': type }, body }),
     );
     await withSetup(
       subject,
@@ -113,7 +113,8 @@ export const bodyCases: readonly CaseDefinition[] = [
         body: '{"error": {"message": "Half',
         ending: 'reset',
       };
-      const { outcome } = await askOnce(subject, [broken], {}, { retry: { retries: 0 } });
+      const script = repliesTo(subject, broken);
+      const { outcome } = await askOnce(subject, script, {}, { retry: { retries: 0 } });
       expectEqual(errorOf(outcome).status, status, 'the status');
       expect(errorOf(outcome).kind !== 'network', 'a retryable error');
     }

@@ -12,7 +12,7 @@ import {
 } from '@cobbler/agent/testing';
 import { expectResponse } from '../setup/compare.ts';
 import { isBinary } from '../setup/frame-text.ts';
-import { askOnce, contractKey, errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
+import { askOnce, contractKey, errorOf, promptly, repliesTo, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -77,7 +77,7 @@ export const hostileCases: readonly CaseDefinition[] = [
       headers: { 'content-type': 'application/json' },
       body: '{"error": {"mess',
     };
-    const { outcome } = await askOnce(subject, [reply]);
+    const { outcome } = await askOnce(subject, repliesTo(subject, reply));
     expectEqual([errorOf(outcome).kind, errorOf(outcome).status], ['auth', 403], 'kind and status');
   }),
   the('an error with JSON in an unknown format keeps its kind', async (subject) => {
@@ -170,6 +170,6 @@ export const hostileCases: readonly CaseDefinition[] = [
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
     responseOf(outcome);
     const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));
-    expectEqual(holders.length, 1, 'the number of headers with the key');
+    expectEqual(holders.length, subject.testing.request.key ? 1 : 0, 'the number of headers with the key');
   }),
 ];
