@@ -46,6 +46,23 @@ function only(cases: readonly ContractCase[], group: string): ContractCase[] {
   return cases.filter((member) => member.group === group);
 }
 
+describe('a request that the service would reject', () => {
+  it.each([
+    ['/asks', 'authorization', /The path is \/asks instead of \/ask\./],
+    ['/ask', 'x-api-key', /The header authorization with the key is missing/],
+  ])('to %s with its key in %s is named in the failure', async (path, header, complaint) => {
+    const create: ContractSubject['create'] = ({ baseURL, apiKey, ...options }) => {
+      const endpoint = { url: `${baseURL}${path}`, headers: { [header]: `Bearer ${apiKey}` } };
+      const wire = { ...scriptWire({ baseURL, apiKey }), endpoint };
+      return createAgent(wire, { model: 'm', capabilities: scriptCapabilities, ...options });
+    };
+    const { failures } = await runContract(
+      only(agentContract({ ...subject(), create }), 'answers').slice(0, 1),
+    );
+    expect(failures[0]?.message).toMatch(complaint);
+  });
+});
+
 describe('a contract without a test runner', () => {
   const fine: ContractCase = { group: 'one', name: 'holds', run: async () => {} };
   const bad: ContractCase = {

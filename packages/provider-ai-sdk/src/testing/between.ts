@@ -21,7 +21,10 @@ const dropsRest = 'the SDK silently drops data for a closed call';
 /** `@ai-sdk/anthropic`, the Messages API. */
 export const betweenAnthropic: Between = {
   provider: 'ai-sdk.anthropic.messages',
-  request: { path: '/messages', headers: { 'anthropic-version': '2023-06-01' } },
+  request: {
+    headers: { 'anthropic-version': '2023-06-01' },
+    key: { header: 'x-api-key' },
+  },
   lacks: { interleaving: 'the SDK writes the calls of a turn after all of its text, whatever their order' },
   impossible: {
     [arguments16MiB]: gathers,

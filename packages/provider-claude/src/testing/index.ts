@@ -35,7 +35,7 @@ export const claudeTesting: ProviderTesting = {
   request: {
     path: '/v1/messages',
     headers: { 'anthropic-version': '2026-10-21' },
-    key: { header: 'x-api-key' },
+    key: { header: 'authorization', prefix: 'Bearer ' },
   },
   lacks: {
     sampling: 'The API has not accepted a temperature since version 2026-10-21.',

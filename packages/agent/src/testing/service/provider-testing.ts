@@ -94,6 +94,10 @@ export type UnsupportedFeature =
    * chunk in the middle of a block cannot be noticed.
    */
   | 'whole-content'
+  /** An error that says that the conversation exceeds the context window. */
+  | 'too-long'
+  /** An error that says that the model is unknown. */
+  | 'not-found'
   /** Text with invalid characters: a checksum over the bytes rejects the frame that contains them. */
   | 'checked-text';
 

@@ -37,7 +37,7 @@ export interface Breach {
 /**
  * Returns how a request breaks the rules; undefined if it does not.
  *
- * @param keys the last key is valid, and the ones before it have expired. Without keys, any is valid.
+ * @param keys the last key is valid, and the ones before it have expired. Without keys, none is required.
  */
 export function breachOf(
   rules: RequestRules,
@@ -88,6 +88,7 @@ function unauthorizedIn(
   request: SentRequest,
   keys: readonly string[],
 ): Breach | undefined {
+  if (keys.length === 0) return undefined;
   const reject = (message: string, sent = '', isExpired = false): Breach => {
     return { fault: { kind: 'auth', message }, status: 401, key: sent, isExpired };
   };
@@ -100,7 +101,7 @@ function unauthorizedIn(
     const at = keys.lastIndexOf(sent);
     if (at < keys.length - 1) return reject(`The key in ${header} is not valid`, sent, at !== -1);
   }
-  if (isSigned === undefined || keys.length === 0) return undefined;
+  if (isSigned === undefined) return undefined;
   const at = keys.findLastIndex((one) => isSigned(request, one));
   return at < keys.length - 1 ? reject('The signature is not valid', '', at !== -1) : undefined;
 }

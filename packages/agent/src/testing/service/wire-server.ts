@@ -43,7 +43,7 @@ export interface WireServer {
 export interface WireServerOptions {
   /**
    * The key that clients use; a service that rejects it may repeat it. Of a list, which may grow, the last key is valid
-   * and the ones before it have expired. Default: any key.
+   * and the ones before it have expired. Default: keys are not checked.
    */
   readonly secret?: string | readonly string[];
 }
