@@ -70,7 +70,6 @@ export {
   stepFrames,
 } from './service/player.ts';
 export type * from './service/provider-testing.ts';
-export type { RequestRules, SentRequest } from './service/request-rules.ts';
 export {
   blockSteps,
   callBlock,

@@ -1,28 +1,4 @@
-import type { ScriptFault } from './provider-testing.ts';
-
-/** A request as it arrived. */
-export interface SentRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Headers;
-  readonly body: string;
-}
-
-/** What a service requires of a request besides its body. */
-export interface RequestRules {
-  /** The path after the base URL, such as `/v1/messages`. In `/models/{model}/chat`, the model is not in the body. */
-  readonly path: string;
-  /** Required query parameters. */
-  readonly query?: Readonly<Record<string, string>>;
-  /** Required headers, such as the version of the API. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The header with the key, and the text before the key, such as `Bearer `. Undefined if requests contain no key. */
-  readonly key?: { readonly header: string; readonly prefix?: string };
-  /** Returns whether a signature is valid, for a service that clients prove their key to without sending it. */
-  readonly isSigned?: (request: SentRequest, key: string) => boolean;
-  /** Default: `application/json`. */
-  readonly contentType?: string;
-}
+import type { RequestRules, ScriptFault, SentRequest } from './provider-testing.ts';
 
 /** A request that breaks the rules, as the service reports it. */
 export interface Breach {

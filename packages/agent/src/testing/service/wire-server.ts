@@ -1,8 +1,7 @@
 import { defined } from '../../values/defined.ts';
 import type { MockReply } from './play.ts';
 import { errorResponse, serveReply } from './player.ts';
-import type { ProviderTesting, ReadRequest, WireError } from './provider-testing.ts';
-import type { SentRequest } from './request-rules.ts';
+import type { ProviderTesting, ReadRequest, SentRequest, WireError } from './provider-testing.ts';
 import { breachOf, modelIn } from './request-rules.ts';
 
 /** Handles HTTP requests; msw, a loopback port and an in-memory transport can all call it. */
