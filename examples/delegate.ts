@@ -22,6 +22,7 @@ const says = (...blocks: Parameters<typeof scriptResponse>[0]) => replies(script
 const job = { action: 'create', backend: 'claude-code', prompt: 'say There is no file here.' };
 const testing: ProviderTesting = {
   ...claudeTesting,
+  request: { path: '/v1/messages' },
   refuse: () => undefined,
   read(body) {
     const { messages, ...rest } = body as { messages: { role: string }[] };

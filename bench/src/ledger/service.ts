@@ -1,6 +1,6 @@
 import type { RawResponse, Transport } from '@cobbler/agent/provider';
-import type { ProviderTesting, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
-import { framesOf, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
+import type { Frame, ProviderTesting, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
+import { framesOf, joinFrames, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import type { Bill } from './bill.ts';
 import { addBills, noBill, tokensOf } from './bill.ts';
 import type { PromptCache } from './caches.ts';
@@ -44,7 +44,6 @@ export interface ServiceParts {
 export class LedgerService {
   readonly entries: Entry[] = [];
   readonly #parts: ServiceParts;
-  readonly #encoder = new TextEncoder();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -107,7 +106,7 @@ export class LedgerService {
   #response(
     status: number,
     headers: Readonly<Record<string, string>>,
-    chunks: readonly string[],
+    chunks: readonly Frame[],
     ending: 'end' | 'reset' | (() => void),
   ): RawResponse {
     let hangUp: () => void = () => undefined;
@@ -119,7 +118,7 @@ export class LedgerService {
       header: (name) => headers[name],
       headerNames: Object.keys(headers),
       read: async (onChunk) => {
-        for (const chunk of chunks) onChunk(this.#encoder.encode(chunk));
+        for (const chunk of chunks) onChunk(joinFrames([chunk]));
         if (typeof ending === 'function') {
           for (let round = 0; round < readingRounds; round += 1) await nextRound();
           ending();

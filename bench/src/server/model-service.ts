@@ -47,7 +47,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return;
   }
   response.writeHead(200, { 'content-type': claudeTesting.contentType });
-  response.end(framesOf(play, claudeTesting).join(''));
+  response.end(Buffer.concat(framesOf(play, claudeTesting)));
 }
 
 let calls = 0;

@@ -16,11 +16,12 @@ import { responsesTesting } from '@cobbler/provider-openai/testing';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * The programs send fields that our providers do not, and the mocks reject unknown fields, so only the turns
- * are checked.
+ * The programs send fields and headers that our providers do not, and the mocks reject unknown fields, so only the
+ * paths and the turns are checked.
  */
 const claude: ProviderTesting = {
   ...claudeTesting,
+  request: { path: '/v1/messages' },
   refuse: () => undefined,
   read: (body) => {
     const request = body as Body & { readonly messages: readonly Body[] };
@@ -29,7 +30,12 @@ const claude: ProviderTesting = {
   },
 };
 
-const responses: ProviderTesting = { ...responsesTesting, refuse: () => undefined, read: readResponses };
+const responses: ProviderTesting = {
+  ...responsesTesting,
+  request: { path: '/v1/responses' },
+  refuse: () => undefined,
+  read: readResponses,
+};
 
 function readResponses(body: unknown): ReadRequest {
   const { model, input } = body as { readonly model: string; readonly input: readonly Body[] };

@@ -19,7 +19,7 @@ import { gateDoors } from '../../../packages/conformance/test/gate-doors.ts';
 import { local } from '../../../packages/conformance/test/local-harness-subject.ts';
 import { memoryStand, sqliteStand } from '../../../packages/conformance/test/runner-environments.ts';
 import { onRunner } from '../../../packages/conformance/test/runner-harness-subject.ts';
-import { lantern, scripted } from '../../../packages/conformance/test/subjects.ts';
+import { helio, lantern, lanternWithPasses, scripted } from '../../../packages/conformance/test/subjects.ts';
 import { delegatedDoors } from '../../../packages/delegate/test/gate-doors.ts';
 import { delegatedSubjects } from '../../../packages/delegate/test/subjects.ts';
 import { restateOnDemand } from '../../../packages/runner-restate/test/on-demand.ts';
@@ -33,7 +33,7 @@ const packages = fileURLToPath(new URL('../../../packages', import.meta.url));
 export async function allSuites(): Promise<readonly Suite[]> {
   return [
     ...(await packageSuites('provider', packages)),
-    ...[scripted, lantern].flatMap((subject) =>
+    ...[scripted, lantern, lanternWithPasses, helio].flatMap((subject) =>
       mockedWays(subject).map(({ name, heldBy, cases }) => ({
         name: `${subject.name} ${name}`,
         contract: 'agent',

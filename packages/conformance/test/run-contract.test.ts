@@ -1,5 +1,5 @@
-import type { ResponseSink } from '@cobbler/agent/provider';
-import { createAgent } from '@cobbler/agent/provider';
+import type { ResponseSink, Wire } from '@cobbler/agent/provider';
+import { cachedCredentials, createAgent } from '@cobbler/agent/provider';
 import type { ContractCase, ProviderTesting, UnsupportedFeature } from '@cobbler/agent/testing';
 import { scriptCapabilities, scriptTesting, scriptWire } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
@@ -45,6 +45,56 @@ function bound(out: ResponseSink): ResponseSink {
 function only(cases: readonly ContractCase[], group: string): ContractCase[] {
   return cases.filter((member) => member.group === group);
 }
+
+describe('a request that the service would reject', () => {
+  it.each([
+    ['/asks', 'authorization', /The path is \/asks instead of \/ask\./],
+    ['/ask', 'x-api-key', /The header authorization with the key is missing/],
+  ])('to %s with its key in %s is named in the failure', async (path, header, complaint) => {
+    const create: ContractSubject['create'] = ({ baseURL, apiKey, ...options }) => {
+      const endpoint = { url: `${baseURL}${path}`, headers: { [header]: `Bearer ${apiKey}` } };
+      const wire = { ...scriptWire({ baseURL, apiKey }), endpoint };
+      return createAgent(wire, { model: 'm', capabilities: scriptCapabilities, ...options });
+    };
+    const { failures } = await runContract(
+      only(agentContract({ ...subject(), create }), 'answers').slice(0, 1),
+    );
+    expect(failures[0]?.message).toMatch(complaint);
+  });
+});
+
+describe('the cases about keys that expire', () => {
+  const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+  type Load = () => Promise<ReturnType<typeof bearer>>;
+
+  it.each<[string, (load: Load) => NonNullable<Wire['authorize']>, string | undefined]>([
+    ['renews its key', (load) => cachedCredentials(load), undefined],
+    [
+      'keeps its key',
+      (load) => {
+        let kept: ReturnType<Load> | undefined;
+        return () => (kept ??= load());
+      },
+      'a key that expires is replaced at once, without a retry',
+    ],
+    ['asks for a key for each request', (load) => load, 'requests at the same time share one new key'],
+  ])('notice whether a wire %s', async (_, authorizeWith, failing) => {
+    const create: ContractSubject['create'] = ({ baseURL, apiKey, currentKey, ...options }) => {
+      const authorize = authorizeWith(async () => bearer(currentKey ? await currentKey() : apiKey));
+      const wire = { ...scriptWire({ baseURL, apiKey }), authorize };
+      return createAgent(wire, { model: 'm', capabilities: scriptCapabilities, ...options });
+    };
+    const cases = agentContract({ ...subject(), create, rotates: true });
+    const { passed, failures } = await runContract(only(cases, 'credentials'));
+    const names = failures.map(({ name }) => name);
+    if (failing === undefined) expect([passed, names]).toEqual([7, []]);
+    else expect(names).toContain(failing);
+  });
+
+  it('are only for wires that ask for their key', () => {
+    expect(only(agentContract(subject()), 'credentials')).toEqual([]);
+  });
+});
 
 describe('a contract without a test runner', () => {
   const fine: ContractCase = { group: 'one', name: 'holds', run: async () => {} };

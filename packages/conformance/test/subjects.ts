@@ -4,6 +4,9 @@ import { scriptCapabilities, scriptModel, scriptTesting, scriptWire } from '@cob
 import { http } from 'msw';
 import type { ContractSubject } from '../src/agent/setup/subject.ts';
 import type { MockedSubject } from '../src/msw/index.ts';
+import { helioTesting } from './made-up-wire/helio/testing.ts';
+import { createHelio } from './made-up-wire/helio/wire.ts';
+import { createLanternWithPasses } from './made-up-wire/passes.ts';
 import { lanternTesting } from './made-up-wire/testing.ts';
 import { createLantern } from './made-up-wire/wire.ts';
 
@@ -33,4 +36,21 @@ export const lantern: MockedSubject = {
   create: createLantern,
   testing: lanternTesting,
   handlers: (baseURL, service) => [http.post(`${baseURL}/v0/converse`, service)],
+};
+
+/** The same service, whose passes expire. */
+export const lanternWithPasses: MockedSubject = {
+  ...lantern,
+  name: 'made up with passes',
+  create: createLanternWithPasses,
+  rotates: true,
+};
+
+/** A service with binary frames, which are checked, and with signed requests. */
+export const helio: MockedSubject = {
+  name: 'made up in binary',
+  create: createHelio,
+  testing: helioTesting,
+  rotates: true,
+  handlers: (baseURL, service) => [http.post(`${baseURL}/mirrors/:model/flash`, service)],
 };

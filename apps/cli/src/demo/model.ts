@@ -65,7 +65,7 @@ async function serveScriptedModel(clock: Clock | undefined): Promise<Loopback> {
 }
 
 /** Streams a response frame by frame while the client is connected. */
-function inTime(frames: readonly string[], clock: Clock): LiveReply {
+function inTime(frames: readonly Uint8Array[], clock: Clock): LiveReply {
   const stream = new LiveStream();
   let stop: () => void = () => undefined;
   const send = (index: number) => {

@@ -14,7 +14,7 @@ export { type FileKind, fileKind, fileText, hasMediaType, isBase64 } from '../va
 export { isObject } from '../values/json.ts';
 export { type FlatMessage, fromFlat, type Role, type Seal, toFlat } from '../values/message.ts';
 export { type CreateAgentOptions, createAgent, platformTransport } from './create-agent.ts';
-export { cachedCredentials, type ExpiringCredentials } from './credentials.ts';
+export { cachedCredentials, type ExpiringCredentials } from './http/credentials.ts';
 export { fetchTransport } from './http/fetch-transport.ts';
 export { retryAfterOf } from './http/retry-after.ts';
 export { defaultTimeouts, type Timeouts } from './http/timeouts.ts';

@@ -36,7 +36,7 @@ export {
   scriptedUsage,
   textResponse,
 } from './scripted-model.ts';
-export { type Chunking, chunksOf } from './service/chunking.ts';
+export { type Chunking, chunksOf, joinFrames } from './service/chunking.ts';
 export { handlerTransport } from './service/handler-transport.ts';
 export {
   errorText,
@@ -61,7 +61,14 @@ export {
   replies,
   type SilentReply,
 } from './service/play.ts';
-export { errorResponse, framesOf, type ReplyContext, serveReply, stepFrames } from './service/player.ts';
+export {
+  errorResponse,
+  framed,
+  framesOf,
+  type ReplyContext,
+  serveReply,
+  stepFrames,
+} from './service/player.ts';
 export type * from './service/provider-testing.ts';
 export {
   blockSteps,

@@ -19,6 +19,7 @@ export const scriptTesting: ProviderTesting = mockWire<Body>({
     requestId: 'request-1',
     rateLimits: { 'x-limit-requests': '40', 'x-limit-tokens': '90000' },
   },
+  request: { path: '/ask', key: { header: 'authorization', prefix: 'Bearer ' } },
   lacks: { 'whole-content': 'The scripted service sends each chunk once and repeats nothing.' },
   begin: ({ model, usage }) => [
     { do: 'model', name: model },

@@ -39,7 +39,7 @@ describe('a wire with its own send method', () => {
       ...plain,
       send(body, { headers, signal }) {
         sent.push(new TextDecoder().decode(body));
-        const url = 'https://service.test/v1/script';
+        const url = 'https://service.test/ask';
         return direct({
           url,
           headers: { ...headers, authorization: `Bearer ${apiKey}` },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cachedCredentials } from '../../src/provider/credentials.ts';
+import { cachedCredentials } from '../../src/provider/http/credentials.ts';
 import type { Credentials, UnauthorizedRequest } from '../../src/provider/wire/wire.ts';
 import { fakeRuntime } from '../../src/testing/fake-runtime.ts';
 import { AgentError } from '../../src/values/errors.ts';

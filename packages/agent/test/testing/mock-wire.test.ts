@@ -7,6 +7,7 @@ const empty: FoundRequest = { model: 'm', system: '', turns: [], tools: [], tool
 const plain: MockWire<FoundRequest> = {
   provider: 'plain',
   framing: 'sse',
+  request: { path: '/ask' },
   lacks: {},
   open: (at, block) => [['open', at, block.type]],
   delta: (at, text, block) => [['piece', at, text, block.type]],

@@ -21,6 +21,7 @@ import type { Seeds } from './laws/laws.ts';
 import { lawCases } from './laws/laws.ts';
 import { lifeCases } from './laws/lives.ts';
 import { lossCases } from './laws/losses.ts';
+import { credentialCases } from './requests/credentials.ts';
 import { echoCases } from './requests/echoes.ts';
 import { historyCases } from './requests/history.ts';
 import { mediaCases } from './requests/media.ts';
@@ -64,6 +65,7 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
     ...usageCases,
     ...callCases,
     ...requestCases,
+    ...(subject.rotates === true ? credentialCases : []),
     ...historyCases,
     ...repeatCases,
     ...sealCases,
@@ -98,11 +100,12 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
 }
 
 function bound(definition: CaseDefinition, subject: ContractSubject): ContractCase {
-  const { group, name, needs, sockets, run } = definition;
+  const { group, name, needs, sockets, off, run } = definition;
   const { network, testing } = subject;
   const reason =
     needs.map((need) => testing.lacks[need]).find((lack) => lack !== undefined) ??
     (sockets && network?.noSockets) ??
+    off?.(subject) ??
     network?.impossible?.[`${group}: ${name}`];
   return {
     group,

@@ -6,6 +6,7 @@ import {
   ContractFailure,
   expect,
   failsWith,
+  framed,
   framesOf,
   LiveStream,
   replies,
@@ -106,7 +107,7 @@ function scenariosOf({ testing }: ContractSubject, random: SeededRandom): DrillS
       staysOpen: true,
       reply: () => ({ type: 'raw', status: 503, headers, body: 'Half of', ending: 'stall' }),
     },
-    { staysOpen: true, reply: () => flood(testing.noise().map(testing.frame).join(''), testing.contentType) },
+    { staysOpen: true, reply: () => flood(framed(testing.noise(), testing), testing.contentType) },
     { staysOpen: true, reply: () => ({ type: 'live', stream: drip(framesOf(replies(spoken), testing)) }) },
     { staysOpen: false, reply: () => answersStatus(500) },
     { staysOpen: false, reply: () => answersStatus(429, { 'retry-after': '30' }) },
@@ -120,15 +121,15 @@ function scenariosOf({ testing }: ContractSubject, random: SeededRandom): DrillS
   return [...stalls, ...others];
 }
 
-function flood(noise: string, contentType: string): MockReply {
-  function* body(): Iterable<string> {
+function flood(noise: Uint8Array, contentType: string): MockReply {
+  function* body(): Iterable<Uint8Array> {
     for (;;) yield noise;
   }
   return { type: 'raw', status: 200, headers: { 'content-type': contentType }, body: body() };
 }
 
 /** A response that sends a frame every other millisecond and never ends. */
-function drip(frames: readonly string[]): LiveStream {
+function drip(frames: readonly Uint8Array[]): LiveStream {
   const stream = new LiveStream();
   let next = 0;
   const say = () => {

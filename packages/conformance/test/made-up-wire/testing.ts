@@ -7,7 +7,7 @@ type Talk = { deeds: [string, string, unknown][]; talk: { who: string; said: str
 
 const words = { text: 'words', reasoning: 'musing', call: 'needs' } as const;
 
-function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
+export function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
   if (kind === 'words') return { type: 'text', text: first };
   if (kind === 'picture') return { type: 'file', mediaType: first, data: second };
   if (kind === 'musing') return { type: 'reasoning', text: first, seal: second };
@@ -19,6 +19,7 @@ function found([kind, first = '', second = '', third]: readonly string[]): Found
 export const lanternTesting: ProviderTesting = mockWire<Body>({
   provider: 'lantern',
   framing: 'ndjson',
+  request: { path: '/v0/converse', key: { header: 'x-lantern-pass' } },
   lacks: {
     'native-output': 'The service has no output schemas.',
     'whole-content': 'The host says each word once.',

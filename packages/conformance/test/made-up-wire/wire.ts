@@ -11,7 +11,7 @@ export function createLantern({ baseURL, apiKey, model = 'wick-3', ...options }:
   return createAgent(lantern(baseURL, apiKey), { ...options, model, capabilities });
 }
 
-const lantern = (baseURL: string, pass: string): Wire => ({
+export const lantern = (baseURL: string, pass: string): Wire => ({
   provider: 'lantern',
   framing: 'ndjson',
   endpoint: { url: `${baseURL}/v0/converse`, headers: { 'x-lantern-pass': pass }, secrets: [pass] },

@@ -1,4 +1,4 @@
-import type { ProviderTesting } from '@cobbler/agent/testing';
+import type { ProviderTesting, RequestRules } from '@cobbler/agent/testing';
 
 /** Differences from the service's own mock when the AI SDK is in between. */
 export interface Between {
@@ -6,6 +6,8 @@ export interface Between {
   readonly provider: string;
   /** Limitations of the SDK besides those of the service, each with the reason. */
   readonly lacks: ProviderTesting['lacks'];
+  /** Differences in the address and headers of requests. */
+  readonly request?: Partial<RequestRules>;
   /** Contract cases, by group and name, that cannot pass through the SDK's interface, each with the reason. */
   readonly impossible: Readonly<Record<string, string>>;
 }
@@ -19,6 +21,10 @@ const dropsRest = 'the SDK silently drops data for a closed call';
 /** `@ai-sdk/anthropic`, the Messages API. */
 export const betweenAnthropic: Between = {
   provider: 'ai-sdk.anthropic.messages',
+  request: {
+    headers: { 'anthropic-version': '2023-06-01' },
+    key: { header: 'x-api-key' },
+  },
   lacks: { interleaving: 'the SDK writes the calls of a turn after all of its text, whatever their order' },
   impossible: {
     [arguments16MiB]: gathers,

@@ -4,10 +4,14 @@ import { fieldsOf } from '../values/fields.ts';
 import type { Between } from './between.ts';
 
 /** Adapts the mock wire of a service for an agent that uses the service through the AI SDK. */
-export function throughAiSdk(testing: ProviderTesting, { provider, lacks }: Between): ProviderTesting {
+export function throughAiSdk(
+  testing: ProviderTesting,
+  { provider, lacks, request }: Between,
+): ProviderTesting {
   return {
     ...testing,
     provider,
+    request: { ...testing.request, ...request },
     lacks: { ...testing.lacks, ...lacks },
     read: (body) => testing.read(inOurWords(body)),
     refuse: (body) => testing.refuse(inOurWords(body)),

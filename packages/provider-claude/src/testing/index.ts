@@ -32,6 +32,11 @@ export const claudeTesting: ProviderTesting = {
       'anthropic-ratelimit-tokens-remaining': '398000',
     },
   },
+  request: {
+    path: '/v1/messages',
+    headers: { 'anthropic-version': '2026-10-21' },
+    key: { header: 'authorization', prefix: 'Bearer ' },
+  },
   lacks: {
     sampling: 'The API has not accepted a temperature since version 2026-10-21.',
     'whole-content': 'The API sends each delta once, and no block as a whole.',

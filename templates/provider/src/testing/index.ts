@@ -5,6 +5,9 @@ import { mockWire } from '@cobbler/agent/testing';
 export const yourOwnTesting: ProviderTesting = mockWire({
   provider: 'your-own',
   framing: 'sse', // The same as in the wire.
+  // What every request must have besides its body, from the documentation of the service. The mock rejects other
+  // requests. Other fields: headers (such as the version of the API), query, contentType, isSigned.
+  request: { path: '/v1/answer', key: { header: 'authorization', prefix: 'Bearer ' } },
   // Features that the service lacks, each with the reason, such as: sampling: 'It has no temperature.' See the names
   // of `UnsupportedFeature` before the first run. Each entry skips cases; at most six are allowed.
   lacks: {},

@@ -1,3 +1,5 @@
+import { joinBytes } from '../../provider/http/bytes.ts';
+import type { Frame } from './provider-testing.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /**
@@ -8,11 +10,16 @@ export type Chunking = 'payload' | 'whole' | { readonly size: number } | { reado
 
 const encoder = new TextEncoder();
 
+/** Joins texts and bytes. */
+export function joinFrames(frames: readonly Frame[]): Uint8Array {
+  return joinBytes(frames.map((frame) => (typeof frame === 'string' ? encoder.encode(frame) : frame)));
+}
+
 /** Returns the chunks to write for the frames of a body; no chunk is empty. */
-export function chunksOf(frames: readonly string[], chunking: Chunking): Uint8Array[] {
+export function chunksOf(frames: readonly Frame[], chunking: Chunking): Uint8Array[] {
   if (chunking === 'payload')
-    return frames.filter((frame) => frame !== '').map((frame) => encoder.encode(frame));
-  const bytes = encoder.encode(frames.join(''));
+    return frames.filter((frame) => frame.length > 0).map((frame) => joinFrames([frame]));
+  const bytes = joinFrames(frames);
   if (chunking === 'whole') return bytes.length === 0 ? [] : [bytes];
   return cut(bytes, 'size' in chunking ? () => chunking.size : randomSizes(chunking.seed));
 }

@@ -45,7 +45,8 @@ export interface FailedRequest {
  * The service-specific part of a mock service; `Body` is the type of its request bodies. Methods that write a response
  * return lists of payloads, which may be empty; `at` is the index of the block among `answer.blocks`.
  */
-export interface MockWire<Body = unknown> extends Pick<ProviderTesting, 'provider' | 'head' | 'lacks'> {
+export interface MockWire<Body = unknown>
+  extends Pick<ProviderTesting, 'provider' | 'head' | 'request' | 'lacks'> {
   /** The framing of the wire. A custom framing specifies the media type, and how a payload or a string is framed. */
   readonly framing: 'sse' | 'ndjson' | Pick<ProviderTesting, 'contentType' | 'frame'>;
   /** Returns the payloads that start a response. Default: none. */
@@ -100,6 +101,7 @@ export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
     provider: own.provider,
     ...(typeof framing === 'string' ? framings[framing] : framing),
     ...(own.head && { head: own.head }),
+    request: own.request,
     lacks: own.lacks,
     begin: (answer) => own.begin?.(answer) ?? [],
     line: (step, answer) => (step.type === 'end' ? own.end(answer) : payloadsOf(own, step, answer)),

@@ -1,6 +1,7 @@
 import { defined } from '../../values/defined.ts';
 import type { Chunking } from './chunking.ts';
-import type { ScriptAnswer, ScriptFault, Step } from './provider-testing.ts';
+import { joinFrames } from './chunking.ts';
+import type { Frame, ScriptAnswer, ScriptFault, Step } from './provider-testing.ts';
 
 /**
  * The end of a connection after the bytes of a body are written: a normal end, a lost connection, or one that stays
@@ -22,8 +23,8 @@ export interface ResponseReply {
   readonly noise?: boolean;
   /** Changes the payloads before they are framed. */
   readonly edit?: (payloads: readonly unknown[]) => readonly unknown[];
-  /** Changes each frame after it is framed. */
-  readonly rewrite?: (frame: string, index: number) => string;
+  /** Changes each frame after it is framed. The payload of a torn frame is undefined. */
+  readonly rewrite?: (frame: Frame, index: number, payload: unknown) => Frame;
   /** Division of the body into chunks. Default `payload`. */
   readonly chunks?: Chunking;
   /** End of the connection. Default `end`. */
@@ -44,7 +45,7 @@ export interface RawReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Chunks of the body; a lazy iterable may be endless. */
-  readonly body?: string | Iterable<string | Uint8Array>;
+  readonly body?: Frame | Iterable<Frame>;
   readonly ending?: Ending;
 }
 
@@ -98,7 +99,6 @@ export class LiveStream {
   /** Resolves when the reader cancels the body. */
   readonly left: Promise<void>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  readonly #encoder = new TextEncoder();
 
   constructor() {
     const left = Promise.withResolvers<void>();
@@ -114,9 +114,9 @@ export class LiveStream {
     });
   }
 
-  /** Sends text as one chunk. Does nothing after the reader has left. */
-  send(text: string): void {
-    if (text !== '') this.#controller?.enqueue(this.#encoder.encode(text));
+  /** Sends text or bytes as one chunk. Does nothing after the reader has left. */
+  send(data: Frame): void {
+    if (data.length > 0) this.#controller?.enqueue(joinFrames([data]));
   }
 
   /** Ends the body normally. */

@@ -1,6 +1,6 @@
-import { chunksOf } from './chunking.ts';
+import { chunksOf, joinFrames } from './chunking.ts';
 import type { Ending, MockReply, RawReply, ResponseReply } from './play.ts';
-import type { ProviderTesting, Step, WireError } from './provider-testing.ts';
+import type { Frame, ProviderTesting, Step, WireError } from './provider-testing.ts';
 import { responseSteps } from './script.ts';
 
 /** The context of a mock reply. */
@@ -47,20 +47,32 @@ export function errorResponse(error: WireError, headers: Readonly<Record<string,
   return new Response(error.body, { status: error.status, headers: { ...error.headers, ...headers } });
 }
 
-/** Returns the frames of a response in order, before they are split into chunks. */
-export function framesOf(reply: ResponseReply, testing: ProviderTesting): string[] {
+/** Returns the bytes of the frames of a response in order, before they are split into chunks. */
+export function framesOf(reply: ResponseReply, testing: ProviderTesting): Uint8Array[] {
   const original = payloadsOf(reply, testing);
   const edited = reply.edit === undefined ? original : reply.edit(original);
   const payloads = reply.noise === true ? withNoise(edited, testing) : edited;
   const frames = payloads.map((payload) => testing.frame(payload));
   if (reply.torn !== undefined) frames.push(...tornFrame(reply.torn, reply, testing));
-  return reply.rewrite === undefined ? frames : frames.map(reply.rewrite);
+  const { rewrite = (frame) => frame } = reply;
+  return frames.map((frame, index) => joinFrames([rewrite(frame, index, payloads[index])]));
 }
 
-/** Returns the frames of single steps, for a response that a test writes step by step. */
-export function stepFrames(steps: readonly Step[], reply: ResponseReply, testing: ProviderTesting): string {
-  const payloads = steps.flatMap((step) => testing.line(step, reply.answer));
-  return payloads.map((payload) => testing.frame(payload)).join('');
+/** Returns the bytes of single steps, for a response that a test writes step by step. */
+export function stepFrames(
+  steps: readonly Step[],
+  reply: ResponseReply,
+  testing: ProviderTesting,
+): Uint8Array {
+  return framed(
+    steps.flatMap((step) => testing.line(step, reply.answer)),
+    testing,
+  );
+}
+
+/** Returns the bytes of payloads that the service sends one after another. */
+export function framed(payloads: readonly unknown[], testing: Pick<ProviderTesting, 'frame'>): Uint8Array {
+  return joinFrames(payloads.map((payload) => testing.frame(payload)));
 }
 
 function payloadsOf(reply: ResponseReply, testing: ProviderTesting): readonly unknown[] {
@@ -73,7 +85,7 @@ function payloadsOf(reply: ResponseReply, testing: ProviderTesting): readonly un
 }
 
 /** Returns the first half of a frame, which cuts the JSON in the middle. */
-function tornFrame(step: Step, reply: ResponseReply, testing: ProviderTesting): string[] {
+function tornFrame(step: Step, reply: ResponseReply, testing: ProviderTesting): Frame[] {
   const [payload] = testing.line(step, reply.answer);
   if (payload === undefined) return [];
   const frame = testing.frame(payload);
@@ -101,11 +113,10 @@ function mayHaveBody({ status, body }: RawReply): boolean {
 }
 
 function* rawChunks(reply: RawReply): Iterable<Uint8Array> {
-  const encoder = new TextEncoder();
-  const body = typeof reply.body === 'string' ? [reply.body] : (reply.body ?? []);
-  for (const chunk of body) {
+  const { body = [] } = reply;
+  for (const chunk of typeof body === 'string' || body instanceof Uint8Array ? [body] : body) {
     // An empty chunk would end an HTTP body too early.
-    if (chunk.length > 0) yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
+    if (chunk.length > 0) yield joinFrames([chunk]);
   }
 }
 

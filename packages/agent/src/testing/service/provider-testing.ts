@@ -41,6 +41,9 @@ export interface WireError {
   readonly body: string;
 }
 
+/** A payload as it is sent: text, or the bytes of a binary frame. */
+export type Frame = string | Uint8Array;
+
 /** A part of a parsed request, in a provider-independent form. */
 export type ReadPart =
   | { readonly type: 'text'; readonly text: string }
@@ -67,6 +70,30 @@ export interface ReadRequest {
   readonly output?: { readonly name: string; readonly schema: unknown };
 }
 
+/** A request as it arrived. */
+export interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** What a service requires of a request besides its body. */
+export interface RequestRules {
+  /** The path after the base URL, such as `/v1/messages`. In `/models/{model}/chat`, the model is not in the body. */
+  readonly path: string;
+  /** Required query parameters. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Required headers, such as the version of the API. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The header with the key, and the text before the key, such as `Bearer `. Undefined if requests contain no key. */
+  readonly key?: { readonly header: string; readonly prefix?: string };
+  /** Returns whether a signature is valid, for a service that clients prove their key to without sending it. */
+  readonly isSigned?: (request: SentRequest, key: string) => boolean;
+  /** Default: `application/json`. */
+  readonly contentType?: string;
+}
+
 /** Features that a wire may not support. Each one disables the contract cases that need it. */
 export type UnsupportedFeature =
   | 'reasoning'
@@ -90,6 +117,10 @@ export type UnsupportedFeature =
    * chunk in the middle of a block cannot be noticed.
    */
   | 'whole-content'
+  /** An error that says that the conversation exceeds the context window. */
+  | 'too-long'
+  /** An error that says that the model is unknown. */
+  | 'not-found'
   /** Text with invalid characters: a checksum over the bytes rejects the frame that contains them. */
   | 'checked-text';
 
@@ -107,6 +138,8 @@ export interface ProviderTesting {
     readonly requestId?: string;
     readonly rateLimits?: Readonly<Record<string, string>>;
   };
+  /** What the service requires of a request besides its body. */
+  readonly request: RequestRules;
   /** Features that this wire does not support, each with the reason in one sentence. */
   readonly lacks: Partial<Readonly<Record<UnsupportedFeature, string>>>;
   /** Returns the payloads that start a response. */
@@ -124,8 +157,8 @@ export interface ProviderTesting {
   once?(payload: unknown): boolean;
   /** Returns the payloads of a whole response with the numbers of the service, if it numbers them. */
   number?(payloads: readonly unknown[]): readonly unknown[];
-  /** Returns a framed payload. A string payload is not JSON-encoded. */
-  frame(payload: unknown): string;
+  /** Returns a framed payload, always as text or always as bytes. A string payload is not JSON-encoded. */
+  frame(payload: unknown): Frame;
   /** Returns a failure as an HTTP response; `secret` is the key of the request, which `auth` repeats. */
   error(fault: ScriptFault, secret: string): WireError;
   /** Returns a failure as payloads inside a stream that started normally. */

@@ -1,7 +1,8 @@
 import { defined } from '../../values/defined.ts';
 import type { MockReply } from './play.ts';
 import { errorResponse, serveReply } from './player.ts';
-import type { ProviderTesting, ReadRequest, WireError } from './provider-testing.ts';
+import type { ProviderTesting, ReadRequest, SentRequest, WireError } from './provider-testing.ts';
+import { breachOf, modelIn } from './request-rules.ts';
 
 /** Handles HTTP requests; msw, a loopback port and an in-memory transport can all call it. */
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -20,7 +21,10 @@ export interface Exchange {
   readonly text: string;
   /** The parsed body; undefined if it could not be parsed. */
   readonly request?: ReadRequest;
-  /** The reason why the body could not be parsed or was refused: an error of the provider, whatever the reply. */
+  /**
+   * The reason why the request was refused or could not be parsed: an error of the provider, whatever the reply.
+   * Undefined for an expired key.
+   */
   readonly complaint?: string;
   /** Resolves if the client disconnects before the response ends. */
   readonly left: Promise<void>;
@@ -36,8 +40,11 @@ export interface WireServer {
 
 /** Options of {@link wireServer}. */
 export interface WireServerOptions {
-  /** The key that clients use; a service that refuses it may repeat it. Default: none. */
-  readonly secret?: string;
+  /**
+   * The key that clients use; a service that rejects it may repeat it. Of a list, which may grow, the last key is valid
+   * and the ones before it have expired. Default: keys are not checked.
+   */
+  readonly secret?: string | readonly string[];
 }
 
 /**
@@ -47,7 +54,7 @@ export interface WireServerOptions {
 export function wireServer(
   testing: ProviderTesting,
   script: WireScript,
-  options: WireServerOptions = {},
+  { secret = [] }: WireServerOptions = {},
 ): WireServer {
   const exchanges: Exchange[] = [];
   const waiting = new Map<number, PromiseWithResolvers<Exchange>>();
@@ -61,12 +68,12 @@ export function wireServer(
   const handler: Handler = async (request) => {
     reachable.push(request);
     const text = await request.text();
-    const { read, refusal, complaint } = examine(testing, text);
+    const { url, method, headers } = request;
+    const sent = { url, method, headers, body: text };
+    const keys = typeof secret === 'string' ? [secret] : secret;
+    const { read, refusal, complaint } = examine(testing, sent, keys);
     const exchange: Exchange = {
-      url: request.url,
-      method: request.method,
-      headers: request.headers,
-      text,
+      ...{ url, method, headers, text },
       ...defined({ request: read, complaint }),
       left: whenAborted(request.signal),
     };
@@ -74,7 +81,7 @@ export function wireServer(
     waiting.get(exchanges.length - 1)?.resolve(exchange);
     if (refusal !== undefined) return errorResponse(refusal);
     if (read === undefined) return new Response(complaint ?? '', { status: 400 });
-    return serveReply(await next(read), { testing, secret: options.secret ?? '', signal: request.signal });
+    return serveReply(await next(read), { testing, secret: keys.at(-1) ?? '', signal: request.signal });
   };
   return {
     handler,
@@ -102,18 +109,30 @@ interface ExaminedRequest {
   readonly complaint?: string;
 }
 
-function examine(testing: ProviderTesting, text: string): ExaminedRequest {
+function examine(testing: ProviderTesting, sent: SentRequest, keys: readonly string[]): ExaminedRequest {
+  const breach = breachOf(testing.request, sent, keys);
+  if (breach !== undefined) {
+    const { fault, status, key = '', isExpired } = breach;
+    const error = testing.error(fault, key);
+    const refusal = { ...error, status: status ?? error.status };
+    return { refusal, ...(isExpired !== true && { complaint: refusedWith(refusal) }) };
+  }
   try {
-    const body: unknown = JSON.parse(text);
+    const body: unknown = JSON.parse(sent.body);
     const refusal = testing.refuse(body);
-    if (refusal !== undefined)
-      return { refusal, complaint: `refused with ${refusal.status}: ${refusal.body}` };
-    return { read: testing.read(body) };
+    if (refusal !== undefined) return { refusal, complaint: refusedWith(refusal) };
+    const read = testing.read(body);
+    const model = modelIn(testing.request.path, new URL(sent.url).pathname);
+    return { read: model ? { ...read, model } : read };
   } catch (error) {
     return {
       complaint: `the body cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
+}
+
+function refusedWith({ status, body }: WireError): string {
+  return `refused with ${status}: ${body}`;
 }
 
 function whenAborted(signal: AbortSignal): Promise<void> {

@@ -1,12 +1,14 @@
 import type { AgentEvent } from '@cobbler/agent';
 import { AgentError, userMessage } from '@cobbler/agent';
-import type { MockReply } from '@cobbler/agent/testing';
+import type { Frame, MockReply } from '@cobbler/agent/testing';
 import {
   answersStatus,
   callBlock,
   expect,
   expectEqual,
+  framed,
   framesOf,
+  joinFrames,
   LiveStream,
   replies,
   scriptResponse,
@@ -201,11 +203,11 @@ export const cancelPointCases: readonly CaseDefinition[] = [
   }),
   the('a run can be cancelled during an endless stream [P3]', async (subject) => {
     const { testing } = subject;
-    const flood = testing.noise().map(testing.frame).join('').repeat(5);
-    function* body(): Iterable<string> {
+    const flood = joinFrames(Array<Frame>(5).fill(framed(testing.noise(), testing)));
+    function* body(): Iterable<Frame> {
       // Starts a normal response first: a client may reject one whose first event is unknown, and then repeat
       // the request.
-      yield testing.begin(spoken).map(testing.frame).join('');
+      yield framed(testing.begin(spoken), testing);
       for (;;) yield flood;
     }
     const headers = { 'content-type': testing.contentType };
@@ -274,7 +276,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       const controller = new AbortController();
       const asked = setup.ask({}, { signal: controller.signal });
       await setup.server.arrival(1);
-      stream.send(framesOf(fine, subject.testing).slice(0, 1).join(''));
+      stream.send(joinFrames(framesOf(fine, subject.testing).slice(0, 1)));
       await setup.untilSettled();
       controller.abort();
       const next = setup.ask();

@@ -5,6 +5,7 @@ import {
   expect,
   expectEqual,
   failsWith,
+  framed,
   LiveStream,
   replies,
   responseSteps,
@@ -137,7 +138,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       const asked = setup.ask({}, { signal: controller.signal, emit });
       await setup.server.arrival(0);
       const [open, first, ...rest] = responseSteps(answer);
-      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      stream.send(framed(testing.begin(answer), testing));
       stream.send(
         stepFrames(
           [open, first].filter((step) => step !== undefined),
@@ -180,7 +181,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await setup.server.arrival(0);
       const second = setup.ask();
       await setup.server.arrival(1);
-      for (const stream of streams) stream.send(testing.begin(answer).map(testing.frame).join(''));
+      for (const stream of streams) stream.send(framed(testing.begin(answer), testing));
       controller.abort();
       expectEqual(
         errorOf(await promptly(first, backMs, 'the cancelled run')).kind,

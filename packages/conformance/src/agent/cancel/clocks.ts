@@ -5,6 +5,7 @@ import {
   expectEqual,
   failsWith,
   framesOf,
+  joinFrames,
   LiveStream,
   replies,
   responseSteps,
@@ -83,7 +84,7 @@ export const clockCases: readonly CaseDefinition[] = [
         const asked = setup.ask({}, { agent: setup.agent({ runtime, ...hurried }) });
         const exchange = await setup.server.arrival(0);
         stream.send(
-          framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''),
+          joinFrames(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing)),
         );
         await setup.untilSettled();
         sleep(3 * day);
@@ -160,7 +161,9 @@ export const clockCases: readonly CaseDefinition[] = [
     await withSetup(subject, [{ type: 'live', stream }], async (setup) => {
       const asked = setup.ask();
       await setup.server.arrival(0);
-      stream.send(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
+      stream.send(
+        joinFrames(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing)),
+      );
       await setup.untilSettled();
       await setup.runtime.advance(3 * day);
       stream.send(stepFrames(responseSteps(spoken).slice(2), replies(spoken), subject.testing));

@@ -1,9 +1,11 @@
 import type { Timeouts } from '@cobbler/agent/provider';
-import type { MockReply, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import type { Frame, MockReply, ScriptAnswer, Step } from '@cobbler/agent/testing';
 import {
   expect,
   expectEqual,
+  framed,
   framesOf,
+  joinFrames,
   LiveStream,
   replies,
   scriptResponse,
@@ -15,8 +17,8 @@ import { onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { errorOf, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
 import type { SocketResponse } from '../setup/socket-server.ts';
-import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group, socketGroup } from '../setup/subject.ts';
+import type { AgentLink, CaseDefinition, ContractSubject, DefineCase } from '../setup/subject.ts';
+import { group, lineGroup, socketGroup } from '../setup/subject.ts';
 
 const the = group('waits');
 const onWire = socketGroup('waits');
@@ -58,16 +60,17 @@ interface Dripping {
   readonly answer: ScriptAnswer;
   readonly steps: readonly Step[];
   /** The data that is sent repeatedly. */
-  drip(subject: ContractSubject, count: number): string;
+  drip(subject: ContractSubject, count: number): Frame;
   /** The timeout that ends the request. */
   readonly limit: number;
   readonly stepMs: number;
+  readonly define?: DefineCase;
 }
 
 /** A case whose data keeps the connection alive but makes no progress. */
 function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
-  const { what, answer, steps, limit, stepMs } = dripping;
-  return the(
+  const { what, answer, steps, limit, stepMs, define = the } = dripping;
+  return define(
     `${what} [P2]`,
     async (subject) => {
       const stream = new LiveStream();
@@ -77,7 +80,7 @@ function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
         async (setup) => {
           const asked = setup.ask();
           const exchange = await setup.server.arrival(0);
-          stream.send(framesOf(replies(answer, { steps }), subject.testing).join(''));
+          stream.send(joinFrames(framesOf(replies(answer, { steps }), subject.testing)));
           await setup.untilSettled();
           let count = 0;
           const lived = await livedUnder(setup, asked, stepMs, () =>
@@ -98,8 +101,8 @@ function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
   );
 }
 
-function pings({ testing }: ContractSubject): string {
-  return testing.noise().map(testing.frame).join('');
+function pings({ testing }: ContractSubject): Frame {
+  return framed(testing.noise(), testing);
 }
 
 /** A case whose response stalls. The request must end between these two times, in milliseconds. */
@@ -161,13 +164,19 @@ export const timeoutCases: readonly CaseDefinition[] = [
     drip: ({ testing }) => (testing.contentType.startsWith('text/event-stream') ? ': still here\n\n' : '\n'),
     limit: limits.progressMs,
     stepMs: 2000,
+    define: lineGroup('waits'),
   }),
   ends({
     what: 'an endless frame that arrives byte by byte prevents the stall timeout but not the progress timeout',
     answer: spoken,
     steps: until(spoken, 0, 'delta'),
     drip: ({ testing }, count) =>
-      stepFrames([{ type: 'delta', at: 0, text: 'x'.repeat(500) }], replies(spoken), testing)[count] ?? 'x',
+      count < 500
+        ? stepFrames([{ type: 'delta', at: 0, text: 'x'.repeat(500) }], replies(spoken), testing).slice(
+            count,
+            count + 1,
+          )
+        : 'x',
     limit: limits.progressMs,
     stepMs: 2000,
   }),
@@ -281,10 +290,9 @@ export const timeoutCases: readonly CaseDefinition[] = [
     await withSetup(subject, [{ type: 'live', stream }], async (setup) => {
       const asked = setup.ask();
       const exchange = await setup.server.arrival(0);
-      const frames = framesOf(fine, subject.testing);
-      stream.send(frames.join(''));
+      stream.send(joinFrames(framesOf(fine, subject.testing)));
       await setup.untilSettled();
-      const noise = subject.testing.noise().map(subject.testing.frame).join('');
+      const noise = framed(subject.testing.noise(), subject.testing);
       const lived = await livedUnder(setup, asked, 400, () => stream.send(noise));
       expectEqual(responseOf(await asked).content, 'Fine.', 'the text');
       expect(lived <= 2000, `a response within two seconds after its end, found ${lived} ms`);

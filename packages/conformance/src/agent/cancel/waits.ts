@@ -7,6 +7,7 @@ import {
   expect,
   expectEqual,
   expectOneOf,
+  framed,
   LiveStream,
   replies,
   responseSteps,
@@ -88,14 +89,14 @@ async function onLive(
       const asked = setup.ask({}, { emit: (event) => events.push(event) });
       await setup.server.arrival(0);
       const { testing } = subject;
-      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      stream.send(framed(testing.begin(answer), testing));
       const say = async (...steps: Step[]) => {
         const before = events.length;
         stream.send(stepFrames(steps, replies(answer), testing));
         for (let tries = 0; events.length === before && tries < 200; tries += 1) await soon();
       };
       const ping = async () => {
-        stream.send(testing.noise().map(testing.frame).join(''));
+        stream.send(framed(testing.noise(), testing));
         await turns(3);
       };
       await act({ setup, stream, asked, say, ping });

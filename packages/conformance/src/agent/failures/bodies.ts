@@ -5,6 +5,7 @@ import {
   expectEqual,
   expectOneOf,
   framesOf,
+  joinFrames,
   replies,
   scriptResponse,
 } from '@cobbler/agent/testing';
@@ -12,7 +13,7 @@ import { expectResponse } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { onSocket } from '../setup/raw-responses.ts';
 import { continueConversation, user } from '../setup/request-parts.ts';
-import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, repliesTo, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -58,8 +59,8 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
 function oddly(status: number, kind: string, types: readonly string[]): CaseDefinition {
   return the(`status ${status} is ${kind} with any body [P12]`, async (subject) => {
     const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
-    const script = combinations.map(
-      ([type, , body]): MockReply => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
+    const script = combinations.flatMap(([type, , body]) =>
+      repliesTo(subject, { type: 'raw', status, headers: { 'content-type': type }, body }),
     );
     await withSetup(
       subject,
@@ -112,7 +113,8 @@ export const bodyCases: readonly CaseDefinition[] = [
         body: '{"error": {"message": "Half',
         ending: 'reset',
       };
-      const { outcome } = await askOnce(subject, [broken], {}, { retry: { retries: 0 } });
+      const script = repliesTo(subject, broken);
+      const { outcome } = await askOnce(subject, script, {}, { retry: { retries: 0 } });
       expectEqual(errorOf(outcome).status, status, 'the status');
       expect(errorOf(outcome).kind !== 'network', 'a retryable error');
     }
@@ -163,10 +165,10 @@ export const bodyCases: readonly CaseDefinition[] = [
     expectOneOf(errorOf(outcome).kind, ['agent', 'network'], 'the kind of the error');
   }),
   onWire('a response without a content type is parsed normally', (subject) => {
-    const body = framesOf(replies(answer), subject.testing).join('');
+    const body = joinFrames(framesOf(replies(answer), subject.testing));
     return onSocket(
       subject,
-      [{ bytes: [`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`] }],
+      [{ bytes: [joinFrames([`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`, body])] }],
       async ({ ask }) => expectEqual(responseOf(await ask()).content, 'Words of an answer.', 'the text'),
     );
   }),

@@ -1,6 +1,14 @@
 import { userMessage } from '@cobbler/agent';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { callBlock, expect, expectEqual, expectOneOf, replies, scriptResponse } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  expect,
+  expectEqual,
+  expectOneOf,
+  joinFrames,
+  replies,
+  scriptResponse,
+} from '@cobbler/agent/testing';
 import { expectResponse } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
 import { encodeChunks, fineResponse, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
@@ -67,8 +75,14 @@ function expectWholeOrFailure(outcome: Outcome, subject: ContractSubject): void 
   else expectOneOf(errorOf(outcome).kind, ['network', 'agent'], 'the kind of the error');
 }
 
-function* oneByOne(text: string): Iterable<Uint8Array> {
-  for (const byte of new TextEncoder().encode(text)) yield Uint8Array.from([byte]);
+function* oneByOne(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (const byte of bytes) yield Uint8Array.from([byte]);
+}
+
+/** Returns a response of the first two frames, followed by other bytes. */
+function chunked(head: string, frames: readonly Uint8Array[], rest: string): Uint8Array {
+  const start = `${head}\r\ntransfer-encoding: chunked\r\n\r\n`;
+  return joinFrames([start, encodeChunks(frames.slice(0, 2)), rest]);
 }
 
 /** A request too large for the socket buffers. */
@@ -79,28 +93,30 @@ export const connectionCases: readonly CaseDefinition[] = [
     bytes: [`${head}\r\nContent-Length: ${length}\r\n\r\n`, body],
   })),
   sameResponse('a response that ends with its connection is valid', ({ head, body }) => ({
-    bytes: [`${head}\r\nConnection: close\r\n\r\n${body}`],
+    bytes: [joinFrames([`${head}\r\nConnection: close\r\n\r\n`, body])],
     ending: 'end',
   })),
   sameResponse(
     'an HTTP/1.0 response is valid',
-    ({ head, body }) => ({ bytes: [`${head}\r\n\r\n${body}`], ending: 'end' }),
+    ({ head, body }) => ({ bytes: [joinFrames([`${head}\r\n\r\n`, body])], ending: 'end' }),
     'HTTP/1.0',
   ),
   sameResponse('a response that arrives byte by byte is valid', ({ head, body }) => ({
-    bytes: oneByOne(`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(body)}${lastChunk}`),
+    bytes: oneByOne(
+      joinFrames([`${head}\r\ntransfer-encoding: chunked\r\n\r\n`, encodeChunks([body]), lastChunk]),
+    ),
   })),
   sameResponse('a response after interim responses is valid', ({ head, body, length }) => ({
     bytes: [
       'HTTP/1.1 100 Continue\r\n\r\n',
       'HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n'.repeat(3),
-      `${head}\r\ncontent-length: ${length}\r\n\r\n${body}`,
+      joinFrames([`${head}\r\ncontent-length: ${length}\r\n\r\n`, body]),
     ],
   })),
   sameResponse('chunks with extensions and trailers are read', ({ head, frames }) => ({
     bytes: [
       `${head}\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n`,
-      encodeChunks(...frames).replaceAll(/^([0-9a-f]+)\r\n/gm, '$1;name=value\r\n'),
+      encodeChunks(frames, ';name=value'),
       '0\r\nx-sum: 7\r\nstatus: 500\r\n\r\n',
     ],
   })),
@@ -109,7 +125,7 @@ export const connectionCases: readonly CaseDefinition[] = [
     ({ head, body, length }) => ({
       bytes: [
         head.replace(/^content-type: /im, 'CONTENT-type:\t '),
-        `\r\nConTent-LENGTH:   ${length}  \r\n\r\n${body}`,
+        joinFrames([`\r\nConTent-LENGTH:   ${length}  \r\n\r\n`, body]),
       ],
     }),
   ),
@@ -117,29 +133,37 @@ export const connectionCases: readonly CaseDefinition[] = [
     bytes: [
       head,
       Array.from({ length: 100 }, (_, index) => `\r\nx-odd-${index}: ${'v'.repeat(50)}`).join(''),
-      `\r\ncontent-length: ${length}\r\n\r\n${body}`,
+      joinFrames([`\r\ncontent-length: ${length}\r\n\r\n`, body]),
     ],
   })),
   sameResponse('data after the declared length is not read', ({ head, body, length }) => ({
-    bytes: [`${head}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${body}data: {"more": 1}\n\n`],
+    bytes: [
+      joinFrames([
+        `${head}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`,
+        body,
+        'data: {"more": 1}\n\n',
+      ]),
+    ],
     ending: 'end',
   })),
   sameResponse(
     'a connection that breaks after the end of the response does no harm [P4]',
     ({ head, body }) => ({
-      bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(body)}`],
+      bytes: [joinFrames([`${head}\r\ntransfer-encoding: chunked\r\n\r\n`, encodeChunks([body])])],
       ending: 'end',
     }),
   ),
   sameResponse(
     'a body shorter than declared is complete if the response has ended',
     ({ head, body, length }) => ({
-      bytes: [`${head}\r\ncontent-length: ${length + 1000}\r\n\r\n${body}`],
+      bytes: [joinFrames([`${head}\r\ncontent-length: ${length + 1000}\r\n\r\n`, body])],
       ending: 'end',
     }),
   ),
   brokenResponse('a body longer than declared', ({ head, body, length }) => ({
-    bytes: [`${head}\r\nconnection: close\r\ncontent-length: ${Math.floor(length / 3)}\r\n\r\n${body}`],
+    bytes: [
+      joinFrames([`${head}\r\nconnection: close\r\ncontent-length: ${Math.floor(length / 3)}\r\n\r\n`, body]),
+    ],
     ending: 'end',
   })),
   brokenResponse('incomplete response headers', ({ head }) => ({ bytes: [head], ending: 'end' })),
@@ -149,27 +173,27 @@ export const connectionCases: readonly CaseDefinition[] = [
     ending: 'reset',
   })),
   brokenResponse('a body with a chunk without a length', ({ head, frames }) => ({
-    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}zz\r\n`],
+    bytes: [chunked(head, frames, 'zz\r\n')],
   })),
   brokenResponse('a body that ends inside a chunk', ({ head, frames }) => ({
-    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}ffff\r\nda`],
+    bytes: [chunked(head, frames, 'ffff\r\nda')],
     ending: 'end',
   })),
   brokenResponse('a chunked body that ends too early', ({ head, frames }) => ({
-    bytes: [
-      `${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}${lastChunk}`,
-    ],
+    bytes: [chunked(head, frames, lastChunk)],
   })),
   brokenResponse('a response that declares two lengths', ({ head, body, length }) => ({
-    bytes: [`${head}\r\ncontent-length: 7\r\ncontent-length: ${length}\r\n\r\n${body}`],
+    bytes: [joinFrames([`${head}\r\ncontent-length: 7\r\ncontent-length: ${length}\r\n\r\n`, body])],
     ending: 'end',
   })),
   brokenResponse('a header value with a NUL byte', ({ head, body, length }) => ({
-    bytes: [`${head}\r\nx-odd: a\u0000b\r\ncontent-length: ${length}\r\n\r\n${body}`],
+    bytes: [joinFrames([`${head}\r\nx-odd: a\u0000b\r\ncontent-length: ${length}\r\n\r\n`, body])],
     ending: 'end',
   })),
   brokenResponse('response headers of 256 KiB', ({ head, body, length }) => ({
-    bytes: [`${head}\r\nx-odd: ${'v'.repeat(256 * 1024)}\r\ncontent-length: ${length}\r\n\r\n${body}`],
+    bytes: [
+      joinFrames([`${head}\r\nx-odd: ${'v'.repeat(256 * 1024)}\r\ncontent-length: ${length}\r\n\r\n`, body]),
+    ],
     ending: 'end',
   })),
   brokenResponse('an interim response and nothing more', () => ({
@@ -215,7 +239,7 @@ export const connectionCases: readonly CaseDefinition[] = [
     const good = fineResponse(second, subject.testing);
     await onSocket(
       subject,
-      [{ bytes: [twice.join('')] }, good, good],
+      [{ bytes: [joinFrames(twice)] }, good, good],
       async ({ ask, setup }) => {
         expectResponse(responseOf(await ask()), first, subject.testing);
         await setup.untilSettled();

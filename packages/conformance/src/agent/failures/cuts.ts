@@ -82,6 +82,7 @@ function finalCase(place: ResponsePosition, faultKind: ScriptFault['kind'], kind
       expectEqual(exchanges.length, 1, 'the number of requests');
     },
     'in-stream-fault',
+    ...(faultKind === 'too_long' ? (['too-long'] as const) : []),
   );
 }
 

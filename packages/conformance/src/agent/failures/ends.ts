@@ -1,14 +1,23 @@
-import type { Ending, MockReply, ProviderTesting, ResponseReply, ScriptAnswer } from '@cobbler/agent/testing';
+import type {
+  Ending,
+  Frame,
+  MockReply,
+  ProviderTesting,
+  ResponseReply,
+  ScriptAnswer,
+} from '@cobbler/agent/testing';
 import {
   expect,
   expectEqual,
   expectOneOf,
   framesOf,
+  joinFrames,
   replies,
   responseStepsUntil,
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { scriptCalls, scriptText } from '../setup/compare.ts';
+import { isBinary, withoutLineEnd } from '../setup/frame-text.ts';
 import { endsInPart, places, replyUpTo, spoken, unfinished } from '../setup/positions.ts';
 import type { Outcome } from '../setup/setup.ts';
 import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
@@ -66,12 +75,10 @@ function cutAt(bytes: Uint8Array, length: number, testing: ProviderTesting): Moc
 }
 
 /** Returns lengths around the boundaries of each frame and inside it. */
-function lengthsToTry(frames: readonly string[]): number[] {
-  const encoder = new TextEncoder();
+function lengthsToTry(frames: readonly Uint8Array[]): number[] {
   const lengths = new Set<number>();
   let end = 0;
-  for (const frame of frames) {
-    const { length } = encoder.encode(frame);
+  for (const { length } of frames) {
     for (const part of [0, 1, Math.ceil(length / 3), Math.ceil(length / 2), length - 1])
       lengths.add(end + part);
     end += length;
@@ -85,14 +92,9 @@ async function cutAnywhere(subject: ContractSubject): Promise<void> {
   const needed = await neededOfEnd(subject, answer, 'end');
   const frames = framesOf(replies(answer), testing);
   const tail = testing.line({ type: 'end' }, answer).length - needed;
-  const encoder = new TextEncoder();
-  const bytes = encoder.encode(frames.join(''));
-  const whole = encoder.encode(
-    frames
-      .slice(0, frames.length - tail)
-      .join('')
-      .trimEnd(),
-  ).length;
+  const bytes = joinFrames(frames);
+  const needsAll = joinFrames(frames.slice(0, frames.length - tail));
+  const whole = isBinary(testing) ? needsAll.length : withoutLineEnd(needsAll).length;
   const lengths = lengthsToTry(frames).filter((length) => length < whole);
   expect(lengths.length > 40, 'more than 40 positions to cut at');
   const outcomes = await outcomesOf(
@@ -188,7 +190,7 @@ export const endCases: readonly CaseDefinition[] = [
     'an error whose frame is cut off is retried like any incomplete stream [P5]',
     async (subject) => {
       const last = framesOf(replies(spoken, { steps: [] }), subject.testing).length;
-      const rewrite = (frame: string, index: number) =>
+      const rewrite = (frame: Frame, index: number) =>
         index === last ? frame.slice(0, frame.length / 2) : frame;
       const fault = { kind: 'busy', message: 'Cut short.' } as const;
       const cut = replies(spoken, { steps: [], fault, rewrite });

@@ -1,5 +1,5 @@
 import type { ErrorKind } from '@cobbler/agent';
-import type { ScriptFault } from '@cobbler/agent/testing';
+import type { ScriptFault, UnsupportedFeature } from '@cobbler/agent/testing';
 import {
   answersStatus,
   expect,
@@ -9,8 +9,8 @@ import {
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectResponse } from '../setup/compare.ts';
-import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
-import type { CaseDefinition } from '../setup/subject.ts';
+import { askOnce, errorOf, repliesTo, responseOf, withSetup } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
 const the = group('errors');
@@ -24,8 +24,9 @@ function fault(
   faultKind: ScriptFault['kind'],
   kind: ErrorKind,
   isRetried: boolean,
+  ...needs: UnsupportedFeature[]
 ): CaseDefinition {
-  return the(`${what} is ${kind}, with the message of the service`, async (subject) => {
+  const run = async (subject: ContractSubject) => {
     const words = `Words of the service about ${faultKind}, number 4217.`;
     const reply = failsWith({ kind: faultKind, message: words });
     const { outcome, exchanges } = await askOnce(subject, [reply, reply], {}, { retry: { retries: 1 } });
@@ -37,9 +38,10 @@ function fault(
       `the message of the service in the message, found ${error.message}`,
     );
     expectEqual(error.provider, subject.testing.provider, 'the provider of the error');
-    expectEqual(exchanges.length, isRetried ? 2 : 1, 'the number of requests');
+    expectEqual(exchanges.length, isRetried ? 2 : repliesTo(subject, reply).length, 'the number of requests');
     expectEqual(error.attempts, exchanges.length, 'the attempts');
-  });
+  };
+  return the(`${what} is ${kind}, with the message of the service`, run, ...needs);
 }
 
 export const errorCases: readonly CaseDefinition[] = [
@@ -48,8 +50,8 @@ export const errorCases: readonly CaseDefinition[] = [
   fault('an internal error of the service', 'agent', 'agent', true),
   fault('a request that the service rejects', 'invalid', 'invalid', false),
   fault('a rejected key', 'auth', 'auth', false),
-  fault('an unknown model', 'not_found', 'invalid', false),
-  fault('a conversation too long for the model', 'too_long', 'invalid', false),
+  fault('an unknown model', 'not_found', 'invalid', false, 'not-found'),
+  fault('a conversation too long for the model', 'too_long', 'invalid', false, 'too-long'),
   the('the error serializes to plain data with the same fields', async (subject) => {
     const { outcome } = await askOnce(subject, [answersStatus(404)]);
     const error = errorOf(outcome);

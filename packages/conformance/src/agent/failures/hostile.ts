@@ -1,16 +1,18 @@
-import type { MockReply, ScriptAnswer } from '@cobbler/agent/testing';
+import type { Frame, MockReply, ScriptAnswer } from '@cobbler/agent/testing';
 import {
   expect,
   expectEqual,
   expectOneOf,
   framesOf,
+  joinFrames,
   replies,
   responseSteps,
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectResponse } from '../setup/compare.ts';
-import { askOnce, contractKey, errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
+import { isBinary } from '../setup/frame-text.ts';
+import { askOnce, contractKey, errorOf, promptly, repliesTo, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -41,9 +43,9 @@ function typedAs(what: string, spell: (type: string) => string): CaseDefinition 
 }
 
 /** Text of 128 MiB that counts how much of it was read. */
-function flood(begin: string, chunk: string): { readonly body: Iterable<string>; bytesRead(): number } {
+function flood(begin: Frame, chunk: string): { readonly body: Iterable<Frame>; bytesRead(): number } {
   let taken = 0;
-  function* body(): Iterable<string> {
+  function* body(): Iterable<Frame> {
     yield begin;
     while (taken < 128 * 1024 * 1024) {
       taken += chunk.length;
@@ -75,7 +77,7 @@ export const hostileCases: readonly CaseDefinition[] = [
       headers: { 'content-type': 'application/json' },
       body: '{"error": {"mess',
     };
-    const { outcome } = await askOnce(subject, [reply]);
+    const { outcome } = await askOnce(subject, repliesTo(subject, reply));
     expectEqual([errorOf(outcome).kind, errorOf(outcome).status], ['auth', 403], 'kind and status');
   }),
   the('an error with JSON in an unknown format keeps its kind', async (subject) => {
@@ -126,13 +128,12 @@ export const hostileCases: readonly CaseDefinition[] = [
   }),
   the('an endless frame is abandoned before it exhausts memory [P18]', async (subject) => {
     const { testing } = subject;
-    const frame = stepFrames(
-      [{ type: 'delta', at: 0, text: 'begin of something' }],
-      replies(answer),
-      testing,
-    );
-    const head = framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing).join('');
-    const much = flood(head + frame.slice(0, frame.indexOf('something')), 'x'.repeat(512 * 1024));
+    // A binary frame announces its length, which is too large here.
+    const text = isBinary(testing) ? 'x'.repeat(17 * 1024 * 1024) : 'begin of something';
+    const frame = stepFrames([{ type: 'delta', at: 0, text }], replies(answer), testing);
+    const begin = isBinary(testing) ? 1024 : new TextDecoder('latin1').decode(frame).indexOf('something');
+    const head = framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing);
+    const much = flood(joinFrames([...head, frame.subarray(0, begin)]), 'x'.repeat(512 * 1024));
     const reply: MockReply = {
       type: 'raw',
       status: 200,
@@ -141,7 +142,11 @@ export const hostileCases: readonly CaseDefinition[] = [
     };
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
     expectOneOf(errorOf(outcome).kind, ['network', 'limit'], 'the kind of the error');
-    expect(much.bytesRead() < 64 * 1024 * 1024, `less than 64 MiB to be accepted, found ${much.bytesRead()}`);
+    const mebibytes = isBinary(testing) ? 16 : 64;
+    expect(
+      much.bytesRead() < mebibytes * 1024 * 1024,
+      `less than ${mebibytes} MiB to be accepted, found ${much.bytesRead()}`,
+    );
   }),
   the('data after the end is an error or not part of the response [P1]', async (subject) => {
     const more = scriptResponse(['Something else.']);
@@ -165,6 +170,6 @@ export const hostileCases: readonly CaseDefinition[] = [
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
     responseOf(outcome);
     const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));
-    expectEqual(holders.length, 1, 'the number of headers with the key');
+    expectEqual(holders.length, subject.testing.request.key ? 1 : 0, 'the number of headers with the key');
   }),
 ];

@@ -2,7 +2,7 @@ import { AgentError } from '@cobbler/agent';
 import type { MockReply } from '@cobbler/agent/testing';
 import { expect, expectEqual, failsWith, replies, scriptResponse } from '@cobbler/agent/testing';
 import { leaks } from '../setup/leak.ts';
-import { askOnce, contractKey, errorOf, responseOf } from '../setup/setup.ts';
+import { askOnce, contractKey, errorOf, repliesTo, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -30,7 +30,8 @@ export async function expectClean(error: AgentError): Promise<void> {
 /** A reply that repeats the key. The error must not contain the key but must have a message. */
 function hidesKey(what: string, replyFor: (subject: ContractSubject) => MockReply): CaseDefinition {
   return the(`the key does not appear when ${what} [P19]`, async (subject) => {
-    const { outcome } = await askOnce(subject, [replyFor(subject)], {}, { retry: { retries: 0 } });
+    const script = repliesTo(subject, replyFor(subject));
+    const { outcome } = await askOnce(subject, script, {}, { retry: { retries: 0 } });
     expect(errorOf(outcome).message.length > 5, 'an error with a message');
     await expectClean(errorOf(outcome));
   });

@@ -5,6 +5,7 @@ import {
   expect,
   expectOneOf,
   framesOf,
+  joinFrames,
   replies,
   scriptResponse,
   seededRandom,
@@ -12,7 +13,7 @@ import {
 import type { Unsupported } from '../../random/random-response.ts';
 import { randomReply, randomResponse } from '../../random/random-response.ts';
 import { randomText, randomValue } from '../../random/random-value.ts';
-import { lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
+import { encodeChunks, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
 import { continueConversation, user } from '../setup/request-parts.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { withSetup } from '../setup/setup.ts';
@@ -170,9 +171,9 @@ async function anyByte(subject: ContractSubject, { first = 1, count = 100 }: See
       const random = seededRandom(seed + index);
       const { head, body, length } = rawParts(randomResponse(random, subject.testing.lacks), subject.testing);
       const coding = random.chance(0.5)
-        ? `content-length: ${length}\r\n\r\n${body}`
-        : `transfer-encoding: chunked\r\n\r\n${length.toString(16)}\r\n${body}\r\n${lastChunk}`;
-      const bytes = spoiledBytes(random, new TextEncoder().encode(`${head}\r\n${coding}`));
+        ? [`content-length: ${length}\r\n\r\n`, body]
+        : ['transfer-encoding: chunked\r\n\r\n', encodeChunks([body]), lastChunk];
+      const bytes = spoiledBytes(random, joinFrames([`${head}\r\n`, ...coding]));
       // Each response closes its connection, so no request waits for another.
       return { bytes: [bytes], ending: 'end' as const };
     });
@@ -205,7 +206,7 @@ export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
       survives(subject, seeds, (random) => {
         const { testing } = subject;
         const frames = framesOf(randomReply(random, unsealed(subject)), testing);
-        const bytes = spoiledBytes(random, new TextEncoder().encode(frames.join('')));
+        const bytes = spoiledBytes(random, joinFrames(frames));
         const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
         return { type: 'raw', status: 200, headers, body: [bytes] };
       }),

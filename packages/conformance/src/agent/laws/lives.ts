@@ -56,7 +56,8 @@ function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Mock
       fault: { kind: faultKind, message: 'No.' },
     });
   }
-  if (kind === 3) return failsWith({ kind: 'too_long', message: 'prompt is too long' });
+  if (kind === 3 && testing.lacks['too-long'] === undefined)
+    return failsWith({ kind: 'too_long', message: 'prompt is too long' });
   if (kind === 4) return { type: 'hang_up' };
   // A service pauses for its own tools, which are never declared here, and continues only from its own state.
   const reply = randomReply(random, { ...testing.lacks, pause: 'excluded here' });

@@ -8,6 +8,8 @@ import {
   expect,
   expectEqual,
   fakeRuntime,
+  framed,
+  joinFrames,
   replies,
   scriptResponse,
   seededRandom,
@@ -140,7 +142,6 @@ function parseFields(input: string): Record<string, unknown> {
 class DamagedService {
   mutation: Pick<Mutation, 'frames' | 'invalidByte'> = { frames: [] };
   readonly #testing: ProviderTesting;
-  readonly #encoder = new TextEncoder();
 
   constructor(testing: ProviderTesting) {
     this.#testing = testing;
@@ -148,13 +149,13 @@ class DamagedService {
 
   #bytes(): Uint8Array {
     const { frames, invalidByte } = this.mutation;
-    const parts = frames.map(({ payload }) => this.#encoder.encode(this.#testing.frame(payload)));
+    const parts = frames.map(({ payload }) => framed([payload], this.#testing));
     const part = parts[invalidByte?.frame ?? -1];
     if (invalidByte !== undefined && part !== undefined) {
       const at = Math.floor(invalidByte.at * (part.length - 2));
       parts[invalidByte.frame] = Uint8Array.from([...part.subarray(0, at), 0xff, ...part.subarray(at)]);
     }
-    return Uint8Array.from(parts.flatMap((one) => [...one]));
+    return joinFrames(parts);
   }
 
   readonly transport: Transport = () => {
@@ -257,7 +258,12 @@ async function outcomeOf(
     damage.outcome(subject, damaged, found) ??
     (isEqual({ ...found, calls }, whole) && !isEqual(found, whole) ? 'failed' : undefined);
   if (outcome !== undefined) return outcome;
-  const frames = mutation.frames.map(({ payload }) => testing.frame(payload)).join('');
+  const frames = new TextDecoder().decode(
+    framed(
+      mutation.frames.map(({ payload }) => payload),
+      testing,
+    ),
+  );
   throw new ContractFailure(
     `${mutation.what}: expected the same response or a network error, found ${show(found)} instead of ${show(whole)}. The stream:\n${frames}`,
   );

@@ -100,10 +100,16 @@ export const requestCases: readonly CaseDefinition[] = [
         exchange.url.startsWith(`${setup.baseURL}/some/path/`),
         `the base URL to be used, found ${exchange.url}`,
       );
+      const { path, key } = subject.testing.request;
+      expectEqual(
+        decodeURIComponent(new URL(exchange.url).pathname),
+        `/some/path${path.replace('{model}', agent.model)}`,
+        'the path',
+      );
       expectEqual(exchange.method, 'POST', 'the method');
       expect(
-        [...exchange.headers.values()].some((value) => value.includes(contractKey)),
-        'the key in one header',
+        [...exchange.headers.values()].some((value) => value.includes(contractKey)) === (key !== undefined),
+        'the key in one header, unless requests are signed',
       );
       expect(
         !exchange.url.includes(contractKey) && !exchange.text.includes(contractKey),

@@ -104,8 +104,15 @@ export const sealCases: readonly CaseDefinition[] = [
   the(
     'a seal without reasoning text is sent back [P12]',
     async (subject) => {
-      const parts = await sentBack(subject, [thought(''), 'Done.']);
-      expectEqual(parts[0], { type: 'reasoning', text: '', seal }, 'the reasoning sent back');
+      const parts = await sentBack(subject, [thought(''), thought('', 'seal-two'), 'Done.']);
+      expectEqual(
+        parts.slice(0, 2),
+        [
+          { type: 'reasoning', text: '', seal },
+          { type: 'reasoning', text: '', seal: 'seal-two' },
+        ],
+        'the reasoning sent back',
+      );
     },
     'reasoning',
     'seal',

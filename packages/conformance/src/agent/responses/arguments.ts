@@ -5,6 +5,7 @@ import {
   callBlock,
   expect,
   expectEqual,
+  framed,
   LiveStream,
   replies,
   responseSteps,
@@ -134,7 +135,7 @@ async function fedSlowly(
       // It may reject long before it is awaited.
       asked.catch(() => {});
       await setup.server.arrival(0);
-      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      stream.send(framed(testing.begin(answer), testing));
       stream.send(stepFrames(responseSteps(answer).slice(0, 1), replies(answer), testing));
       const frame = stepFrames([{ type: 'delta', at: 0, text: chunk }], replies(answer), testing);
       for (let count = 1; count <= chunkCount; count += 1) {

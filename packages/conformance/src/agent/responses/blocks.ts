@@ -1,5 +1,6 @@
 import type { ModelResponse, StopReason } from '@cobbler/agent';
 import type {
+  Frame,
   ProviderTesting,
   ScriptAnswer,
   ScriptBlock,
@@ -16,6 +17,7 @@ import {
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectResponse, scriptCalls } from '../setup/compare.ts';
+import { inText } from '../setup/frame-text.ts';
 import { spoken, unfinished } from '../setup/positions.ts';
 import { continueConversation, resultsFor, user } from '../setup/request-parts.ts';
 import type { Outcome } from '../setup/setup.ts';
@@ -269,7 +271,8 @@ export const blockCases: readonly CaseDefinition[] = [
     ]) {
       const last = replies(spoken).answer;
       const edit = (all: readonly unknown[]) => [...all, 'garbage'];
-      const rewrite = (frame: string) => (frame === testing.frame('garbage') ? garbage : frame);
+      const rewrite = (frame: Frame, _: number, payload: unknown) =>
+        payload === 'garbage' ? garbage : frame;
       const { outcome } = await askOnce(subject, replies(last, { edit, rewrite }));
       expectResponse(responseOf(outcome), spoken, testing);
     }
@@ -286,7 +289,7 @@ export const blockCases: readonly CaseDefinition[] = [
   the('a payload nested deep enough to overflow a stack is ignored', async (subject) => {
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
     const edit = (all: readonly unknown[]) => [all[0], 'deep', ...all.slice(1)];
-    const rewrite = (frame: string) => frame.replace('deep', () => deep);
+    const rewrite = inText(subject.testing, (sent) => sent.replace('deep', () => deep));
     const { outcome } = await askOnce(
       subject,
       replies(text, { edit, rewrite }),

@@ -1,6 +1,7 @@
 import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { callBlock, framesOf, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectResponse } from '../setup/compare.ts';
+import { inText } from '../setup/frame-text.ts';
 import { askOnce, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -15,8 +16,9 @@ const answer: ScriptAnswer = scriptResponse([
 /** A different spelling of the same frames. */
 type Variation = (frame: string, index: number) => string;
 
-function varied(what: string, rewrite: Variation): CaseDefinition {
+function varied(what: string, variation: Variation): CaseDefinition {
   return the(`${what} [P1]`, async (subject) => {
+    const rewrite = inText(subject.testing, variation);
     for (const chunks of ['payload', { size: 1 }] as const) {
       const { outcome } = await askOnce(subject, replies(answer, { rewrite, chunks }));
       expectResponse(responseOf(outcome), answer, subject.testing);
@@ -56,7 +58,7 @@ const lineCases: readonly CaseDefinition[] = [
   varied('whitespace around the JSON', (frame) => frame.replace(/^(.*)\n$/, '  $1 \t\n')),
   the('a last line without a line break', async (subject) => {
     const last = framesOf(replies(answer), subject.testing).length - 1;
-    const rewrite: Variation = (frame, index) => (index === last ? frame.trimEnd() : frame);
+    const rewrite = inText(subject.testing, (frame, index) => (index === last ? frame.trimEnd() : frame));
     const { outcome } = await askOnce(subject, replies(answer, { rewrite }));
     expectResponse(responseOf(outcome), answer, subject.testing);
   }),

@@ -1,21 +1,25 @@
-import type { MockReply, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import type { Frame, MockReply, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
 import {
   callBlock,
   expect,
   expectEqual,
+  framed,
   framesOf,
+  joinFrames,
   replies,
   responseSteps,
   scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectResponse } from '../setup/compare.ts';
+import { inText, isBinary, withoutLineEnd } from '../setup/frame-text.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, lineGroup } from '../setup/subject.ts';
 
 const the = group('frames');
+const lines = lineGroup('frames');
 
 const mebibyte = 1024 * 1024;
 
@@ -25,12 +29,12 @@ const limitMs = 10_000;
 const answer: ScriptAnswer = scriptResponse(['A few words.', callBlock('call_1', 'put', { value: 'x' })]);
 
 /** Returns a reply with valid headers and a custom body. */
-function body(testing: ProviderTesting, chunks: Iterable<string | Uint8Array>): MockReply {
+function body(testing: ProviderTesting, chunks: Iterable<Frame>): MockReply {
   const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
   return { type: 'raw', status: 200, headers, body: chunks };
 }
 
-async function expectParsed(subject: ContractSubject, chunks: Iterable<string | Uint8Array>): Promise<void> {
+async function expectParsed(subject: ContractSubject, chunks: Iterable<Frame>): Promise<void> {
   await withSetup(
     subject,
     [body(subject.testing, chunks)],
@@ -42,7 +46,7 @@ async function expectParsed(subject: ContractSubject, chunks: Iterable<string | 
 
 async function expectMalformed(
   subject: ContractSubject,
-  chunks: Iterable<string | Uint8Array>,
+  chunks: Iterable<Frame>,
   what: string,
 ): Promise<void> {
   const { outcome } = await askOnce(subject, [body(subject.testing, chunks)], {}, { retry: { retries: 0 } });
@@ -54,23 +58,36 @@ function isEventStream({ contentType }: ProviderTesting): boolean {
   return contentType.startsWith('text/event-stream');
 }
 
-/** The shortest data without meaning: a comment or an empty line. */
-function nothing(testing: ProviderTesting): string {
+/** The shortest data without meaning: a comment, an empty line, or a frame without data. */
+function nothing(testing: ProviderTesting): Frame {
+  if (isBinary(testing)) return testing.frame('{}');
   return isEventStream(testing) ? ':\n\n' : '\n';
+}
+
+/** Data without meaning of this length. */
+function muchOfNothing(testing: ProviderTesting, length: number): Frame {
+  if (isBinary(testing)) return testing.frame(`${' '.repeat(length)}{}`);
+  return isEventStream(testing) ? `:${'x'.repeat(length)}\n\n` : ' '.repeat(length);
+}
+
+function repeated(frame: Frame, count: number): Uint8Array {
+  return joinFrames(Array<Frame>(count).fill(joinFrames([frame])));
 }
 
 /** Returns the frames with bytes replaced in the middle of a text. */
 function spoiledInText(testing: ProviderTesting, bytes: readonly number[]): Uint8Array[] {
   const words = scriptResponse(['before MARK after']);
-  const frames = framesOf(replies(words, { steps: responseSteps(words, 1) }), testing).join('');
-  // A wire that repeats the complete text at the end contains the same bytes there.
-  const [first = '', ...rest] = frames.split('MARK');
+  const whole = joinFrames(framesOf(replies(words, { steps: responseSteps(words, 1) }), testing));
+  // A wire that repeats the complete text at the end contains the same bytes there. One character for each byte.
+  const [first = '', ...rest] = Array.from(whole, (byte) => String.fromCharCode(byte))
+    .join('')
+    .split('MARK');
   expect(
     rest.length > 0,
     'the text to appear unchanged in its frames; otherwise declare `checked-text` in `lacks`',
   );
-  const encoder = new TextEncoder();
-  return [encoder.encode(first), ...rest.flatMap((after) => [Uint8Array.from(bytes), encoder.encode(after)])];
+  const encoded = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+  return [encoded(first), ...rest.flatMap((after) => [Uint8Array.from(bytes), encoded(after)])];
 }
 
 /**
@@ -87,22 +104,20 @@ const brokenText: readonly (readonly number[])[] = [
 
 export const oddFrameCases: readonly CaseDefinition[] = [
   the('a million keep-alives before a response are skipped quickly', (subject) => {
-    const some = nothing(subject.testing).repeat(10_000);
+    const some = repeated(nothing(subject.testing), 10_000);
     return expectParsed(subject, [
-      ...Array<string>(100).fill(some),
+      ...Array<Frame>(100).fill(some),
       ...framesOf(replies(answer), subject.testing),
     ]);
   }),
   the('20,000 pings before a response are ignored', (subject) => {
     const { testing } = subject;
-    const pings = testing.noise().map(testing.frame).join('');
-    const some = pings.repeat(Math.ceil(1000 / Math.max(1, testing.noise().length)));
-    return expectParsed(subject, [...Array<string>(20).fill(some), ...framesOf(replies(answer), testing)]);
+    const pings = framed(testing.noise(), testing);
+    const some = repeated(pings, Math.ceil(1000 / Math.max(1, testing.noise().length)));
+    return expectParsed(subject, [...Array<Frame>(20).fill(some), ...framesOf(replies(answer), testing)]);
   }),
   the('a keep-alive of eight mebibytes is ignored', (subject) => {
-    const long = isEventStream(subject.testing)
-      ? `:${'x'.repeat(8 * mebibyte)}\n\n`
-      : ' '.repeat(8 * mebibyte);
+    const long = muchOfNothing(subject.testing, 8 * mebibyte);
     return expectParsed(subject, [long, ...framesOf(replies(answer), subject.testing)]);
   }),
   the('a frame of fifteen mebibytes is read', async (subject) => {
@@ -111,7 +126,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const [open, delta] = responseSteps(long, 1);
     const steps = [open, delta].filter((step) => step !== undefined);
     const chunks = [
-      framesOf(replies(long, { steps: [] }), testing).join(''),
+      ...framesOf(replies(long, { steps: [] }), testing),
       stepFrames(steps, replies(long), testing),
       // A wire that repeats the complete text would exceed the frame limit there.
       stepFrames([{ type: 'close', at: 0 }], replies(scriptResponse([''])), testing),
@@ -135,10 +150,11 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   the('a response of many frames uses no more memory than its text [P18]', async (subject) => {
     const { testing } = subject;
     const delta = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], replies(answer), testing);
-    const noise = testing.noise().map(testing.frame).join('');
-    function* chunks(total: number): Iterable<string> {
-      yield framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing).join('');
-      for (let count = 0; count < total; count += 1) yield noise.repeat(20) + delta;
+    const noise = framed(testing.noise(), testing);
+    const some = joinFrames([repeated(noise, 20), delta]);
+    function* chunks(total: number): Iterable<Frame> {
+      yield* framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing);
+      for (let count = 0; count < total; count += 1) yield some;
     }
     const ask = (total: number) => {
       const reply = { ...body(testing, chunks(total)), ending: 'end' } as const;
@@ -154,7 +170,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   }),
   the('NUL bytes between frames leave the response complete or make it an error [P1]', async (subject) => {
     const frames = framesOf(replies(answer), subject.testing);
-    const chunks = frames.flatMap((frame) => [frame, '\u0000\n']);
+    const chunks = frames.flatMap((frame): Frame[] => [frame, '\u0000\n']);
     const { outcome } = await askOnce(
       subject,
       [body(subject.testing, chunks)],
@@ -179,24 +195,23 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
     expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
   }),
-  the('a last frame without a line break is read when the stream closes [P1]', async (subject) => {
-    const text = framesOf(replies(answer), subject.testing).join('').trimEnd();
+  lines('a last frame without a line break is read when the stream closes [P1]', async (subject) => {
+    const text = withoutLineEnd(joinFrames(framesOf(replies(answer), subject.testing)));
     for (const chunks of [[text], [text.slice(0, -5), text.slice(-5)]]) {
       const { outcome } = await askOnce(subject, [body(subject.testing, chunks)]);
       expectResponse(responseOf(outcome), answer, subject.testing);
     }
   }),
-  the('one stream may mix all three line endings [P1]', (subject) => {
+  lines('one stream may mix all three line endings [P1]', (subject) => {
     if (!isEventStream(subject.testing))
       return expectParsed(subject, framesOf(replies(answer), subject.testing));
     const ends = ['\r\n', '\r', '\n'];
-    const frames = framesOf(replies(answer), subject.testing);
-    return expectParsed(
-      subject,
-      frames.map((frame, index) => frame.replaceAll('\n', ends[index % ends.length] ?? '\n')),
+    const rewrite = inText(subject.testing, (frame, index) =>
+      frame.replaceAll('\n', ends[index % ends.length] ?? '\n'),
     );
+    return expectParsed(subject, framesOf(replies(answer, { rewrite }), subject.testing));
   }),
-  the('fields without meaning and comments are ignored [P1]', (subject) => {
+  lines('fields without meaning and comments are ignored [P1]', (subject) => {
     const { testing } = subject;
     const [first = '', ...rest] = framesOf(replies(answer), testing);
     const odd = ['event', 'event: x', 'id', 'id: 7', 'retry: 10', ':data: {"x'];

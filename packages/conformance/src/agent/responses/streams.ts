@@ -1,9 +1,17 @@
 import type { AgentEvent } from '@cobbler/agent';
-import type { Chunking, ProviderTesting, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import type {
+  Chunking,
+  Frame,
+  ProviderTesting,
+  ResponseReply,
+  ScriptAnswer,
+  Step,
+} from '@cobbler/agent/testing';
 import {
   callBlock,
   expect,
   expectEqual,
+  framed,
   LiveStream,
   replies,
   responseSteps,
@@ -11,6 +19,7 @@ import {
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectResponse } from '../setup/compare.ts';
+import { inText } from '../setup/frame-text.ts';
 import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -49,7 +58,7 @@ const strange: readonly unknown[] = [
 ];
 
 /** Returns the frames of the given steps. */
-function framesOfSteps(answer: ScriptAnswer, steps: readonly Step[], testing: ProviderTesting): string {
+function framesOfSteps(answer: ScriptAnswer, steps: readonly Step[], testing: ProviderTesting): Frame {
   return stepFrames(steps, replies(answer), testing);
 }
 
@@ -106,7 +115,7 @@ export const streamCases: readonly CaseDefinition[] = [
       const received = Promise.withResolvers<void>();
       const asked = setup.ask({}, { emit: (event) => event.type === 'text_delta' && received.resolve() });
       await setup.server.arrival(0);
-      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      stream.send(framed(testing.begin(answer), testing));
       stream.send(
         framesOfSteps(
           answer,
@@ -198,15 +207,13 @@ export const streamCases: readonly CaseDefinition[] = [
   ),
   the('a malformed payload in the middle is never a success [P1]', async (subject) => {
     const answer = scriptResponse(['One two three four five six.']);
-    const rewrite = (frame: string, index: number) =>
-      index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
+    const rewrite = garbled(answer, subject.testing);
     const { outcome } = await askOnce(subject, replies(answer, { rewrite }), {}, { retry: { retries: 0 } });
     expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
   }),
   the('a malformed stream is retried [P5]', async (subject) => {
     const answer = scriptResponse(['One two three four five six.']);
-    const rewrite = (frame: string, index: number) =>
-      index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
+    const rewrite = garbled(answer, subject.testing);
     const { outcome } = await askOnce(subject, [replies(answer, { rewrite }), replies(answer)]);
     expectResponse(responseOf(outcome), answer, subject.testing);
     expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
@@ -221,14 +228,13 @@ export const streamCases: readonly CaseDefinition[] = [
   }),
 ];
 
-/** Returns the index of the frame with the second delta, in the middle of a valid stream. */
-function garbledFrame(answer: ScriptAnswer, testing: ProviderTesting): number {
+/** Removes a quote from the frame with the second delta, so that its JSON is invalid but the stream is not. */
+function garbled(answer: ScriptAnswer, testing: ProviderTesting): NonNullable<ResponseReply['rewrite']> {
   const before = responseSteps(answer).slice(0, 2);
-  return testing.begin(answer).length + before.flatMap((step) => testing.line(step, answer)).length;
-}
-
-/** Removes a quote, so that the JSON of the frame is invalid but the frame is not. */
-function garble(frame: string): string {
-  const brace = frame.lastIndexOf('"');
-  return frame.slice(0, brace) + frame.slice(brace + 1);
+  const at = testing.begin(answer).length + before.flatMap((step) => testing.line(step, answer)).length;
+  const change = inText(testing, (text) => {
+    const quote = text.lastIndexOf('"');
+    return text.slice(0, quote) + text.slice(quote + 1);
+  });
+  return (frame, index, payload) => (index === at ? change(frame, index, payload) : frame);
 }

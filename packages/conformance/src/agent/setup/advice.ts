@@ -19,6 +19,8 @@ const byGroup: Readonly<Record<string, string>> = {
   calls: answer,
   capabilities: `${history} Remove what the service does not support from the capabilities, and declare it in \`lacks\`.`,
   config: request,
+  credentials:
+    'Check `authorize` of the wire: `cachedCredentials` keeps credentials and renews them after a rejection.',
   cuts: 'Call `out.end` only for the payload that ends the response (rule 3).',
   ends: 'Call `out.end` only for the payload that ends the response (rule 3).',
   errors: failure,

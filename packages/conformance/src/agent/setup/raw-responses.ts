@@ -1,5 +1,5 @@
-import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
-import { framesOf, replies } from '@cobbler/agent/testing';
+import type { Frame, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import { framesOf, joinFrames, replies } from '@cobbler/agent/testing';
 import type { Asking, Outcome, WireFixture } from './setup.ts';
 import { withSetup } from './setup.ts';
 import type { SocketResponse, SocketServer } from './socket-server.ts';
@@ -11,8 +11,8 @@ export interface RawParts {
   /** The status line and headers, without the empty line that ends them. */
   readonly head: string;
   /** The frames of the response. */
-  readonly frames: readonly string[];
-  readonly body: string;
+  readonly frames: readonly Uint8Array[];
+  readonly body: Uint8Array;
   /** Length of the body in bytes. */
   readonly length: number;
 }
@@ -20,16 +20,17 @@ export interface RawParts {
 /** Returns the parts of a response on this wire. */
 export function rawParts(answer: ScriptAnswer, testing: ProviderTesting, protocol = 'HTTP/1.1'): RawParts {
   const frames = framesOf(replies(answer), testing);
-  const body = frames.join('');
+  const body = joinFrames(frames);
   const headers = Object.entries({ ...testing.head?.headers, 'content-type': testing.contentType });
   const lines = [`${protocol} 200 OK`, ...headers.map(([name, value]) => `${name}: ${value}`)];
-  return { head: lines.join('\r\n'), frames, body, length: new TextEncoder().encode(body).length };
+  return { head: lines.join('\r\n'), frames, body, length: body.length };
 }
 
-/** Encodes texts in the chunked transfer coding, without its end. */
-export function encodeChunks(...texts: readonly string[]): string {
-  const encoder = new TextEncoder();
-  return texts.map((text) => `${encoder.encode(text).length.toString(16)}\r\n${text}\r\n`).join('');
+/** Encodes data in the chunked transfer coding, without its end, with extensions of each chunk such as `;name=value`. */
+export function encodeChunks(data: readonly Uint8Array[], extensions = ''): Uint8Array {
+  return joinFrames(
+    data.flatMap((chunk): Frame[] => [`${chunk.length.toString(16)}${extensions}\r\n`, chunk, '\r\n']),
+  );
 }
 
 /** The end of a chunked body. */
@@ -38,7 +39,7 @@ export const lastChunk = '0\r\n\r\n';
 /** Returns a complete and correct response of known length. */
 export function fineResponse(answer: ScriptAnswer, testing: ProviderTesting): SocketResponse {
   const { head, body, length } = rawParts(answer, testing);
-  return { bytes: [`${head}\r\ncontent-length: ${length}\r\n\r\n${body}`] };
+  return { bytes: [joinFrames([`${head}\r\ncontent-length: ${length}\r\n\r\n`, body])] };
 }
 
 /** A fixture whose service is a raw socket. */

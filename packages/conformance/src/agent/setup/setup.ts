@@ -40,6 +40,8 @@ export interface WireFixture {
   readonly server: WireServer;
   readonly baseURL: string;
   readonly runtime: FakeRuntime;
+  /** The keys that the service knows: the last one is valid, and the ones before it have expired. */
+  readonly keys: string[];
   /** Returns a new agent. */
   agent(link?: Partial<AgentLink>): Agent;
   /** Sends one request. Never rejects because of the agent. */
@@ -81,11 +83,12 @@ export async function withSetup(
   link: Partial<AgentLink> = {},
   limitMs: number = watchdogMs,
 ): Promise<void> {
-  const server = wireServer(subject.testing, script, { secret: contractKey });
+  const keys = [contractKey];
+  const server = wireServer(subject.testing, script, { secret: keys });
   const { network = loopback } = subject;
   const service = await network.serve(server.handler);
   const runtime = fakeRuntime();
-  const setup = createSetup(subject, server, service.url, runtime, link);
+  const setup = createSetup({ subject, server, keys, baseURL: service.url, runtime }, link);
   let asked = 0;
   const ask: WireFixture['ask'] = (...given) =>
     setup.ask(...given).finally(() => {
@@ -102,6 +105,18 @@ export async function withSetup(
   } finally {
     await service.close();
   }
+}
+
+/**
+ * Returns the replies that one request without retries gets: an agent whose key can change sends a request again after
+ * the service has rejected the key.
+ */
+export function repliesTo({ rotates }: ContractSubject, reply: MockReply): MockReply[] {
+  const isRejection =
+    reply.type === 'fault'
+      ? reply.fault.kind === 'auth'
+      : reply.type === 'raw' && (reply.status === 401 || reply.status === 403);
+  return rotates === true && isRejection ? [reply, reply] : [reply];
 }
 
 /** Sends one request to a scripted service, for cases that need no fixture. */
@@ -127,21 +142,16 @@ export async function askOnce(
 }
 
 function createSetup(
-  subject: ContractSubject,
-  server: WireServer,
-  baseURL: string,
-  runtime: FakeRuntime,
+  parts: Pick<WireFixture, 'subject' | 'server' | 'keys' | 'baseURL' | 'runtime'>,
   link: Partial<AgentLink>,
 ): WireFixture {
+  const { subject, server, baseURL, runtime } = parts;
   const transport = defined({ transport: subject.network?.transport });
   const agent = (own: Partial<AgentLink> = {}) =>
     subject.create({ baseURL, apiKey: contractKey, runtime, ...transport, ...link, ...own });
   let defaultAgent: Agent | undefined;
   return {
-    subject,
-    server,
-    baseURL,
-    runtime,
+    ...parts,
     agent,
     ask(request = {}, how = {}) {
       defaultAgent ??= agent();
@@ -149,7 +159,7 @@ function createSetup(
         how.agent ?? defaultAgent,
         { messages: [userMessage('Hello.')], tools: [lookUp, put], ...request },
         how,
-        runtime,
+        parts,
       );
     },
     request(index = 0) {
@@ -162,7 +172,12 @@ function createSetup(
   };
 }
 
-async function ask(agent: Agent, request: ModelRequest, how: Asking, runtime: FakeRuntime): Promise<Outcome> {
+async function ask(
+  agent: Agent,
+  request: ModelRequest,
+  how: Asking,
+  { runtime, keys }: Pick<WireFixture, 'runtime' | 'keys'>,
+): Promise<Outcome> {
   const events: AgentEvent[] = [];
   const emit = (event: AgentEvent) => {
     events.push(event);
@@ -172,7 +187,7 @@ async function ask(agent: Agent, request: ModelRequest, how: Asking, runtime: Fa
   };
   const context: RequestContext = { emit, ...defined({ signal: how.signal }) };
   const outcome = await settle(agent.run(request, context), events);
-  checkOutcome(outcome);
+  checkOutcome(outcome, keys);
   return outcome;
 }
 
@@ -186,8 +201,8 @@ async function settle(run: Promise<ModelResponse>, events: readonly AgentEvent[]
 }
 
 /** Checks that apply to every outcome of every case. */
-function checkOutcome({ response, error, events }: Outcome): void {
-  const secret = leaks([error, events], [contractKey, encodeURIComponent(contractKey)]);
+function checkOutcome({ response, error, events }: Outcome, keys: readonly string[]): void {
+  const secret = leaks([error, events], [...keys, ...keys.map(encodeURIComponent)]);
   expect(secret === undefined, `the key to appear nowhere, found it at ${secret}`);
   if (response === undefined) return;
   const last = events.slice(events.findLastIndex(({ type }) => type === 'retry') + 1);

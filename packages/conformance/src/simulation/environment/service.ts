@@ -2,7 +2,7 @@ import type { Usage } from '@cobbler/agent';
 import { noUsage } from '@cobbler/agent';
 import type { RawResponse, Transport, TransportRequest } from '@cobbler/agent/provider';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { scriptTesting } from '@cobbler/agent/testing';
+import { joinFrames, scriptTesting } from '@cobbler/agent/testing';
 import type { ReceivedResponse } from '../scenario/broadcast.ts';
 import { receivedFrom, wastedIn } from '../scenario/broadcast.ts';
 import type { Program } from '../scenario/program.ts';
@@ -68,7 +68,7 @@ export class ModelService {
   }
 
   #take(program: Program, { body }: TransportRequest): ServedRequest {
-    const text = new TextDecoder().decode(joinBytes(body));
+    const text = new TextDecoder().decode(joinFrames(body));
     const request = this.#served.length + 1;
     const asked: unknown = JSON.parse(text);
     const refusal = scriptTesting.refuse(asked);
@@ -215,14 +215,4 @@ class ServiceConnection implements RawResponse {
     this.#program.closed(this);
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
-}
-
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

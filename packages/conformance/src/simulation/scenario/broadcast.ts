@@ -2,13 +2,13 @@ import type { Usage } from '@cobbler/agent';
 import { noUsage } from '@cobbler/agent';
 import { isObject } from '@cobbler/agent/provider';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { blockSteps, chunksOf, scriptTesting, splitText, textOfBlock } from '@cobbler/agent/testing';
+import { blockSteps, chunksOf, framed, scriptTesting, splitText, textOfBlock } from '@cobbler/agent/testing';
 import type { Choices } from './choices.ts';
 
 /** A frame of a response, and its end offset in the body. */
 export interface PayloadFrame {
   readonly payload: unknown;
-  readonly text: string;
+  readonly bytes: Uint8Array;
   readonly end: number;
 }
 
@@ -28,21 +28,21 @@ export function framesOf(answer: ScriptAnswer, choices: Choices): PayloadFrame[]
 export function joinFrames(payloads: readonly unknown[]): PayloadFrame[] {
   let end = 0;
   return payloads.map((payload) => {
-    const text = scriptTesting.frame(payload);
-    end += encoder.encode(text).length;
-    return { payload, text, end };
+    const bytes = framed([payload], scriptTesting);
+    end += bytes.length;
+    return { payload, bytes, end };
   });
 }
 
 /** Splits the bytes of frames into network chunks. */
 export function splitFrames(frames: readonly PayloadFrame[], choices: Choices): Uint8Array[] {
-  const texts = frames.map(({ text }) => text);
+  const whole = frames.map(({ bytes }) => bytes);
   const cut = choices.among<'whole' | 'payload' | 'anywhere'>('chunks', [
     [3, 'whole'],
     [2, 'payload'],
     [1, 'anywhere'],
   ]);
-  return chunksOf(texts, cut === 'anywhere' ? { seed: choices.between('cuts', 1, 1000) } : cut);
+  return chunksOf(whole, cut === 'anywhere' ? { seed: choices.between('cuts', 1, 1000) } : cut);
 }
 
 /** The content of a response, as far as these payloads contain it. */
@@ -82,4 +82,3 @@ export function wastedIn({ usage, size }: ReceivedResponse): Usage {
 }
 
 const spoken: ReadonlySet<unknown> = new Set(['text', 'reasoning', 'input']);
-const encoder = new TextEncoder();

@@ -103,7 +103,7 @@ function late(
 ): ServedResponse {
   if (trouble === 'drips') {
     const gap = choices.pick('drip', [500, 5_000, 40_000]);
-    const drops = whole.map((frame) => ({ afterMs: gap, bytes: encoder.encode(frame.text) }));
+    const drops = whole.map((frame) => ({ afterMs: gap, bytes: frame.bytes }));
     return streamed(`sends a frame every ${gap} ms`, whole, [...drops, end], headMs);
   }
   const moves = paced(splitFrames(whole, choices), choices);

@@ -11,6 +11,7 @@ export const chatTesting: ProviderTesting = {
   provider: providerName,
   contentType: 'text/event-stream; charset=utf-8',
   head: goodHead,
+  request: { path: '/chat/completions', key: { header: 'authorization', prefix: 'Bearer ' } },
   lacks: {
     'whole-content': 'a chunk has no number, and no text or call is repeated as a whole',
     seal: 'a message has no field for returning reasoning',

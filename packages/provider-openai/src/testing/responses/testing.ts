@@ -11,6 +11,7 @@ export const responsesTesting: ProviderTesting = {
   provider: providerName,
   contentType: 'text/event-stream; charset=utf-8',
   head: goodHead,
+  request: { path: '/responses', key: { header: 'authorization', prefix: 'Bearer ' } },
   lacks: {
     'error-results': 'a function_call_output has no error field; its text must say that the call failed',
     sampling: 'the models of this API reason, and reasoning models reject a temperature',

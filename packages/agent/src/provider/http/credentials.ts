@@ -1,15 +1,14 @@
-import { AgentError, summarize } from '../values/errors.ts';
-import { callable, listOf, mapOf, read, record, text, withMethods } from '../values/input.ts';
-import type { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
-import type { Runtime } from '../values/runtime.ts';
-import { systemRuntime } from '../values/runtime.ts';
-import type { Attempt } from './attempt.ts';
-import type { ResolvedEndpoint } from './http/address.ts';
-import { withCredentials } from './http/address.ts';
-import { joinBytes } from './http/bytes.ts';
-import type { Headers } from './http/headers.ts';
-import { joinHeaders } from './http/headers.ts';
-import type { Credentials, Wire } from './wire/wire.ts';
+import { AgentError, summarize } from '../../values/errors.ts';
+import { callable, listOf, mapOf, read, record, text, withMethods } from '../../values/input.ts';
+import type { LazyAbortSignal } from '../../values/lazy-abort-signal.ts';
+import type { Runtime } from '../../values/runtime.ts';
+import { systemRuntime } from '../../values/runtime.ts';
+import type { Credentials, Wire } from '../wire/wire.ts';
+import type { ResolvedEndpoint } from './address.ts';
+import { withCredentials } from './address.ts';
+import { joinBytes } from './bytes.ts';
+import type { Headers } from './headers.ts';
+import { joinHeaders } from './headers.ts';
 
 /** A request with its credentials. */
 export interface AuthorizedRequest {
@@ -20,11 +19,18 @@ export interface AuthorizedRequest {
   readonly headers: Headers;
 }
 
+/** The part of an attempt that its credentials depend on. */
+interface UnauthorizedAttempt {
+  readonly service: { readonly wire: Wire };
+  readonly body: readonly Uint8Array[];
+  readonly rejected?: Credentials | undefined;
+}
+
 const readCredentials = record<Credentials>({ headers: mapOf(text), secrets: listOf(text) }, ['headers']);
 
 /** @throws AgentError `auth` with code `credentials` if `authorize` throws another error, and `invalid` for a wrong result. */
 export async function authorizeRequest(
-  { service: { wire }, body, rejected }: Attempt,
+  { service: { wire }, body, rejected }: UnauthorizedAttempt,
   endpoint: ResolvedEndpoint,
   headers: Headers,
   { signal }: LazyAbortSignal,
