@@ -68,8 +68,8 @@ export interface MockWire<Body = unknown> extends Pick<ProviderTesting, 'provide
   error(fault: ScriptFault): FailedRequest;
   /** Returns the payloads of a failure in the middle of a response. Default: the body of the error response. */
   fail?(fault: ScriptFault): readonly unknown[];
-  /** Parses a request body. Throws with a clear message for one that no provider should send. */
-  read(body: Body): FoundRequest;
+  /** Parses a request body, and what its URL states. Throws with a clear message for one that no provider should send. */
+  read(body: Body, url: string): FoundRequest;
   /** Returns the real service's error message for a body that it does not accept; undefined if it does. */
   refuse(body: Body): string | undefined;
 }
@@ -107,7 +107,7 @@ export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
     unknown: () => own.unknown?.() ?? [{ type: 'hologram', content: 'from the future' }],
     error: (fault, secret) => errorResponseOf(own, fault, secret),
     fail: (fault) => own.fail?.(fault) ?? [own.error(fault).body],
-    read: (body) => plain(own.read(body as Body)),
+    read: (body, url = '') => plain(own.read(body as Body, url)),
     refuse(body) {
       const message = own.refuse(body as Body);
       return message === undefined ? undefined : errorResponseOf(own, { kind: 'invalid', message }, '');

@@ -81,6 +81,8 @@ export type UnsupportedFeature =
   | 'model-name'
   | 'reasoning-usage'
   | 'interleaving'
+  /** A call arrives in one frame, with all of its arguments as one JSON object. */
+  | 'argument-chunks'
   | 'error-results'
   | 'in-stream-fault'
   | 'pause'
@@ -130,8 +132,8 @@ export interface ProviderTesting {
   error(fault: ScriptFault, secret: string): WireError;
   /** Returns a failure as payloads inside a stream that started normally. */
   fail(fault: ScriptFault): readonly unknown[];
-  /** Parses a request body. Throws with a clear message for one that no provider should send. */
-  read(body: unknown): ReadRequest;
+  /** Parses a request body, and what its URL states. Throws with a clear message for one that no provider should send. */
+  read(body: unknown, url?: string): ReadRequest;
   /** Returns the error response of the real service for a body that it refuses; undefined if it accepts it. */
   refuse(body: unknown): WireError | undefined;
 }

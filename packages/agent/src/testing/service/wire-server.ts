@@ -61,7 +61,7 @@ export function wireServer(
   const handler: Handler = async (request) => {
     reachable.push(request);
     const text = await request.text();
-    const { read, refusal, complaint } = examine(testing, text);
+    const { read, refusal, complaint } = examine(testing, text, request.url);
     const exchange: Exchange = {
       url: request.url,
       method: request.method,
@@ -102,13 +102,13 @@ interface ExaminedRequest {
   readonly complaint?: string;
 }
 
-function examine(testing: ProviderTesting, text: string): ExaminedRequest {
+function examine(testing: ProviderTesting, text: string, url: string): ExaminedRequest {
   try {
     const body: unknown = JSON.parse(text);
     const refusal = testing.refuse(body);
     if (refusal !== undefined)
       return { refusal, complaint: `refused with ${refusal.status}: ${refusal.body}` };
-    return { read: testing.read(body) };
+    return { read: testing.read(body, url) };
   } catch (error) {
     return {
       complaint: `the body cannot be read: ${error instanceof Error ? error.message : String(error)}`,

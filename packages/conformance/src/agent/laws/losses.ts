@@ -98,17 +98,26 @@ function contentOf(
 type Content = ReturnType<typeof contentOf>;
 
 /** Returns whether a chunk of content was lost, repeated or moved. */
-function touchesContent({ touched }: Mutation): boolean {
-  return touched.some(({ step }) => step?.type === 'delta' || step?.type === 'seal');
+function touchesContent({ touched }: Mutation, answer: ScriptAnswer, testing: ProviderTesting): boolean {
+  return touched.some(
+    (frame) => /^(delta|seal)$/.test(frame.step?.type ?? '') || wholeCallIn(frame, answer, testing) >= 0,
+  );
+}
+
+/** Returns the number of the call that a frame contains with all of its arguments, on a wire that sends it so; -1 for none. */
+function wholeCallIn({ step }: ScriptFrame, { blocks }: ScriptAnswer, { lacks }: ProviderTesting): number {
+  const at = step !== undefined && 'at' in step ? step.at : -1;
+  const isCall = lacks['argument-chunks'] !== undefined && blocks[at]?.type === 'call';
+  return isCall ? blocks.slice(0, at).filter(({ type }) => type === 'call').length : -1;
 }
 
 /** Returns the content that the chunks of a damaged stream add up to. */
 function damagedContent(
   found: Content,
-  whole: Content,
-  { blocks }: ScriptAnswer,
-  frames: readonly ScriptFrame[],
+  { answer, mutation: { frames }, whole }: DamagedResponse,
+  testing: ProviderTesting,
 ): Content {
+  const { blocks } = answer;
   const arrived = blocks.map((_, at) =>
     frames.map(({ step }) => (step?.type === 'delta' && step.at === at ? step.text : '')).join(''),
   );
@@ -117,6 +126,12 @@ function damagedContent(
       .map(({ type }, at) => (type === kind ? arrived[at] : ''))
       .join('')
       .toWellFormed();
+  const content = { ...whole, text: joined('text'), reasoning: joined('reasoning') };
+  if (testing.lacks['argument-chunks'] !== undefined) {
+    const calls = frames.flatMap((frame) => whole.calls[wholeCallIn(frame, answer, testing)] ?? []);
+    const isOver = whole.stopReason === 'tool_use' && calls.length === 0;
+    return { ...content, calls, stopReason: isOver ? 'complete' : whole.stopReason };
+  }
   const inputs = blocks.flatMap((block, at) => (block.type === 'call' ? [arrived[at] ?? ''] : []));
   const calls = whole.calls.map((call, at) => {
     const { problem } = found.calls[at] ?? {};
@@ -124,7 +139,7 @@ function damagedContent(
       ? { ...call, arguments: parseFields(inputs[at] ?? '') }
       : (found.calls[at] ?? call);
   });
-  return { ...whole, text: joined('text'), reasoning: joined('reasoning'), calls };
+  return { ...content, calls };
 }
 
 /** Removes characters of two code units and replacements of their halves, because a moved chunk may split them. */
@@ -270,13 +285,15 @@ function isEqual(left: object, right: object): boolean {
 /** Deletes, repeats and swaps frames. */
 const moved: Damage = {
   mutations: mutationsOf,
-  outcome({ testing }, { answer, mutation, whole }, found) {
+  outcome({ testing }, damaged, found) {
+    const { answer, mutation, whole } = damaged;
     if (isEqual(found, whole)) return 'same';
     const none = { inputTokens: 0, outputTokens: 0 };
     if (isEqual({ ...found, usage: none }, { ...whole, usage: none }))
       if (found.usage.inputTokens + found.usage.outputTokens === 0) return 'uncounted';
-    if (testing.lacks['whole-content'] === undefined || !touchesContent(mutation)) return undefined;
-    const meant = damagedContent(found, whole, answer, mutation.frames);
+    if (testing.lacks['whole-content'] === undefined || !touchesContent(mutation, answer, testing))
+      return undefined;
+    const meant = damagedContent(found, damaged, testing);
     const isSealDamaged = mutation.touched.some(({ step }) => step?.type === 'seal');
     const left = isSealDamaged ? { ...meant, seals: found.seals } : meant;
     return unbroken(JSON.stringify(found)) === unbroken(JSON.stringify(wellFormed(left)))
@@ -294,10 +311,15 @@ const repeated: Damage = {
 /** Changes names and types of fields, adds fields, and breaks characters. */
 const changed: Damage = {
   mutations: fieldMutationsOf,
-  outcome(_subject, { mutation, whole }, found) {
+  outcome({ testing }, { mutation, whole }, found) {
     if (isEqual(found, whole)) return mutation.invalidByte === undefined ? 'same' : undefined;
     const { usage, model, text, seals, calls } = whole;
     const described = { ...found, usage, model };
+    if (testing.lacks['argument-chunks'] !== undefined && mutation.invalidByte === undefined) {
+      // The fields of arguments that arrive as an object are content.
+      const named = found.calls.map((call, at) => ({ ...call, arguments: calls[at]?.arguments }));
+      if (isEqual({ ...found, calls: named }, whole)) return 'undetectable';
+    }
     if (isEqual(described, whole)) return 'described';
     const isShown = found.text.includes(novel);
     const isSent = found.seals.some((seal) => /zz_novel|7|true/.test(JSON.stringify(seal)));
