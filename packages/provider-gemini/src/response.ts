@@ -43,6 +43,8 @@ const about = 'it describes the response and contains no part of it';
 
 /** Data of the service that may be dropped, with the reasons. */
 export const ignored: Readonly<Record<string, string>> = {
+  // A chunk is read field by field; its other fields name the response.
+  response: about,
   'response.modelStatus': about,
   'candidate.safetyRatings': about,
   'candidate.citationMetadata': about,
@@ -66,6 +68,7 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   if (!isObject(payload)) return;
   if (payload['error'] !== undefined) return out.fail(faultOf(payload['error']));
   if (!fields.some((name) => Object.hasOwn(payload, name))) return;
+  out.ignore('response');
   dropUnread('response', payload, fields, out);
   const { candidates, usageMetadata, promptFeedback, modelVersion } = payload;
   if (typeof modelVersion === 'string') out.model(modelVersion);

@@ -113,8 +113,11 @@ function partProblem(part: Part, path: string): string | undefined {
   const mimeType = inlineData?.mimeType;
   if (mimeType !== undefined && !mimeTypes.test(mimeType)) return `Unsupported MIME type: ${mimeType}`;
   // gh randombet/bodhi_realtime_agent#10
-  const struct = functionCall ? ['function_call.args', functionCall.args ?? {}] : ['function_response.response', functionResponse?.response ?? {}];
-  if (!isObject(struct[1])) return `Invalid value at '${path}.${struct[0]}' (type.googleapis.com/google.protobuf.Struct)`;
+  const struct = functionCall
+    ? ['function_call.args', functionCall.args ?? {}]
+    : ['function_response.response', functionResponse?.response ?? {}];
+  if (!isObject(struct[1]))
+    return `Invalid value at '${path}.${struct[0]}' (type.googleapis.com/google.protobuf.Struct)`;
   return unknownName(part, known.part, path);
 }
 
