@@ -7,8 +7,6 @@ export interface GeminiListPrice {
   readonly model: string;
   /** It does not depend on the length of a prompt, and writing to the cache is free. */
   readonly price: Price;
-  /** Never set: these models have one price for prompts of any length. */
-  readonly longPrompt?: undefined;
   /** Factor for all prices of the Batch API. */
   readonly batch: number;
   /** The vendor's page, and the latest date on which it is known to have shown every figure of this entry. */

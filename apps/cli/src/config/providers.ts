@@ -3,7 +3,6 @@ import type { AgentFactory } from '@cobbler/agent/provider';
 import { cleanKey } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { ClaudeListPrice } from '@cobbler/provider-claude';
-import type { GeminiListPrice } from '@cobbler/provider-gemini';
 import type { OpenAIListPrice } from '@cobbler/provider-openai';
 import type { Environment } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -20,7 +19,7 @@ export interface KnownModel {
 }
 
 /** The list price of a model, with its source. */
-export type ListPrice = ClaudeListPrice | GeminiListPrice | OpenAIListPrice;
+export type ListPrice = ClaudeListPrice | OpenAIListPrice;
 
 /** A loaded provider. */
 export interface LoadedProvider {

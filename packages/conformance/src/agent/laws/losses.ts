@@ -20,6 +20,8 @@ import { askOnce, contractKey, errorOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
+import type { Content, DamagedResponse } from './loss-content.ts';
+import { contentOf, damagedContent, touchesContent, unbroken } from './loss-content.ts';
 import type { Mutation, ScriptFrame } from './mutations.ts';
 import {
   fieldMutationsOf,
@@ -74,81 +76,6 @@ function scriptedResponses({ lacks }: ProviderTesting): ScriptAnswer[] {
     scriptResponse([], { usage: { inputTokens: 9, outputTokens: 3 } }),
     ...(lacks.interleaving === undefined ? [scriptResponse(['Before.', look, 'After.'])] : []),
   ];
-}
-
-/** The content of a response. Blocks of one kind are joined, because some wires send no borders between them. */
-function contentOf(
-  { message, toolCalls, stopReason, usage, model }: ModelResponse,
-  testing: ProviderTesting,
-) {
-  const { reasoningTokens, ...counts } = usage;
-  return {
-    text: message.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-    reasoning: message.content.map((part) => (part.type === 'reasoning' ? part.text : '')).join(''),
-    calls: toolCalls,
-    seals: message.content.flatMap((part) =>
-      'seal' in part && part.seal !== undefined ? [part.seal.data] : [],
-    ),
-    stopReason,
-    usage: testing.lacks['reasoning-usage'] === undefined ? usage : counts,
-    model,
-  };
-}
-
-type Content = ReturnType<typeof contentOf>;
-
-/** Returns whether a chunk of content was lost, repeated or moved. */
-function touchesContent({ touched }: Mutation, answer: ScriptAnswer, testing: ProviderTesting): boolean {
-  return touched.some(
-    (frame) => /^(delta|seal)$/.test(frame.step?.type ?? '') || wholeCallIn(frame, answer, testing) >= 0,
-  );
-}
-
-/** Returns the number of the call that a frame contains with all of its arguments, on a wire that sends it so; -1 for none. */
-function wholeCallIn({ step }: ScriptFrame, { blocks }: ScriptAnswer, { lacks }: ProviderTesting): number {
-  const at = step !== undefined && 'at' in step ? step.at : -1;
-  const isCall = lacks['argument-chunks'] !== undefined && blocks[at]?.type === 'call';
-  return isCall ? blocks.slice(0, at).filter(({ type }) => type === 'call').length : -1;
-}
-
-/** Returns the content that the chunks of a damaged stream add up to. */
-function damagedContent(
-  found: Content,
-  { answer, mutation: { frames }, whole }: DamagedResponse,
-  testing: ProviderTesting,
-): Content {
-  const { blocks } = answer;
-  const arrived = blocks.map((_, at) =>
-    frames.map(({ step }) => (step?.type === 'delta' && step.at === at ? step.text : '')).join(''),
-  );
-  const joined = (kind: 'text' | 'reasoning') =>
-    blocks
-      .map(({ type }, at) => (type === kind ? arrived[at] : ''))
-      .join('')
-      .toWellFormed();
-  const content = { ...whole, text: joined('text'), reasoning: joined('reasoning') };
-  if (testing.lacks['argument-chunks'] !== undefined) {
-    const calls = frames.flatMap((frame) => whole.calls[wholeCallIn(frame, answer, testing)] ?? []);
-    const isOver = whole.stopReason === 'tool_use' && calls.length === 0;
-    return { ...content, calls, stopReason: isOver ? 'complete' : whole.stopReason };
-  }
-  const inputs = blocks.flatMap((block, at) => (block.type === 'call' ? [arrived[at] ?? ''] : []));
-  const calls = whole.calls.map((call, at) => {
-    const { problem } = found.calls[at] ?? {};
-    return problem === undefined
-      ? { ...call, arguments: parseFields(inputs[at] ?? '') }
-      : (found.calls[at] ?? call);
-  });
-  return { ...content, calls };
-}
-
-/** Removes characters of two code units and replacements of their halves, because a moved chunk may split them. */
-function unbroken(text: string): string {
-  return text.replace(/[\ufffd\u{10000}-\u{10ffff}]/gu, '');
-}
-
-function parseFields(input: string): Record<string, unknown> {
-  return input.trim() === '' ? {} : JSON.parse(input);
 }
 
 /** Answers every request with the stream that is due. */
@@ -241,12 +168,6 @@ async function damageAll(
   }
   expect(runtime.timers === 0, `no timer left, found ${runtime.timers}`);
   return counts;
-}
-
-interface DamagedResponse {
-  readonly answer: ScriptAnswer;
-  readonly mutation: Mutation;
-  readonly whole: Content;
 }
 
 /** Returns how a damaged stream ended. Fails if the response is wrong or shorter without an error. */
