@@ -3,7 +3,6 @@ import { callable, listOf, mapOf, read, record, text, withMethods } from '../../
 import type { LazyAbortSignal } from '../../values/lazy-abort-signal.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
-import type { Attempt } from '../attempt.ts';
 import type { Credentials, Wire } from '../wire/wire.ts';
 import type { ResolvedEndpoint } from './address.ts';
 import { withCredentials } from './address.ts';
@@ -22,9 +21,16 @@ export interface AuthorizedRequest {
 
 const readCredentials = record<Credentials>({ headers: mapOf(text), secrets: listOf(text) }, ['headers']);
 
+/** The part of an attempt that its credentials depend on. */
+interface AttemptedRequest {
+  readonly service: { readonly wire: Wire };
+  readonly body: readonly Uint8Array[];
+  readonly rejected?: Credentials | undefined;
+}
+
 /** @throws AgentError `auth` with code `credentials` if `authorize` throws another error, and `invalid` for a wrong result. */
 export async function authorizeRequest(
-  { service: { wire }, body, rejected }: Attempt,
+  { service: { wire }, body, rejected }: AttemptedRequest,
   endpoint: ResolvedEndpoint,
   headers: Headers,
   { signal }: LazyAbortSignal,
