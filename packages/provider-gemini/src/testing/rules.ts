@@ -34,12 +34,12 @@ export interface Body {
   };
 }
 
-type Rule = (body: Body) => string | undefined;
+type Rule = (body: Body, url: string) => string | undefined;
 
 /** Returns the service's message for a request that it rejects. Each rule names where the message was seen. */
-export function problemOf(body: Body): string | undefined {
+export function problemOf(body: Body, url: string): string | undefined {
   for (const rule of rules) {
-    const problem = rule(body);
+    const problem = rule(body, url);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -141,8 +141,12 @@ function callProblem({ contents }: Body): string | undefined {
   return undefined;
 }
 
-/** In the current turn, the first call of each step has a signature: doc thought-signatures; gh ccch1mneyyy/dsh-Go discussion 2016. */
-function signatureProblem({ contents }: Body): string | undefined {
+/**
+ * With Gemini 3 and later, the first call of each step of the current turn has a signature: doc thought-signatures; gh
+ * ccch1mneyyy/dsh-Go discussion 2016.
+ */
+function signatureProblem({ contents }: Body, url: string): string | undefined {
+  if (url.includes('/gemini-2')) return undefined;
   const start = contents.findLastIndex(
     ({ role, parts }) => role === 'user' && parts.every((part) => part.functionResponse === undefined),
   );

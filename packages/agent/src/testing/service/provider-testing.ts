@@ -134,6 +134,6 @@ export interface ProviderTesting {
   fail(fault: ScriptFault): readonly unknown[];
   /** Parses a request body, and what its URL states. Throws with a clear message for one that no provider should send. */
   read(body: unknown, url?: string): ReadRequest;
-  /** Returns the error response of the real service for a body that it refuses; undefined if it accepts it. */
-  refuse(body: unknown): WireError | undefined;
+  /** Returns the error response of the real service for a request that it refuses; undefined if it accepts it. */
+  refuse(body: unknown, url?: string): WireError | undefined;
 }

@@ -105,7 +105,7 @@ interface ExaminedRequest {
 function examine(testing: ProviderTesting, text: string, url: string): ExaminedRequest {
   try {
     const body: unknown = JSON.parse(text);
-    const refusal = testing.refuse(body);
+    const refusal = testing.refuse(body, url);
     if (refusal !== undefined)
       return { refusal, complaint: `refused with ${refusal.status}: ${refusal.body}` };
     return { read: testing.read(body, url) };
