@@ -47,6 +47,7 @@ export const groups: readonly Group[] = [
       'docs/testing.md',
       'docs/record-and-replay.md',
       'docs/writing-a-provider.md',
+      'docs/gemini.md',
       'docs/ai-sdk.md',
       'docs/mcp.md',
       'docs/delegation.md',

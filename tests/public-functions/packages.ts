@@ -4,6 +4,7 @@ import { sampleTable as assistant } from '../../packages/assistant/test/sample-a
 import { sampleTable as delegate } from '../../packages/delegate/test/sample-arguments.ts';
 import { sampleTable as aiSdk } from '../../packages/provider-ai-sdk/test/sample-arguments.ts';
 import { sampleTable as claude } from '../../packages/provider-claude/test/sample-arguments.ts';
+import { sampleTable as gemini } from '../../packages/provider-gemini/test/sample-arguments.ts';
 import { sampleTable as openAI } from '../../packages/provider-openai/test/sample-arguments.ts';
 import { sampleTable as restate } from '../../packages/runner-restate/test/sample-arguments.ts';
 import { sampleTable as postgres } from '../../packages/store-postgres/test/sample-arguments.ts';
@@ -24,5 +25,6 @@ export const tables: Readonly<Record<string, SampleTable>> = {
   'apps/server': server,
   'packages/provider-ai-sdk': aiSdk,
   'packages/provider-claude': claude,
+  'packages/provider-gemini': gemini,
   'packages/provider-openai': openAI,
 };

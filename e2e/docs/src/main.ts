@@ -68,12 +68,17 @@ async function runAll(): Promise<number> {
     DOCS_TARBALL: tarball,
     ANTHROPIC_BASE_URL: standIns.modelUrl,
     OPENAI_BASE_URL: `${standIns.modelUrl}/v1`,
+    GOOGLE_GEMINI_BASE_URL: standIns.modelUrl,
     DOCS_MODEL: standIns.modelUrl,
     DOCS_TELEGRAM: standIns.telegramUrl,
     DOCS_KEY: standInKeys.anthropic,
     DOCS_BOT: standInKeys.telegram,
   };
-  const keys = { ANTHROPIC_API_KEY: standInKeys.anthropic, OPENAI_API_KEY: standInKeys.openai };
+  const keys = {
+    ANTHROPIC_API_KEY: standInKeys.anthropic,
+    OPENAI_API_KEY: standInKeys.openai,
+    GEMINI_API_KEY: standInKeys.gemini,
+  };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(name, () => {
       endAllShells();

@@ -3,6 +3,7 @@ import type { MockReply, ProviderTesting, ReadRequest } from '@cobbler/agent/tes
 import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { fakeTelegram } from '@cobbler/assistant/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
+import { geminiTesting } from '@cobbler/provider-gemini/testing';
 import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
 
 /** Services on local ports. */
@@ -16,6 +17,7 @@ export interface StandIns {
 export const standInKeys = {
   anthropic: 'sk-ant-docs-0123456789abcdefghijklmnop',
   openai: 'sk-docs-0123456789abcdefghijklmnop',
+  gemini: 'AIza-docs-0123456789abcdefghijklmnop',
   telegram: '12345678:AAEdocs0123456789abcdefghijklmnopqr',
 } as const;
 
@@ -27,11 +29,13 @@ export async function openStandIns(): Promise<StandIns> {
   const claude = modelOf(claudeTesting);
   const responses = modelOf(responsesTesting);
   const chat = modelOf(chatTesting);
+  const gemini = modelOf(geminiTesting);
   const model = await serveLoopback(async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname.endsWith('/messages')) return claude(request);
     if (pathname.endsWith('/responses')) return responses(request);
     if (pathname.endsWith('/chat/completions')) return chat(request);
+    if (pathname.endsWith(':streamGenerateContent')) return gemini(request);
     if (pathname.endsWith('/embeddings')) return embeddings(request);
     return Response.json({ error: { message: `There is no ${pathname}.` } }, { status: 404 });
   });

@@ -4,6 +4,7 @@ import { defined } from '@cobbler/agent/values';
 import { makeAgent } from '../config/make-agent.ts';
 import { noKey } from '../config/no-key.ts';
 import { ownPrice } from '../config/prices.ts';
+import { providers } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import { keyOf, readSettings } from '../config/settings.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -47,8 +48,7 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
 /** Returns the prices of the models in the logs; AI SDK providers use their own names. */
 export async function pricesOf(env: Environment): Promise<Pricing> {
   const { file } = await readSettings(env, { model: 'claude' });
-  const { pricing: claudePricing } = await import('../config/claude.ts');
-  const { openAIPricing } = await import('@cobbler/provider-openai');
+  const loaded = await Promise.all(Object.values(providers).map(({ load }) => load()));
   const own = file.values.prices ?? {};
   return (provider, model, inputTokens) => {
     const name = /claude|anthropic/i.test(provider)
@@ -56,10 +56,7 @@ export async function pricesOf(env: Environment): Promise<Pricing> {
       : /openai/i.test(provider)
         ? 'openai'
         : provider;
-    return (
-      ownPrice({ own }, name, model, inputTokens) ??
-      claudePricing(name, model, inputTokens) ??
-      openAIPricing(name, model, inputTokens)
-    );
+    const listed = () => loaded.map(({ pricing }) => pricing(name, model, inputTokens));
+    return ownPrice({ own }, name, model, inputTokens) ?? listed().find((price) => price !== undefined);
   };
 }

@@ -7,7 +7,7 @@ import { parseDocument } from 'yaml';
 import { readFailure } from '../config/attachment.ts';
 import { defaultOffload } from '../config/context-plan.ts';
 import { serverWords } from '../config/mcp-servers.ts';
-import { providerEntry, providerNames, providers } from '../config/providers.ts';
+import { keyVariableIn, providerEntry, providerNames, providers } from '../config/providers.ts';
 import type { Setting } from '../config/settings.ts';
 import { fromFile, keyOf, maskedKey, readSettings } from '../config/settings.ts';
 import { jsonLine, visible } from '../terminal/escape.ts';
@@ -100,7 +100,7 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
       `Use: cobbler config set-key ${providerNames.join('|')}`,
     );
   }
-  const { title, keyVariable } = providerEntry(provider);
+  const { title } = providerEntry(provider);
   const path = configPath(io);
   const key = cleanKey(await readHidden(`Key for ${title} (hidden while you type): `, io));
   if (key === undefined)
@@ -119,9 +119,8 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
   io.stderr.write(
     `The key ${maskedKey(key)} for ${title} is stored in ${visible(path)}, readable only by you.\n`,
   );
-  if (cleanKey(io.env[keyVariable]) !== undefined) {
-    io.stderr.write(`While ${keyVariable} is set, it overrides the stored key.\n`);
-  }
+  const variable = keyVariableIn(io.env, provider);
+  if (variable !== undefined) io.stderr.write(`While ${variable} is set, it overrides the stored key.\n`);
   return 0;
 }
 

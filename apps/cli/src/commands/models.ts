@@ -1,7 +1,7 @@
 import { systemRuntime } from '@cobbler/agent';
 import { priceList, priceTable } from '../config/price-list.ts';
 import type { LoadedProvider } from '../config/providers.ts';
-import { providers } from '../config/providers.ts';
+import { providerNames, providers } from '../config/providers.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyOf, readSettings } from '../config/settings.ts';
@@ -50,7 +50,7 @@ async function modelLines(settings: Settings, io: Io): Promise<string[]> {
   }
   lines.push(
     'Prices are in US dollars per million tokens; to list their sources and dates: cobbler models --prices',
-    'Use any other model by its id: -m claude:ID, -m openai:ID.',
+    `Use any other model by its id: ${providerNames.map((name) => `-m ${name}:ID`).join(', ')}.`,
     'Local and other servers: -m openai:MODEL --base-url URL',
   );
   return lines;
@@ -68,7 +68,7 @@ function rowsOf(provider: string, { models: known, pricing }: LoadedProvider, se
         : `${formatPrice(listed.input).padStart(6)} in  ${formatPrice(listed.output).padStart(6)} out`;
     const cells = [
       padEnd(isChosen ? '*' : '', 2) + padEnd(model.alias ?? '', 10),
-      padEnd(model.id, 20),
+      padEnd(model.id, 22),
       padEnd(context, 14),
       price,
     ];

@@ -14,7 +14,11 @@ export interface PriceSources {
 }
 
 /** Names of our providers in the general price list. */
-const listed: Readonly<Record<string, string>> = { claude: 'anthropic', openai: 'openai' };
+const listed: Readonly<Record<string, string>> = {
+  claude: 'anthropic',
+  openai: 'openai',
+  gemini: 'google',
+};
 
 /** Returns the prices for one run. The large general list is read last. A model without a price is unknown, not free. */
 export async function pricingFor(sources: PriceSources, provider: string, model: string): Promise<Pricing> {

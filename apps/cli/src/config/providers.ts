@@ -1,8 +1,10 @@
 import type { Pricing } from '@cobbler/agent';
 import type { AgentFactory } from '@cobbler/agent/provider';
+import { cleanKey } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { ClaudeListPrice } from '@cobbler/provider-claude';
 import type { OpenAIListPrice } from '@cobbler/provider-openai';
+import type { Environment } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -32,6 +34,8 @@ export interface ProviderEntry {
   /** Name for display. */
   readonly title: string;
   readonly keyVariable: string;
+  /** A variable that is read if {@link keyVariable} is not set. */
+  readonly otherKeyVariable?: string;
   readonly addressVariable: string;
   /** The default address. */
   readonly address: string;
@@ -41,7 +45,7 @@ export interface ProviderEntry {
 }
 
 /** All providers by name. Loading one takes longer than everything else at start, so each is loaded only when needed. */
-export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
+export const providers: Readonly<Record<'claude' | 'openai' | 'gemini', ProviderEntry>> = {
   claude: {
     title: 'Claude',
     keyVariable: 'ANTHROPIC_API_KEY',
@@ -72,7 +76,27 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
       };
     },
   },
+  gemini: {
+    title: 'Gemini',
+    keyVariable: 'GEMINI_API_KEY',
+    otherKeyVariable: 'GOOGLE_API_KEY',
+    addressVariable: 'GOOGLE_GEMINI_BASE_URL',
+    address: 'https://generativelanguage.googleapis.com',
+    ownModels: /^(gemini|gemma)-/,
+    async load() {
+      const { createGemini, geminiModels, geminiPrices, geminiPricing } = await import(
+        '@cobbler/provider-gemini'
+      );
+      return { create: createGemini, pricing: geminiPricing, prices: geminiPrices, models: geminiModels };
+    },
+  },
 };
+
+/** Returns the name of the variable that contains a provider's key, of those that it reads; undefined if none does. */
+export function keyVariableIn(env: Environment, provider: string): string | undefined {
+  const { keyVariable, otherKeyVariable } = providerEntry(provider);
+  return [keyVariable, otherKeyVariable].find((name) => name && cleanKey(env[name]) !== undefined);
+}
 
 /** The provider names, the default one first. */
 export const providerNames: readonly string[] = Object.keys(providers);

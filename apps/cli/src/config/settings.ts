@@ -7,7 +7,7 @@ import { defined } from '@cobbler/agent/values';
 import type { Environment } from '../terminal/io.ts';
 import { nearest } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { providerEntry, providerNames, providers } from './providers.ts';
+import { keyVariableIn, providerEntry, providerNames, providers } from './providers.ts';
 
 /** A value with its source, described for the user. */
 export interface Setting<Value> {
@@ -83,7 +83,7 @@ export function keyOf(
 ): Setting<string> | undefined {
   const { values, path = 'the configuration' } = settings.file;
   const isConfigured = provider === (values.provider ?? defaultProvider);
-  const variable = providerEntry(provider).keyVariable;
+  const variable = keyVariableIn(env, provider) ?? '';
   const places: readonly (readonly [value: string | undefined, source: string])[] = [
     [isConfigured ? values.apiKey : undefined, `apiKey in ${path}`],
     [isConfigured ? env['COBBLER_AGENT_API_KEY'] : undefined, 'COBBLER_AGENT_API_KEY'],
@@ -194,7 +194,7 @@ function withStoredKeys(env: Environment, values: FileConfig): Environment {
   const filled: Record<string, string | undefined> = { ...env };
   for (const [name, { keyVariable }] of Object.entries(providers)) {
     const stored = cleanKey(values.keys?.[name]);
-    if (stored !== undefined && cleanKey(filled[keyVariable]) === undefined) filled[keyVariable] = stored;
+    if (stored !== undefined && keyVariableIn(env, name) === undefined) filled[keyVariable] = stored;
   }
   return filled;
 }

@@ -100,7 +100,7 @@ describe('cobbler models --prices', () => {
     expect(text).toMatch(/^ {2}from https:\/\/platform\.claude\.com\//m);
     expect(text).toMatch(/^ {2}from https:\/\/developers\.openai\.com\//m);
     expect(text).toMatch(/^ {2}gpt-6\.2-astra .* unknown +x0\.5 {2}2026-11-18$/m);
-    expect(text).toContain('The oldest built-in price is 87 days old (2026-09-05).');
+    expect(text).toContain('The oldest built-in price is 133 days old (2026-07-21).');
   });
 
   test('prefers the prices of the configuration, and lists those of other models', async () => {
@@ -117,7 +117,7 @@ describe('cobbler models --prices', () => {
     const { unit, oldest, prices } = JSON.parse(
       await printed({ json: true }, 'prices:\n  m: { input: 1, output: 2 }\n'),
     );
-    expect([unit, oldest]).toEqual(['US dollars per million tokens', { on: '2026-09-05', days: 87 }]);
+    expect([unit, oldest]).toEqual(['US dollars per million tokens', { on: '2026-07-21', days: 133 }]);
     expect(prices).toContainEqual({
       model: 'm',
       price: { input: 1, output: 2, cacheRead: null, cacheWrite: null, cacheWriteLong: null },

@@ -41,6 +41,8 @@ describe('the model selection', () => {
     ['claude:best', 'claude', 'best'],
     ['gpt-6-luna', 'openai', 'gpt-6-luna'],
     ['claude-opus-5', 'claude', 'claude-opus-5'],
+    ['gemini:best', 'gemini', 'best'],
+    ['gemini-4-neon', 'gemini', 'gemini-4-neon'],
     ['qwen3:8b', 'claude', 'qwen3:8b'],
   ])('reads -m %s as provider %s with model %s', async (model, provider, id) => {
     const settings = await readSettings({ COBBLER_HOME: temporaryFolder() }, { model });
@@ -84,7 +86,7 @@ describe('the model selection', () => {
     test.each([
       ['balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
       ['claude:balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
-      ['gemini:pro', 'The model "gemini:pro" (-m) is unknown. Unknown provider "gemini".'],
+      ['mistral:pro', 'The model "mistral:pro" (-m) is unknown. Unknown provider "mistral".'],
       ['qwen3:8b', 'The model "qwen3:8b" (-m) is unknown. Unknown provider "qwen3".'],
       ['opus', 'The model "opus" (-m) is unknown.'],
       ['cluade-opus-5-5', 'The model "cluade-opus-5-5" (-m) is unknown. Did you mean claude-opus-5-5?'],
@@ -121,6 +123,32 @@ describe('the model selection', () => {
   test('rejects a misspelled provider name', async () => {
     await expect(readSettings({ COBBLER_HOME: temporaryFolder() }, { model: 'opnai:gpt-x' })).rejects.toThrow(
       /Did you mean openai:gpt-x/,
+    );
+  });
+
+  test.each(['GEMINI_API_KEY', 'GOOGLE_API_KEY'])(
+    'finds the key for Gemini in %s [S0.2]',
+    async (variable) => {
+      const { file, ...home } = homeWith('keys:\n  gemini: stored\n');
+      const env = { ...home, [variable]: 'k' };
+      const settings = await readSettings({ COBBLER_HOME: temporaryFolder(), [variable]: 'k' });
+      expect(settings.provider).toEqual({ value: 'gemini', source: 'the only key' });
+      expect((await makeAgent(settings)).agent.model).toBe('gemini-4-hydrogen');
+      expect(keyOf(await readSettings(env), 'gemini', env)).toEqual({ value: 'k', source: variable });
+      // The stored key does not override the variable.
+      expect((await readSettings(env)).env).toMatchObject({ [variable]: 'k' });
+      expect((await readSettings(env)).env['GEMINI_API_KEY']).not.toBe('stored');
+      expect(keyOf(await readSettings(home), 'gemini', home)).toEqual({
+        value: 'stored',
+        source: `keys.gemini in ${file}`,
+      });
+    },
+  );
+
+  test('names the variable of the provider that has no key', async () => {
+    const settings = await readSettings({ COBBLER_HOME: temporaryFolder() }, { model: 'gemini' });
+    await expect(makeAgent(settings)).rejects.toThrow(
+      'There is no key for Gemini: GEMINI_API_KEY is not set',
     );
   });
 

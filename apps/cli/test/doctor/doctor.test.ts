@@ -100,6 +100,8 @@ test('models shows the source of each key, marks the selected model and hides th
   const text = io.stdout.text();
   expect(text).toContain('claude  key from ANTHROPIC_API_KEY\n');
   expect(text).toContain('openai  no key: set OPENAI_API_KEY');
+  expect(text).toContain('gemini  no key: set GEMINI_API_KEY');
+  expect(text).toContain('-m claude:ID, -m openai:ID, -m gemini:ID');
   expect(text.split('\n').filter((line) => line.startsWith('* '))).toHaveLength(1);
   expect(text).toMatch(/^\* balanced +claude-\S+ .*\$ *\d+\.\d\d in/m);
   expect(text).not.toContain(testKey);

@@ -71,8 +71,8 @@ export interface MockWire<Body = unknown>
   fail?(fault: ScriptFault): readonly unknown[];
   /** Parses a request body. Throws with a clear message for one that no provider should send. */
   read(body: Body): FoundRequest;
-  /** Returns the real service's error message for a body that it does not accept; undefined if it does. */
-  refuse(body: Body): string | undefined;
+  /** Returns the real service's error message for a request that it does not accept; undefined if it does. */
+  refuse(body: Body, url: string): string | undefined;
 }
 
 const framings = {
@@ -110,8 +110,8 @@ export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
     error: (fault, secret) => errorResponseOf(own, fault, secret),
     fail: (fault) => own.fail?.(fault) ?? [own.error(fault).body],
     read: (body) => plain(own.read(body as Body)),
-    refuse(body) {
-      const message = own.refuse(body as Body);
+    refuse(body, url = '') {
+      const message = own.refuse(body as Body, url);
       return message === undefined ? undefined : errorResponseOf(own, { kind: 'invalid', message }, '');
     },
   };

@@ -108,6 +108,8 @@ export type UnsupportedFeature =
   | 'model-name'
   | 'reasoning-usage'
   | 'interleaving'
+  /** A call arrives in one frame, with all of its arguments as one JSON object. */
+  | 'argument-chunks'
   | 'error-results'
   | 'in-stream-fault'
   | 'pause'
@@ -165,6 +167,6 @@ export interface ProviderTesting {
   fail(fault: ScriptFault): readonly unknown[];
   /** Parses a request body. Throws with a clear message for one that no provider should send. */
   read(body: unknown): ReadRequest;
-  /** Returns the error response of the real service for a body that it refuses; undefined if it accepts it. */
-  refuse(body: unknown): WireError | undefined;
+  /** Returns the error response of the real service for a request that it refuses; undefined if it accepts it. */
+  refuse(body: unknown, url?: string): WireError | undefined;
 }

@@ -119,7 +119,7 @@ function examine(testing: ProviderTesting, sent: SentRequest, keys: readonly str
   }
   try {
     const body: unknown = JSON.parse(sent.body);
-    const refusal = testing.refuse(body);
+    const refusal = testing.refuse(body, sent.url);
     if (refusal !== undefined) return { refusal, complaint: refusedWith(refusal) };
     const read = testing.read(body);
     const model = modelIn(testing.request.path, new URL(sent.url).pathname);

@@ -96,7 +96,7 @@ async function cutAnywhere(subject: ContractSubject): Promise<void> {
   const needsAll = joinFrames(frames.slice(0, frames.length - tail));
   const whole = isBinary(testing) ? needsAll.length : withoutLineEnd(needsAll).length;
   const lengths = lengthsToTry(frames).filter((length) => length < whole);
-  expect(lengths.length > 40, 'more than 40 positions to cut at');
+  expect(lengths.length > 20, 'more than 20 positions to cut at');
   const outcomes = await outcomesOf(
     subject,
     lengths.map((length) => cutAt(bytes, length, testing)),

@@ -22,6 +22,8 @@ import { askOnce, contractKey, errorOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
+import type { Content, DamagedResponse } from './loss-content.ts';
+import { contentOf, damagedContent, touchesContent, unbroken } from './loss-content.ts';
 import type { Mutation, ScriptFrame } from './mutations.ts';
 import {
   fieldMutationsOf,
@@ -76,66 +78,6 @@ function scriptedResponses({ lacks }: ProviderTesting): ScriptAnswer[] {
     scriptResponse([], { usage: { inputTokens: 9, outputTokens: 3 } }),
     ...(lacks.interleaving === undefined ? [scriptResponse(['Before.', look, 'After.'])] : []),
   ];
-}
-
-/** The content of a response. Blocks of one kind are joined, because some wires send no borders between them. */
-function contentOf(
-  { message, toolCalls, stopReason, usage, model }: ModelResponse,
-  testing: ProviderTesting,
-) {
-  const { reasoningTokens, ...counts } = usage;
-  return {
-    text: message.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-    reasoning: message.content.map((part) => (part.type === 'reasoning' ? part.text : '')).join(''),
-    calls: toolCalls,
-    seals: message.content.flatMap((part) =>
-      'seal' in part && part.seal !== undefined ? [part.seal.data] : [],
-    ),
-    stopReason,
-    usage: testing.lacks['reasoning-usage'] === undefined ? usage : counts,
-    model,
-  };
-}
-
-type Content = ReturnType<typeof contentOf>;
-
-/** Returns whether a chunk of content was lost, repeated or moved. */
-function touchesContent({ touched }: Mutation): boolean {
-  return touched.some(({ step }) => step?.type === 'delta' || step?.type === 'seal');
-}
-
-/** Returns the content that the chunks of a damaged stream add up to. */
-function damagedContent(
-  found: Content,
-  whole: Content,
-  { blocks }: ScriptAnswer,
-  frames: readonly ScriptFrame[],
-): Content {
-  const arrived = blocks.map((_, at) =>
-    frames.map(({ step }) => (step?.type === 'delta' && step.at === at ? step.text : '')).join(''),
-  );
-  const joined = (kind: 'text' | 'reasoning') =>
-    blocks
-      .map(({ type }, at) => (type === kind ? arrived[at] : ''))
-      .join('')
-      .toWellFormed();
-  const inputs = blocks.flatMap((block, at) => (block.type === 'call' ? [arrived[at] ?? ''] : []));
-  const calls = whole.calls.map((call, at) => {
-    const { problem } = found.calls[at] ?? {};
-    return problem === undefined
-      ? { ...call, arguments: parseFields(inputs[at] ?? '') }
-      : (found.calls[at] ?? call);
-  });
-  return { ...whole, text: joined('text'), reasoning: joined('reasoning'), calls };
-}
-
-/** Removes characters of two code units and replacements of their halves, because a moved chunk may split them. */
-function unbroken(text: string): string {
-  return text.replace(/[\ufffd\u{10000}-\u{10ffff}]/gu, '');
-}
-
-function parseFields(input: string): Record<string, unknown> {
-  return input.trim() === '' ? {} : JSON.parse(input);
 }
 
 /** Answers every request with the stream that is due. */
@@ -229,12 +171,6 @@ async function damageAll(
   return counts;
 }
 
-interface DamagedResponse {
-  readonly answer: ScriptAnswer;
-  readonly mutation: Mutation;
-  readonly whole: Content;
-}
-
 /** Returns how a damaged stream ended. Fails if the response is wrong or shorter without an error. */
 async function outcomeOf(
   subject: ContractSubject,
@@ -276,13 +212,15 @@ function isEqual(left: object, right: object): boolean {
 /** Deletes, repeats and swaps frames. */
 const moved: Damage = {
   mutations: mutationsOf,
-  outcome({ testing }, { answer, mutation, whole }, found) {
+  outcome({ testing }, damaged, found) {
+    const { answer, mutation, whole } = damaged;
     if (isEqual(found, whole)) return 'same';
     const none = { inputTokens: 0, outputTokens: 0 };
     if (isEqual({ ...found, usage: none }, { ...whole, usage: none }))
       if (found.usage.inputTokens + found.usage.outputTokens === 0) return 'uncounted';
-    if (testing.lacks['whole-content'] === undefined || !touchesContent(mutation)) return undefined;
-    const meant = damagedContent(found, whole, answer, mutation.frames);
+    if (testing.lacks['whole-content'] === undefined || !touchesContent(mutation, answer, testing))
+      return undefined;
+    const meant = damagedContent(found, damaged, testing);
     const isSealDamaged = mutation.touched.some(({ step }) => step?.type === 'seal');
     const left = isSealDamaged ? { ...meant, seals: found.seals } : meant;
     return unbroken(JSON.stringify(found)) === unbroken(JSON.stringify(wellFormed(left)))
@@ -300,10 +238,15 @@ const repeated: Damage = {
 /** Changes names and types of fields, adds fields, and breaks characters. */
 const changed: Damage = {
   mutations: fieldMutationsOf,
-  outcome(_subject, { mutation, whole }, found) {
+  outcome({ testing }, { mutation, whole }, found) {
     if (isEqual(found, whole)) return mutation.invalidByte === undefined ? 'same' : undefined;
     const { usage, model, text, seals, calls } = whole;
     const described = { ...found, usage, model };
+    if (testing.lacks['argument-chunks'] !== undefined && mutation.invalidByte === undefined) {
+      // The fields of arguments that arrive as an object are content.
+      const named = found.calls.map((call, at) => ({ ...call, arguments: calls[at]?.arguments }));
+      if (isEqual({ ...found, calls: named }, whole)) return 'undetectable';
+    }
     if (isEqual(described, whole)) return 'described';
     const isShown = found.text.includes(novel);
     const isSent = found.seals.some((seal) => /zz_novel|7|true/.test(JSON.stringify(seal)));

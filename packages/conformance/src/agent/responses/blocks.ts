@@ -66,7 +66,7 @@ function sameResponse(
 
 /** Sends a call in unusual steps. It must not run, and the conversation must continue. */
 function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
-  return the(`${what} never runs [P9]`, async (subject) => {
+  const run = async (subject: ContractSubject) => {
     // The end of an empty response: an end that repeats the call would make it valid.
     const end = subject.testing.line({ type: 'end' }, scriptResponse([], { stop: 'tool_use' }));
     const script = [replies(called, { steps, edit: (all) => [...all, ...end] }), replies(text)];
@@ -83,7 +83,8 @@ function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
       },
       { retry: { retries: 0 } },
     );
-  });
+  };
+  return the(`${what} never runs [P9]`, run, 'argument-chunks');
 }
 
 /** Sends two responses in one stream. Only the first one counts. */
