@@ -134,6 +134,7 @@ describe('a conversation in the page', () => {
     const answer = page.locator('.item.answer');
     expect(await answer.innerText()).toContain(before);
     expect(await answer.innerText()).toContain('The response ended before it was complete.');
+    expect(await page.locator('.error-box').count()).toBe(0);
     expect(await page.locator('.item.said').count()).toBe(1);
     await page.reload();
     await answer.waitFor();

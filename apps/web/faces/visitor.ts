@@ -62,7 +62,10 @@ export async function scene(options: BrowserContextOptions = {}): Promise<Visito
 /** Sends a message in the page. */
 export async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message', { exact: true }).fill(text);
-  await page.keyboard.press('Enter');
+  // On a touch screen, Enter starts a new line.
+  if (await page.evaluate(() => matchMedia('(pointer: coarse)').matches))
+    await page.getByRole('button', { name: /^(Send|Steer)$/ }).click();
+  else await page.keyboard.press('Enter');
 }
 
 /** Waits until the page shows this state. */

@@ -223,21 +223,24 @@ export class AppState extends Observable {
           () => undefined,
         );
     }
-    this.notify();
+    this.notifyNow();
   }
 
   #handle(event: Event): void {
     this.#announcer.handle(event);
     const { type } = event;
+    const { model } = this;
     if (type === 'user' || type === 'finished' || type === 'approval_requested') void this.list.refresh();
-    if (type !== 'approval_decided' || this.model?.given.has(event.approvalId) === true) return;
+    if (type !== 'approval_decided' || model?.given.has(event.approvalId) === true) return;
+    // The user has sent a message instead of deciding.
+    if (event.decision === 'superseded' && model?.outgoing !== undefined) return;
     const words = {
-      allow: 'allowed',
-      deny: 'denied',
-      expired: 'decided too late',
-      superseded: 'withdrawn',
+      allow: 'was allowed elsewhere',
+      deny: 'was denied elsewhere',
+      expired: 'has expired',
+      superseded: 'was withdrawn elsewhere',
     };
-    this.warn(`This approval request was ${words[event.decision]} elsewhere.`, 'plain');
+    this.warn(`This approval request ${words[event.decision]}.`, 'plain');
   }
 
   #onVisibilityChange(): void {
