@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { plan, rig, scenePlaces, scenePlay } from './rig.ts';
 import { sceneAgent } from './scene.ts';
-import { idle, needsChromium, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
+import { clipboardIn, idle, needsChromium, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -296,9 +296,7 @@ describe('code in the page', () => {
       expect(Math.min(...ratios)).toBeGreaterThanOrEqual(4.5);
       await page.locator('pre').hover();
       await page.locator('pre .copy').click();
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-        'const a = "<b>" + 1; // text\n',
-      );
+      expect(await clipboardIn(page)).toBe('const a = "<b>" + 1; // text\n');
       expect(complaints).toEqual([]);
     });
 });

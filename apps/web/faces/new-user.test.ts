@@ -40,6 +40,13 @@ describe('a new user of the page', () => {
 
   test('can type on while the first message is being sent, without losing a letter', async () => {
     const { page } = await scene();
+    await page.evaluate(() => {
+      const { fetch } = globalThis;
+      globalThis.fetch = async (...given) => {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return await fetch(...given);
+      };
+    });
     const field = page.getByLabel('Message', { exact: true });
     await field.fill('say One.');
     await page.keyboard.press('Enter');

@@ -158,8 +158,10 @@ describe('a conversation in the page', () => {
     for (const late of [page, tab]) {
       await late.locator('.live .prose').first().waitFor();
       await expect
-        .poll(async () => (await late.locator('.live').innerText()).startsWith(begin), { timeout: 10_000 })
-        .toBe(true);
+        .poll(async () => (await late.locator('.live .prose').first().innerText()).slice(0, begin.length), {
+          timeout: 10_000,
+        })
+        .toBe(begin);
       const text = await late.locator('.live').innerText();
       expect(text.split(begin)).toHaveLength(2);
     }
