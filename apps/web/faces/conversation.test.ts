@@ -6,7 +6,17 @@ import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { plan, rig, scenePlaces, scenePlay } from './rig.ts';
 import { sceneAgent } from './scene.ts';
-import { clipboardIn, idle, needsChromium, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
+import {
+  clipboardIn,
+  idle,
+  needsChromium,
+  say,
+  scene,
+  sessionIn,
+  stands,
+  visit,
+  withBrowser,
+} from './visitor.ts';
 
 withBrowser();
 

@@ -136,9 +136,11 @@ describe('a new user of the page', () => {
     const { page } = await scene({ viewport: { width: 390, height: 800 } });
     await say(page, 'say Hello.');
     await stands(page, '✓');
-    const answer = page.locator('.item.answer');
-    await answer.click();
-    await answer.getByRole('button', { name: 'Fork' }).click();
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([
+        { name: 'x.bin', mimeType: 'application/octet-stream', buffer: Buffer.from([0, 1, 2]) },
+      ]);
     await page.locator('.toast').waitFor();
     const [tabs, notice] = [
       await page.locator('.phone-tabs').boundingBox(),
