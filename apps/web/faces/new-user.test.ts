@@ -42,9 +42,9 @@ describe('a new user of the page', () => {
     const { page } = await scene();
     await page.evaluate(() => {
       const { fetch } = globalThis;
-      globalThis.fetch = async (...given) => {
+      globalThis.fetch = async (input, init) => {
         await new Promise((resolve) => setTimeout(resolve, 300));
-        return await fetch(...given);
+        return await fetch(input, init);
       };
     });
     const field = page.getByLabel('Message', { exact: true });
