@@ -234,7 +234,7 @@ describe('the model of a session', () => {
     await stands(page, 'complete');
     expect(of(sessionIn(page))).toEqual({ model: 'scene-model', effort: 'high', efforts });
     await model.selectOption('other');
-    await say(page, 'slowly 5');
+    await say(page, 'slowly 400');
     await page.locator('.live').waitFor();
     // With all its controls, the message field fits a narrow window.
     await page.setViewportSize({ width: 390, height: 844 });
@@ -250,7 +250,8 @@ describe('the model of a session', () => {
     expect((await effort.boundingBox())?.width).toBeGreaterThan(50);
     await page.setViewportSize({ width: 1280, height: 800 });
     await model.selectOption('scene-model');
-    await stands(page, 'complete');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await stands(page, 'cancelled');
     await say(page, 'say Three.');
     await page.locator('.item.answer', { hasText: 'Three.' }).waitFor();
     const id = sessionIn(page);
