@@ -179,7 +179,10 @@ describe('the page on a phone and in dark mode', () => {
   };
 
   test('fits the screen, has large touch targets, and shows the changes in a tab', async ({ skip }) => {
-    skip(browserName === 'webkit', 'WebKitGTK has no touch screen, and its windows are at least 447 pixels wide');
+    skip(
+      browserName === 'webkit',
+      'WebKitGTK has no touch screen, and its windows are at least 447 pixels wide',
+    );
     const { page } = await scene(phone);
     const dock = await page.locator('.dock').boundingBox();
     expect((dock?.y ?? 0) + (dock?.height ?? 0)).toBe(844);
