@@ -74,7 +74,7 @@ describe('approvals in the page', () => {
     await page.keyboard.press('e');
     await page.getByLabel('Message for the model').fill('Use the other folder.');
     await page.keyboard.press('Enter');
-    await page.locator('.item.answer', { hasText: 'Use the other folder.' }).waitFor();
+    await page.locator('.item.answer .prose', { hasText: 'Use the other folder.' }).waitFor();
     expect(await page.locator('.call.denied .outcome').innerText()).toMatch(/denied/);
     expect(await page.locator('.call.denied .reason').innerText()).toBe('Use the other folder.');
   });
