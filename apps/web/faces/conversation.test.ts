@@ -6,7 +6,17 @@ import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { plan, rig, scenePlaces, scenePlay } from './rig.ts';
 import { sceneAgent } from './scene.ts';
-import { idle, needsChromium, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
+import {
+  clipboardIn,
+  idle,
+  needsChromium,
+  say,
+  scene,
+  sessionIn,
+  stands,
+  visit,
+  withBrowser,
+} from './visitor.ts';
 
 withBrowser();
 
@@ -224,7 +234,7 @@ describe('the model of a session', () => {
     await stands(page, 'complete');
     expect(of(sessionIn(page))).toEqual({ model: 'scene-model', effort: 'high', efforts });
     await model.selectOption('other');
-    await say(page, 'slowly 5');
+    await say(page, 'slowly 400');
     await page.locator('.live').waitFor();
     // With all its controls, the message field fits a narrow window.
     await page.setViewportSize({ width: 390, height: 844 });
@@ -240,7 +250,8 @@ describe('the model of a session', () => {
     expect((await effort.boundingBox())?.width).toBeGreaterThan(50);
     await page.setViewportSize({ width: 1280, height: 800 });
     await model.selectOption('scene-model');
-    await stands(page, 'complete');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await stands(page, 'cancelled');
     await say(page, 'say Three.');
     await page.locator('.item.answer', { hasText: 'Three.' }).waitFor();
     const id = sessionIn(page);
@@ -296,9 +307,7 @@ describe('code in the page', () => {
       expect(Math.min(...ratios)).toBeGreaterThanOrEqual(4.5);
       await page.locator('pre').hover();
       await page.locator('pre .copy').click();
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-        'const a = "<b>" + 1; // text\n',
-      );
+      expect(await clipboardIn(page)).toBe('const a = "<b>" + 1; // text\n');
       expect(complaints).toEqual([]);
     });
 });

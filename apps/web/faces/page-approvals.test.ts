@@ -1,9 +1,35 @@
 // biome-ignore-all lint/performance/useDomNodeTextContent: the test checks the text that a user sees.
+import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { browserName } from './browser.ts';
 import { rig, scenePlaces } from './rig.ts';
 import { logIn, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
+
+/** Makes the page press "y" itself while the next card is new, because a command of a driver can take longer than that. */
+async function pressWhileNew(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const changes = new MutationObserver(() => {
+      if (document.querySelector('.approval') === null) return;
+      changes.disconnect();
+      const from = performance.now();
+      let presses = 0;
+      const press = () => {
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'y', bubbles: true }));
+        presses += 1;
+      };
+      press();
+      const timer = setInterval(() => {
+        // A timer can be late on a busy machine.
+        if (performance.now() - from < 350) return press();
+        clearInterval(timer);
+        Object.assign(globalThis, { presses });
+      }, 20);
+    });
+    changes.observe(document.body, { childList: true, subtree: true });
+  });
+}
 
 describe('approvals in the page', () => {
   test('show the diff above the message, and "y" allows exactly this call', async () => {
@@ -30,9 +56,9 @@ describe('approvals in the page', () => {
 
   test('ignore a key pressed as the question appears or in a text field', async () => {
     const { page, rig: one } = await scene();
+    await pressWhileNew(page);
     await say(page, 'write it');
-    await page.locator('.approval').waitFor();
-    await page.keyboard.press('y');
+    await expect.poll(() => page.evaluate('globalThis.presses ?? 0'), { timeout: 20_000 }).toBeGreaterThan(0);
     await page.getByLabel('Message', { exact: true }).focus();
     await page.waitForTimeout(450);
     await page.keyboard.type('yny');
@@ -48,8 +74,9 @@ describe('approvals in the page', () => {
     await page.keyboard.press('e');
     await page.getByLabel('Message for the model').fill('Use the other folder.');
     await page.keyboard.press('Enter');
-    await page.locator('.item.answer', { hasText: 'Use the other folder.' }).waitFor();
+    await page.locator('.item.answer .prose', { hasText: 'Use the other folder.' }).waitFor();
     expect(await page.locator('.call.denied .outcome').innerText()).toMatch(/denied/);
+    expect(await page.locator('.call.denied .reason').innerText()).toBe('Use the other folder.');
   });
 
   test('are denied with "n"', async () => {
@@ -63,11 +90,12 @@ describe('approvals in the page', () => {
   });
 
   test('count down to their expiry, and cannot be allowed afterwards', async () => {
-    const one = await rig({ approvalMs: 3_000 });
+    // Long enough for the slowest driver to look at the card.
+    const one = await rig({ approvalMs: 8_000 });
     onTestFinished(() => one.close());
     const { page } = await visit(one.address);
     await say(page, 'write it');
-    await page.locator('.expiry', { hasText: /expires in [123] s/ }).waitFor();
+    await page.locator('.expiry', { hasText: /expires in [1-8] s/ }).waitFor();
     await page.locator('.expiry', { hasText: 'expired' }).waitFor();
     expect(await page.getByRole('button', { name: /Allow once/ }).count()).toBe(0);
     await page.getByRole('button', { name: 'Continue without it' }).click();
@@ -105,6 +133,8 @@ describe('approvals in the page', () => {
     await more.focus();
     for (let presses = 0; presses < 100; presses += 1) {
       await page.keyboard.down('Enter');
+      // The driver of WebKit does not repeat a key that is held.
+      if (browserName === 'webkit') await page.keyboard.up('Enter');
       await page.waitForTimeout(10);
     }
     await page.keyboard.up('Enter');

@@ -134,6 +134,7 @@ describe('a conversation in the page', () => {
     const answer = page.locator('.item.answer');
     expect(await answer.innerText()).toContain(before);
     expect(await answer.innerText()).toContain('The response ended before it was complete.');
+    expect(await page.locator('.error-box').count()).toBe(0);
     expect(await page.locator('.item.said').count()).toBe(1);
     await page.reload();
     await answer.waitFor();
@@ -157,8 +158,10 @@ describe('a conversation in the page', () => {
     for (const late of [page, tab]) {
       await late.locator('.live .prose').first().waitFor();
       await expect
-        .poll(async () => (await late.locator('.live').innerText()).startsWith(begin), { timeout: 10_000 })
-        .toBe(true);
+        .poll(async () => (await late.locator('.live .prose').first().innerText()).slice(0, begin.length), {
+          timeout: 10_000,
+        })
+        .toBe(begin);
       const text = await late.locator('.live').innerText();
       expect(text.split(begin)).toHaveLength(2);
     }

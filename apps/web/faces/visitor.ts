@@ -62,7 +62,10 @@ export async function scene(options: BrowserContextOptions = {}): Promise<Visito
 /** Sends a message in the page. */
 export async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message', { exact: true }).fill(text);
-  await page.keyboard.press('Enter');
+  // On a touch screen, Enter starts a new line.
+  if (await page.evaluate(() => matchMedia('(pointer: coarse)').matches))
+    await page.getByRole('button', { name: /^(Send|Steer)$/ }).click();
+  else await page.keyboard.press('Enter');
 }
 
 /** Waits until the page shows this state. */
@@ -87,8 +90,25 @@ export async function logIn(page: Page): Promise<string[]> {
   await page.getByRole('tab', { name: 'events' }).click();
   await page.getByRole('button', { name: 'Copy JSONL' }).click();
   await page.locator('.events').getByText('Copied').waitFor();
-  const text = await page.evaluate(() => navigator.clipboard.readText());
-  return text.trim().split('\n');
+  return (await clipboardIn(page)).trim().split('\n');
+}
+
+/** Returns the text in the clipboard of the page's browser. */
+export async function clipboardIn(page: Page): Promise<string> {
+  if (browserName !== 'webkit') return await page.evaluate(() => navigator.clipboard.readText());
+  // Scripts cannot read it in WebKit, but a key pastes it.
+  await page.evaluate(() => {
+    const area = document.createElement('textarea');
+    area.id = 'pasted';
+    document.body.append(area);
+    area.focus();
+  });
+  await page.keyboard.press('Control+v');
+  const area = page.locator('#pasted');
+  await expect.poll(() => area.inputValue()).not.toBe('');
+  const text = await area.inputValue();
+  await area.evaluate((element) => element.remove());
+  return text;
 }
 
 /** Waits until a session has events and no active run. */

@@ -74,16 +74,31 @@ async function openContext(screen: string, isDark: boolean): Promise<WireContext
 /** The windows of a session. A command applies to the window that was selected last. */
 class Windows {
   readonly #session: string;
+  readonly #running = new Set<Promise<unknown>>();
   #selected = '';
+  #selecting: Promise<void> | undefined;
 
   constructor(session: string) {
     this.#session = session;
   }
 
   async ask(handle: string, method: 'GET' | 'POST', path: string, body: object = {}): Promise<unknown> {
-    if (this.#selected !== handle) await send('POST', `${this.#session}/window`, { handle });
+    while (this.#selected !== handle) {
+      this.#selecting ??= this.#select(handle);
+      await this.#selecting;
+    }
+    const answer = send(method, this.#session + path, method === 'POST' ? body : undefined);
+    this.#running.add(answer);
+    return await answer.finally(() => this.#running.delete(answer));
+  }
+
+  /** Selects a window after the commands for the other one have ended. */
+  async #select(handle: string): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    this.#selected = '';
+    await send('POST', `${this.#session}/window`, { handle });
     this.#selected = handle;
-    return await send(method, this.#session + path, method === 'POST' ? body : undefined);
+    this.#selecting = undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { UserPart } from '@cobbler/agent';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { moveDraft } from './composer/composer.tsx';
 import type { Announcer } from './parts/announcer.tsx';
 import { LiveRegion } from './parts/announcer.tsx';
 import { useChanged } from './parts/hooks.tsx';
@@ -27,7 +28,9 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
   const start = useMemo(
     () => async (content: readonly UserPart[]) => {
       await app.attempt(async () => {
-        app.begin(await app.create());
+        const id = await app.create();
+        moveDraft('new', id);
+        app.begin(id);
         await app.model?.say(content);
         void list.refresh();
       });
@@ -38,7 +41,12 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
     const reason = list.isLoaded
       ? 'Your session has expired. Open the address that cobbler serve printed, or enter the token from that address:'
       : 'This is an agent server. Open the address that cobbler serve printed, or enter the token from that address:';
-    return <SignIn reason={reason} done={() => app.signedIn()} />;
+    return (
+      <>
+        <SignIn reason={reason} done={() => app.signedIn()} />
+        <Warnings app={app} />
+      </>
+    );
   }
   return (
     <div class={`app${isDrawerOpen ? ' drawer-open' : ''}`}>
@@ -123,6 +131,10 @@ interface SignInProps {
   readonly done: () => void;
 }
 
+function focus(field: HTMLElement | null): void {
+  field?.focus();
+}
+
 /** A form that exchanges a token for the page's cookie. */
 function SignIn({ reason, done }: SignInProps): VNode {
   const [problem, setProblem] = useState('');
@@ -147,6 +159,7 @@ function SignIn({ reason, done }: SignInProps): VNode {
         }}
       >
         <input
+          ref={focus}
           type="password"
           aria-label="Token"
           placeholder="cbk_… or the whole address"

@@ -47,6 +47,7 @@ export function Composer(props: ComposerProps): VNode {
     setAttached(message.attached);
   };
   useFitting(field, text);
+  useDrop(attach);
   useEffect(() => {
     if (given === undefined) return;
     kept.current = { text, attached };
@@ -79,11 +80,6 @@ export function Composer(props: ComposerProps): VNode {
         event.preventDefault();
         void send();
       }}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        void attach(event.dataTransfer?.files ?? []);
-      }}
     >
       {given?.seq !== undefined && <Editing seq={given.seq} cancel={cancelEdit} />}
       <Attachments
@@ -105,7 +101,9 @@ export function Composer(props: ComposerProps): VNode {
           void attach(pasted);
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+          // In Safari, only the code tells that Enter ended a composition.
+          const isComposing = event.isComposing || event.keyCode === 229;
+          if (event.key !== 'Enter' || event.shiftKey || isComposing || !hasKeyboard()) return;
           event.preventDefault();
           void send();
         }}
@@ -207,9 +205,31 @@ function useAttachments(warn: (text: string) => void): ComposerAttachments {
   return { attached, setAttached, attach };
 }
 
-/** Focuses the message field, except on a touch screen, where the keyboard would cover the text. */
+/** Receives files that are dropped anywhere in the page. Otherwise the browser would open them in its place. */
+function useDrop(attach: (files: Iterable<File>) => Promise<void>): void {
+  useEffect(() => {
+    const onDrag = (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes('Files') !== true) return;
+      event.preventDefault();
+      if (event.type === 'drop') void attach([...event.dataTransfer.files]);
+    };
+    document.addEventListener('dragover', onDrag);
+    document.addEventListener('drop', onDrag);
+    return () => {
+      document.removeEventListener('dragover', onDrag);
+      document.removeEventListener('drop', onDrag);
+    };
+  }, []);
+}
+
+/** False on a touch screen: its keyboard has no Shift+Enter and covers the text. */
+function hasKeyboard(): boolean {
+  return !matchMedia('(pointer: coarse)').matches;
+}
+
+/** Focuses the message field, except on a touch screen. */
 export function focusMessage(): void {
-  if (!matchMedia('(pointer: fine)').matches) return;
+  if (!hasKeyboard()) return;
   document.getElementById('message')?.focus({ preventScroll: true });
 }
 
@@ -226,6 +246,14 @@ function useDraft(name: string): [string, (text: string) => void] {
       else sessionStorage.setItem(key, next);
     },
   ];
+}
+
+/** Moves what the user has typed since a session was requested to that session. */
+export function moveDraft(from: string, to: string): void {
+  const text = sessionStorage.getItem(`draft ${from}`);
+  if (text === null) return;
+  sessionStorage.setItem(`draft ${to}`, text);
+  sessionStorage.removeItem(`draft ${from}`);
 }
 
 /** Adjusts the height of a field to its content, up to a limit. */
@@ -250,11 +278,11 @@ const maxSide = 1_568;
 /** Reads a file as a part of a message. @throws Error with a message that says what to do. */
 async function partOf(file: File): Promise<UserPart> {
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await imagePart(file);
-  if (file.type === 'application/pdf') {
-    return { type: 'file', mediaType: file.type, data: await base64(file), name: file.name };
-  }
-  if (file.size > maxBytes)
-    throw new Error(`${file.name} is ${size(file.size)}; the limit is ${size(maxBytes)}.`);
+  const isPdf = file.type === 'application/pdf';
+  // Base64 makes four characters of three bytes.
+  const limit = isPdf ? maxBytes * 0.75 : maxBytes;
+  if (file.size > limit) throw new Error(`${file.name} is ${size(file.size)}; the limit is ${size(limit)}.`);
+  if (isPdf) return { type: 'file', mediaType: file.type, data: await base64(file), name: file.name };
   const text = await file.text();
   if (text.includes('\0')) {
     throw new Error(
@@ -266,15 +294,20 @@ async function partOf(file: File): Promise<UserPart> {
 
 async function imagePart(file: File): Promise<UserPart> {
   const { name } = file;
-  if (file.size <= heavyBytes) return { type: 'file', mediaType: file.type, data: await base64(file), name };
-  const bitmap = await createImageBitmap(file);
+  const bitmap = await createImageBitmap(file).catch(() => {
+    throw new Error(`${name} cannot be read as an image.`);
+  });
+  if (file.size <= heavyBytes) {
+    bitmap.close();
+    return { type: 'file', mediaType: file.type, data: await base64(file), name };
+  }
   const scale = Math.min(1, maxSide / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [Math.round(bitmap.width * scale), Math.round(bitmap.height * scale)];
   canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   bitmap.close();
   const smaller = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.85));
-  if (smaller === null) throw new Error(`${file.name} cannot be read as an image.`);
+  if (smaller === null) throw new Error(`${name} cannot be read as an image.`);
   return { type: 'file', mediaType: 'image/jpeg', data: await base64(smaller), name };
 }
 

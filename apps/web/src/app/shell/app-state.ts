@@ -269,7 +269,7 @@ export class AppState extends Observable {
       this.undo = undefined;
       this.#loadNext();
     }
-    this.notify();
+    this.notifyNow();
   }
 
   #loadNext(): void {
@@ -284,17 +284,20 @@ export class AppState extends Observable {
   #handle(event: Event): void {
     this.#announcer.handle(event);
     const { type } = event;
+    const { model } = this;
     if (type === 'user' || type === 'finished' || type === 'approval_requested') void this.list.refresh();
     // An approved plan ends plan mode.
     if (type === 'tool_result' && event.toolName === 'present_plan') this.#loadNext();
-    if (type !== 'approval_decided' || this.model?.given.has(event.approvalId) === true) return;
+    if (type !== 'approval_decided' || model?.given.has(event.approvalId) === true) return;
+    // The user has sent a message instead of deciding.
+    if (event.decision === 'superseded' && model?.outgoing !== undefined) return;
     const words = {
-      allow: 'allowed',
-      deny: 'denied',
-      expired: 'decided too late',
-      superseded: 'withdrawn',
+      allow: 'was allowed elsewhere',
+      deny: 'was denied elsewhere',
+      expired: 'has expired',
+      superseded: 'was withdrawn elsewhere',
     };
-    this.warn(`This approval request was ${words[event.decision]} elsewhere.`, 'plain');
+    this.warn(`This approval request ${words[event.decision]}.`, 'plain');
   }
 
   #onVisibilityChange(): void {

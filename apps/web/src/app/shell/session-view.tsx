@@ -168,9 +168,11 @@ function SessionConversation({ app, model, actions }: SessionConversationProps):
       <div class="empty">
         <h2>Cannot show this session</h2>
         <p class="bad">{connection.reason}</p>
-        <button type="button" onClick={() => app.go({})}>
-          Start a new one
-        </button>
+        <p>
+          <button type="button" onClick={() => app.go({})}>
+            Start a new one
+          </button>
+        </p>
       </div>
     );
   }

@@ -331,11 +331,12 @@ function isWriting(element: EventTarget | null): boolean {
   return isField(element) && (element as HTMLInputElement).value !== '';
 }
 
-/** True if keys go to a text field or a dialog. */
+/** True if keys go to a field or a dialog. */
 export function isField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLTextAreaElement ||
     target instanceof HTMLInputElement ||
+    target instanceof HTMLSelectElement ||
     document.querySelector('dialog[open]') !== null
   );
 }

@@ -24,6 +24,7 @@ export const CallCard: FunctionComponent<CallProps> = memoize(({ call, opened }:
   const key = `${call.turn}.${call.index}.${part.id}`;
   const phase = callStatus(call);
   const [isOpen, set] = useState(opened.get(key) ?? false);
+  const hasReason = phase === 'failed' || (phase === 'denied' && call.decision?.message !== undefined);
   const toggle = () => {
     opened.set(key, !isOpen);
     set(!isOpen);
@@ -40,7 +41,7 @@ export const CallCard: FunctionComponent<CallProps> = memoize(({ call, opened }:
         <span class="chevron" aria-hidden="true" />
       </button>
       {hasBranch(call) && <Branch call={call} name={key} opened={opened} />}
-      {!isOpen && phase === 'failed' && <Reason call={call} />}
+      {!isOpen && hasReason && <Reason call={call} />}
       {isOpen && <CallDetails call={call} />}
     </div>
   );
@@ -76,7 +77,7 @@ const reasonLines = 6;
 /** Matches lines in which programs report what went wrong. */
 const telling = /^not ok|^FAIL|\berror\b|\bexpected\b|\bactual\b|\bpanic|exception|[✖✗×]/i;
 
-/** The reason for a failed call, always visible: the lines that report the error, otherwise the end of the output. */
+/** The reason for a failed or denied call, always visible: the lines that report the error, otherwise the end of the output. */
 function Reason({ call }: { readonly call: CallItem }): VNode | null {
   const lines = resultText(call)
     .split('\n')

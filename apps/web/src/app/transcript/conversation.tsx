@@ -164,19 +164,31 @@ function Scroller({ count, isLoaded, mark, name, children }: ScrollerProps): VNo
     if (isLoaded) onScroll();
   }, [mark]);
   useEffect(() => {
-    const observer = new ResizeObserver(follow);
+    const observer = new ResizeObserver(() => {
+      follow();
+      if (wasLoaded.current) look();
+    });
     for (const element of [ref.current, ref.current?.firstElementChild])
       if (element) observer.observe(element);
+    // Keeps the view where it is when the user opens something at the end.
+    const onOpening = ({ target }: Event) => {
+      if (target instanceof Element && target.closest('summary, [aria-expanded]') !== null)
+        isAtEnd.current = false;
+    };
+    ref.current?.addEventListener('click', onOpening, { capture: true });
     return () => observer.disconnect();
   }, []);
   if (isAtEnd.current || !wasLoaded.current) seen.current = count;
   wasLoaded.current = isLoaded;
-  const onScroll = () => {
+  const look = () => {
     const element = ref.current;
     if (element === null) return;
     isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < near;
-    if (isAtEnd.current) seen.current = count;
     setAway(!isAtEnd.current);
+  };
+  const onScroll = () => {
+    look();
+    if (isAtEnd.current) seen.current = count;
   };
   const fresh = Math.max(0, count - seen.current);
   return (

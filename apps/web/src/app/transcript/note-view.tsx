@@ -24,7 +24,8 @@ interface NoteProps {
 export function NoteView({ item: { what }, isLast, actions }: NoteProps): VNode | null {
   switch (what.type) {
     case 'failed':
-      return <ErrorBox error={what.error} />;
+      // The end of the run says that it was cancelled.
+      return what.error.kind === 'aborted' ? null : <ErrorBox error={what.error} />;
     case 'compacted':
       return (
         <details class="rule-note">
