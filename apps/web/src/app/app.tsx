@@ -28,9 +28,9 @@ export function App({ app, announcer }: { readonly app: AppState; readonly annou
   const start = useMemo(
     () => async (content: readonly UserPart[]) => {
       await app.attempt(async () => {
-        const id = await app.create();
-        moveDraft('new', id);
-        app.begin(id);
+        const entry = await app.create();
+        moveDraft('new', entry.id);
+        app.begin(entry);
         await app.model?.say(content);
         void list.refresh();
       });
