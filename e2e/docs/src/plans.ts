@@ -84,6 +84,7 @@ const ofTheCommandLine: readonly Plan[] = [
     fill: [
       ['PROVIDER', 'claude'],
       ['set-key claude', 'set-key claude <<<"$DOCS_KEY"'],
+      ['set-key gemini', 'set-key gemini <<<"$DOCS_KEY"'],
     ],
   },
   {

@@ -63,8 +63,6 @@ const calls: WeakMap<ResponseSink, Set<string>> = new WeakMap();
 
 /** Reads one chunk of a response. The chunk with the finish reason is the last one. */
 export function readEvent(payload: unknown, out: ResponseSink): void {
-  if (typeof payload === 'string')
-    return out.fail({ kind: 'broken', message: 'Gemini sent something that is not JSON.' });
   if (!isObject(payload)) return;
   if (payload['error'] !== undefined) return out.fail(faultOf(payload['error']));
   if (!fields.some((name) => Object.hasOwn(payload, name))) return;

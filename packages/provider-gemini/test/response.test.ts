@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'])(
-  '%s is a broken response, which is retried',
+  '%s is a broken response, which is retried [P1]',
   async (reason) => {
     const candidate = { finishReason: reason, finishMessage: 'Malformed function call: print(' };
     const error = await errorOf(stream({ candidates: [candidate] }));

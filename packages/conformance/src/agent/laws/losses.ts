@@ -243,9 +243,11 @@ const changed: Damage = {
     const { usage, model, text, seals, calls } = whole;
     const described = { ...found, usage, model };
     if (testing.lacks['argument-chunks'] !== undefined && mutation.invalidByte === undefined) {
-      // The fields of arguments that arrive as an object are content.
+      // The fields of arguments that arrive as an object are content. None of them may be lost.
       const named = found.calls.map((call, at) => ({ ...call, arguments: calls[at]?.arguments }));
-      if (isEqual({ ...found, calls: named }, whole)) return 'undetectable';
+      const count = (call: { arguments: object } | undefined) => Object.keys(call?.arguments ?? {}).length;
+      const hasAll = found.calls.every((call, at) => count(call) >= count(calls[at]));
+      if (hasAll && isEqual({ ...found, calls: named }, whole)) return 'undetectable';
     }
     if (isEqual(described, whole)) return 'described';
     const isShown = found.text.includes(novel);
