@@ -57,8 +57,8 @@ export function overview(): string {
     '  3 limit reached; 5 approval needed, no terminal; 124 timed out; 130 cancelled',
     '',
     'Environment',
-    '  ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY; COBBLER_AGENT_API_KEY (default key)',
-    '  COBBLER_MODEL, COBBLER_HOME (~/.cobbler); NO_COLOR, HTTPS_PROXY, NO_PROXY',
+    '  ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY; COBBLER_AGENT_API_KEY',
+    '  (default key); COBBLER_MODEL, COBBLER_HOME (~/.cobbler); NO_COLOR, HTTPS_PROXY',
   ].join('\n');
 }
 

@@ -10,7 +10,7 @@ export const sandboxOptions: string = `\
 /** The options of a task that apply to every client: all but those of its session and its output. */
 export const workGroups: readonly OptionGroup[] = optionGroups(`
 Model
-  -m, --model <name>       fast, balanced (default), best, or a model id; claude:ID, openai:ID or gemini:ID names the provider
+  -m, --model <name>       fast, balanced (default), best, or a model id; claude:, openai: or gemini: names the provider
   --fallback <name>        model to use if the main one is overloaded, unreachable or unavailable; repeatable
   --effort <level>         how much the model reasons: low, medium, high or max
   --search                 let the model search the web with its provider's own search, which has a price per search

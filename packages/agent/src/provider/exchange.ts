@@ -92,28 +92,26 @@ export class HttpExchange implements PayloadSink {
     }
   }
 
-  #send(endpoint: ResolvedEndpoint): void {
+  /** @param authorized the headers with the credentials of the wire's `authorize`. */
+  #send(endpoint: ResolvedEndpoint, authorized?: Headers): void {
     if (this.#phase === 'over') return;
     this.#endpoint = endpoint;
-    const { envelope, service } = this.#attempt;
-    if (envelope.sent?.endpoint !== endpoint.headers) {
-      // A transport recognizes them, because they seldom change.
-      const headers = Object.freeze({ ...service.headers, ...endpoint.headers, ...envelope.headers });
-      envelope.sent = { endpoint: endpoint.headers, headers };
-    }
-    if (service.wire.authorize === undefined) this.#post(endpoint.url, envelope.sent.headers);
-    else void this.#authorize(endpoint, envelope.sent.headers);
-  }
-
-  #post(url: string, headers: Headers): void {
     const onError = (error: unknown) => this.#broken('Connecting to', error);
     const { envelope, body, service } = this.#attempt;
     const { wire } = service;
-    this.#isSent = true;
     try {
+      if (envelope.sent?.endpoint !== endpoint.headers) {
+        // A transport recognizes them, because they seldom change.
+        const headers = Object.freeze({ ...service.headers, ...endpoint.headers, ...envelope.headers });
+        envelope.sent = { endpoint: endpoint.headers, headers };
+      }
+      const headers = authorized ?? envelope.sent.headers;
+      if (wire.authorize !== undefined && authorized === undefined)
+        return void this.#authorize(endpoint, headers);
+      this.#isSent = true;
       let answer: Promise<RawResponse>;
       if (wire.send === undefined) {
-        const request = new OutgoingRequest(url, headers, body);
+        const request = new OutgoingRequest(endpoint.url, headers, body);
         this.#link = request;
         answer = service.transport(request);
       } else {
@@ -132,10 +130,8 @@ export class HttpExchange implements PayloadSink {
     this.#link = new LazyAbortSignal();
     try {
       const asked = await authorizeRequest(this.#attempt, endpoint, headers, this.#link);
-      if (this.#phase === 'over') return;
       this.#credentials = asked.credentials;
-      this.#endpoint = asked.endpoint;
-      this.#post(endpoint.url, asked.headers);
+      this.#send(asked.endpoint, asked.headers);
     } catch (error) {
       this.#fail(AgentError.from(error));
     }

@@ -253,7 +253,7 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: 'src/provider/http/address.ts',
-    find: '...secretsInUrl(endpoint.url),',
+    find: ', ...secretsInUrl(endpoint.url)',
     replace: '',
     why: 'a password in the address is not redacted',
     breaks: ['P19'],
