@@ -26,7 +26,8 @@ const embeddingSize = 8;
 
 /** Starts all services. They reject requests that the real services would reject. */
 export async function openStandIns(): Promise<StandIns> {
-  const claude = modelOf(claudeTesting);
+  // The assistant asks through the AI SDK, with other headers.
+  const claude = modelOf({ ...claudeTesting, request: { path: '/v1/messages' } });
   const responses = modelOf(responsesTesting);
   const chat = modelOf(chatTesting);
   const gemini = modelOf(geminiTesting);

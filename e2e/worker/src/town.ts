@@ -5,6 +5,7 @@ import { migrations } from '@cobbler/assistant';
 import { telegramApi } from '@cobbler/assistant/telegram';
 import type { FakeDelivery, FakeTelegram, FakeUpdate } from '@cobbler/assistant/testing';
 import { fakeTelegram, serveTelegram } from '@cobbler/assistant/testing';
+import { betweenAnthropic, throughAiSdk } from '@cobbler/provider-ai-sdk/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { Lines } from './lines.ts';
 import type { WorkerSettings } from './workerd.ts';
@@ -63,7 +64,13 @@ export class Town {
           body: await request.text(),
         }),
     });
-    this.claude = wireServer(claudeTesting, (request) => this.brain(request), { secret: key });
+    this.claude = wireServer(
+      throughAiSdk(claudeTesting, betweenAnthropic),
+      (request) => this.brain(request),
+      {
+        secret: key,
+      },
+    );
   }
 
   get workerd(): Workerd {

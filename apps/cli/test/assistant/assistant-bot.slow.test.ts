@@ -5,10 +5,10 @@ import { commandList, sqlMessages } from '@cobbler/assistant';
 import { sqliteSql } from '@cobbler/assistant/sqlite';
 import { describe, expect, test } from 'vitest';
 import { cobbler } from '../support/binary.ts';
-import { mockService, says, testKey } from '../support/mock-service.ts';
+import { says, testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { BotStage } from './assistant-stage.ts';
-import { ada, botStage, botToken, until } from './assistant-stage.ts';
+import { ada, botService, botStage, botToken, until } from './assistant-stage.ts';
 
 const patience = { timeout: 120_000 };
 
@@ -28,7 +28,7 @@ describe('the local bot with polling [S3]', () => {
     'replies to an authorized user, ignores an unauthorized one and stores both rows [S3.1, S3.3, S3.5]',
     patience,
     async () => {
-      const service = await mockService([says('Hello, Ada.')]);
+      const service = await botService([says('Hello, Ada.')]);
       const stage = await botStage(service);
       const { telegram } = stage;
       const bot = await stage.start();
@@ -58,7 +58,7 @@ describe('the local bot with polling [S3]', () => {
     'registers its commands with Telegram at each start, and starts even if that fails',
     patience,
     async () => {
-      const stage = await botStage(await mockService([says('Hello.')]));
+      const stage = await botStage(await botService([says('Hello.')]));
       stage.telegram.fail('setMyCommands', { type: 'unavailable' });
       const bot = await stage.start();
       expect(bot.log()).toContain('could not register the commands');
@@ -75,7 +75,7 @@ describe('the local bot with polling [S3]', () => {
   );
 
   test('uses claude-haiku-4-5 unless ANTHROPIC_MODEL names another model [S3.8]', patience, async () => {
-    const service = await mockService([says('One.'), says('Two.')]);
+    const service = await botService([says('One.'), says('Two.')]);
     const stage = await botStage(service);
     for (const [env, text] of [
       [{}, 'One.'],
@@ -91,7 +91,7 @@ describe('the local bot with polling [S3]', () => {
   });
 
   test('sends the last 20 of 25 messages to the model [S3.11]', patience, async () => {
-    const service = await mockService(Array.from({ length: 13 }, (_, index) => says(`Answer ${index + 1}.`)));
+    const service = await botService(Array.from({ length: 13 }, (_, index) => says(`Answer ${index + 1}.`)));
     const stage = await botStage(service);
     await stage.start();
     for (let count = 1; count <= 13; count += 1) {
@@ -113,7 +113,7 @@ describe('the local bot with polling [S3]', () => {
     patience,
     async () => {
       const fault = failsWith({ kind: 'agent', message: 'broken' });
-      const service = await mockService(Array.from({ length: 20 }, () => fault));
+      const service = await botService(Array.from({ length: 20 }, () => fault));
       const stage = await botStage(service);
       const bot = await stage.start(['--retry-for', 'never']);
       stage.telegram.say(ada, 'Hello?');
@@ -129,7 +129,7 @@ describe('the local bot with polling [S3]', () => {
     'replies to two quick messages in order, and sends the first response with the second request',
     patience,
     async () => {
-      const service = await mockService([says('First.'), says('Second.')]);
+      const service = await botService([says('First.'), says('Second.')]);
       const stage = await botStage(service);
       stage.telegram.say(ada, 'One?');
       stage.telegram.say(ada, 'Two?');
@@ -144,7 +144,7 @@ describe('the local bot with polling [S3]', () => {
     const calls = Array.from({ length: 6 }, (_, index) =>
       says('', ['list_files', { pattern: `${index}.*` }]),
     );
-    const service = await mockService([...calls, says('Five looks will do.')]);
+    const service = await botService([...calls, says('Five looks will do.')]);
     const stage = await botStage(service);
     const bot = await stage.start(['--tools', 'list_files', '-C', temporaryFolder()]);
     stage.telegram.say(ada, 'Look six times.');
@@ -167,7 +167,7 @@ describe('the local bot with polling [S3]', () => {
     'waits for approval of a write across a restart, and the audit names the user who allowed it',
     patience,
     async () => {
-      const service = await mockService([
+      const service = await botService([
         says('', ['write_file', { path: 'note.txt', content: 'milk\n' }]),
         says('Written.'),
       ]);
@@ -190,7 +190,7 @@ describe('the local bot with polling [S3]', () => {
   );
 
   test('reports permanent errors with advice', patience, async () => {
-    const stage = await botStage(await mockService([]));
+    const stage = await botStage(await botService([]));
     const none = await cobbler(['assistant'], { env: { ...stage.env, TELEGRAM_BOT_TOKEN: '' } });
     expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/BotFather[\s\S]*--local/)]);
     const keyless = await cobbler(['assistant'], { env: { ...stage.env, ANTHROPIC_API_KEY: '' } });

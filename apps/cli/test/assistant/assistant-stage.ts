@@ -1,17 +1,25 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import type { MockReply } from '@cobbler/agent/testing';
 import type { FakeTelegram } from '@cobbler/assistant/testing';
 import { fakeTelegram, serveTelegram } from '@cobbler/assistant/testing';
+import { betweenAnthropic, throughAiSdk } from '@cobbler/provider-ai-sdk/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { onTestFinished } from 'vitest';
 import { bareEnvironment, command } from '../support/binary.ts';
 import type { MockService } from '../support/mock-service.ts';
-import { testKey } from '../support/mock-service.ts';
+import { mockService, testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export const botToken = '12345678:AAE-not-a-real-token_0123456789';
 
 /** The only allowed user. */
 export const ada = 7;
+
+/** Starts a service for the default model of the assistant, which uses it through the AI SDK. */
+export function botService(script: readonly MockReply[]): Promise<MockService> {
+  return mockService(script, throughAiSdk(claudeTesting, betweenAnthropic));
+}
 
 /** A bot in its own process, with a fake Telegram server. */
 export interface BotStage {

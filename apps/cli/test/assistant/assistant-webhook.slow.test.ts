@@ -2,15 +2,15 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cobbler } from '../support/binary.ts';
-import { mockService, says } from '../support/mock-service.ts';
-import { ada, botStage, until } from './assistant-stage.ts';
+import { says } from '../support/mock-service.ts';
+import { ada, botService, botStage, until } from './assistant-stage.ts';
 
 const patience = { timeout: 120_000 };
 
 const address = 'https://bot.example.org/telegram';
 
 async function webhookStage(...answers: readonly string[]) {
-  const service = await mockService(answers.map((text) => says(text)));
+  const service = await botService(answers.map((text) => says(text)));
   const stage = await botStage(service);
   const args = ['assistant', 'set-webhook', 'https://bot.example.org', '--api-root', stage.apiRoot];
   const set = await cobbler(args, { env: stage.env });
