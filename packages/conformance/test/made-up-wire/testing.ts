@@ -15,7 +15,6 @@ export function found([kind, first = '', second = '', third]: readonly string[])
   return { type: 'result', id: first, parts: [{ type: 'text', text: second }], isError: third === 'botched' };
 }
 
-/** The mock wire of the Lantern service. */
 export const lanternTesting: ProviderTesting = mockWire<Body>({
   provider: 'lantern',
   framing: 'ndjson',
